@@ -1,0 +1,526 @@
+"""A C++ file's text -> its facts.
+
+Everything is read off one syntax tree by one query (the tree walk then runs in C), and the guards by working
+upward from their tokens, so that an ERROR node elsewhere in the file loses no guard.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .. import guards
+from ..facts import (
+    Alias,
+    Assignment,
+    Call,
+    Class,
+    Facts,
+    Function,
+    GuardUse,
+    Include,
+    Macro,
+    Member,
+    Parameter,
+    Return,
+    Span,
+)
+from ..sources import Source
+from ..suppress import find_suppressions
+from .conditionals import find_conditionals
+from .forms import classify, is_named_like
+from .mask import code_only
+from .parse import error_count, grammar_for, language, masked_text, parse
+from .registrations import find_registrations
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Query
+
+_QUERY = """
+(function_definition) @function
+(lambda_expression) @lambda
+(class_specifier body: (_)) @class
+(struct_specifier body: (_)) @class
+(call_expression) @call
+(assignment_expression) @assignment
+(init_declarator) @declarator
+(return_statement) @return
+(alias_declaration) @alias
+(type_definition) @typedef
+(namespace_alias_definition) @namespace_alias
+(using_declaration) @using
+(preproc_def) @macro
+(preproc_function_def) @macro
+"""
+
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])", re.MULTILINE)
+_LONG = 200
+"""Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
+
+NAMES = (guards.LEGACY, guards.LEGACY_API, *(name for name in guards.CPP if name != guards.LEGACY))
+
+
+@cache
+def _query(grammar: str) -> Query:
+    from tree_sitter import Query
+
+    return Query(language(grammar), _QUERY)
+
+
+def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
+    """The facts of one C++, CUDA or Objective-C++ file.
+
+    `watched` are further names whose places are reported like guards': types made of guards, macros and
+    aliases that other files define.
+    """
+    grammar = grammar_for(source.path)
+    masked = masked_text(source.path, source.text)
+    tree = parse(masked, grammar)
+    root = tree.root_node
+    code = code_only(masked)
+    reading = _Reading(source.text, masked, code, 0, None)
+    reading.collect(root, grammar)
+    watched_names = {*watched, *reading.wrappers()}
+    uses = list(reading.guard_uses(root, watched_names))
+    macro_uses, macro_functions, macro_calls = _macro_bodies(source, reading, grammar, watched_names)
+    uses += macro_uses
+    reading.functions += macro_functions
+    reading.calls += macro_calls
+    partial = root.has_error
+    return Facts(
+        path=source.path,
+        language="cpp",
+        notes=source.notes,
+        partial=partial,
+        error_row=_first_error_row(root, source) if partial else 0,
+        guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
+        functions=tuple(reading.functions),
+        classes=tuple(reading.classes),
+        calls=tuple(reading.calls),
+        registrations=find_registrations(source.text, code_only(source.text)),
+        assignments=tuple(reading.assignments),
+        returns=tuple(reading.returns),
+        conditionals=find_conditionals(code_only(source.text)),
+        aliases=tuple(reading.aliases),
+        macros=tuple(reading.macros),
+        includes=_includes(source.text),
+        suppressions=find_suppressions(source),
+        line_starts=source.line_starts,
+    )
+
+
+def _first_error_row(root: Node, source: Source) -> int:
+    node = root
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:
+            break
+        node = inner
+    return source.position(node.start_byte).row
+
+
+def _includes(text: bytes) -> tuple[Include, ...]:
+    return tuple(
+        Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
+        for match in _INCLUDE.finditer(text)
+    )
+
+
+class _Reading:
+    """Reads one tree. `shift` is what to add to the tree's offsets to get the file's."""
+
+    def __init__(self, text: bytes, masked: bytes, code: bytes, shift: int, macro: str | None) -> None:
+        self.text = text
+        self.masked = masked
+        self.code = code
+        self.shift = shift
+        self.macro = macro
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.calls: list[Call] = []
+        self.assignments: list[Assignment] = []
+        self.returns: list[Return] = []
+        self.aliases: list[Alias] = []
+        self.macros: list[Macro] = []
+        self._starts: list[int] = []
+
+    # -- offsets and texts
+
+    def span(self, node: Node) -> Span:
+        return Span(node.start_byte + self.shift, node.end_byte + self.shift)
+
+    def slice(self, span: Span) -> str:
+        return self.text[span.start : span.end].decode("utf-8", "replace")
+
+    def written(self, node: Node, limit: int = _LONG) -> str:
+        """The node's text without white space around tokens that need none."""
+        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[:limit]
+
+    # -- functions, classes, calls
+
+    def collect(self, root: Node, grammar: str) -> None:
+        from tree_sitter import QueryCursor
+
+        captures = QueryCursor(_query(grammar)).captures(root)
+        self._read_classes(captures.get("class", ()))
+        self._read_functions([*captures.get("function", ()), *captures.get("lambda", ())])
+        for node in captures.get("call", ()):
+            call = self._call(node)
+            if call is not None:
+                self.calls.append(call)
+        self._read_assignments(captures)
+        for node in captures.get("return", ()):
+            value = node.named_children[0] if node.named_children else None
+            text = self.written(value) if value is not None else ""
+            self.returns.append(Return(text, self.span(node), self.function_at(node.start_byte + self.shift)))
+        self._read_aliases(captures)
+        for node in captures.get("macro", ()):
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if name is None or body is None:
+                continue
+            parameters = node.child_by_field_name("parameters")
+            names = [self.written(child) for child in parameters.named_children] if parameters else []
+            self.macros.append(Macro(self.written(name), tuple(names), self.span(node), self.span(body)))
+
+    def _read_classes(self, nodes: Sequence[Node]) -> None:
+        for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            written = self.written(name) if name is not None else ""
+            bases = next((child for child in node.children if child.type == "base_class_clause"), None)
+            members, methods = self._members(body, written) if body is not None else ((), False)
+            self.classes.append(
+                Class(
+                    re.sub(r"<.*", "", written),
+                    "::".join(filter(None, [self.namespace(node), written])),
+                    self.span(node),
+                    tuple(
+                        self.written(base)
+                        for base in (bases.named_children if bases else ())
+                        if base.type in ("type_identifier", "qualified_identifier", "template_type")
+                    ),
+                    members,
+                    methods,
+                )
+            )
+
+    def _members(self, body: Node, class_name: str) -> tuple[tuple[Member, ...], bool]:
+        members, methods = [], False
+        for child in body.named_children:
+            if child.type == "function_definition":
+                declarator = _function_declarator(child)
+                name = declarator.child_by_field_name("declarator") if declarator else None
+                text = self.written(name) if name is not None else ""
+                methods = methods or text.lstrip("~") != class_name
+            elif child.type == "field_declaration":
+                kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
+                if declarator is not None and declarator.type == "function_declarator":
+                    methods = True
+                elif kind is not None and declarator is not None:
+                    members.append(Member(self.written(kind), self.written(declarator), self.span(child)))
+        return tuple(members), methods
+
+    def _read_functions(self, nodes: Sequence[Node]) -> None:
+        stack: list[int] = []
+        for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+            body = node.child_by_field_name("body")
+            if body is None:
+                continue
+            span = self.span(node)
+            while stack and self.functions[stack[-1]].span.end < span.end:
+                stack.pop()
+            parent = stack[-1] if stack else None
+            build = self._lambda if node.type == "lambda_expression" else self._function
+            self.functions.append(build(node, body, parent))
+            self._starts.append(span.start)
+            stack.append(len(self.functions) - 1)
+
+    def _function(self, node: Node, body: Node, parent: int | None) -> Function:
+        declarator = _function_declarator(node)
+        name = declarator.child_by_field_name("declarator") if declarator is not None else None
+        # Of an Objective-C method the masked text has the name, as a C++ function's.
+        written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
+        returns = node.child_by_field_name("type")
+        parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+        returned = self.written(returns) if returns is not None else ""
+        if declarator is not None and returns is not None:
+            # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
+            between = self.text[returns.end_byte + self.shift : declarator.start_byte + self.shift]
+            returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
+        span = self.span(node)
+        return Function(
+            name=re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1],
+            qualified="::".join(filter(None, [self.namespace(node), written])),
+            span=span,
+            body=self.span(body),
+            parent=parent,
+            class_=self._class_at(span),
+            parameters=self._parameters(parameters),
+            returns=returned,
+            macro=self.macro,
+        )
+
+    def _lambda(self, node: Node, body: Node, parent: int | None) -> Function:
+        declarator = node.child_by_field_name("declarator")
+        parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+        outer = node.parent
+        while outer is not None and outer.type == "parenthesized_expression":
+            outer = outer.parent
+        invoked, passed_to, assigned_to = False, "", ""
+        if outer is not None and outer.type == "call_expression":
+            invoked = True
+        elif outer is not None and outer.type in ("argument_list", "initializer_list"):
+            call = outer.parent
+            callee = call.child_by_field_name("function") if call is not None else None
+            passed_to = self.written(callee) if callee is not None else ""
+        elif outer is not None and outer.type in ("init_declarator", "assignment_expression"):
+            target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
+            assigned_to = self.written(target) if target is not None else ""
+        return Function(
+            name="",
+            qualified=self.namespace(node),
+            span=self.span(node),
+            body=self.span(body),
+            parent=parent,
+            parameters=self._parameters(parameters),
+            is_lambda=True,
+            immediately_invoked=invoked,
+            passed_to=passed_to,
+            assigned_to=assigned_to,
+            macro=self.macro,
+        )
+
+    def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        if node is None:
+            return ()
+        found = []
+        for child in node.named_children:
+            if "parameter" not in child.type:
+                continue
+            kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
+            whole = self.written(child)
+            name = ""
+            if declarator is not None:
+                match = re.search(r"(\w+)\W*$", self.written(declarator))
+                name = match[1] if match else ""
+            written = self.written(kind) if kind is not None else whole
+            marks = "".join(sorted({mark for mark in "&*" if mark in whole.split("=")[0]}))
+            prefix = "const " if re.match(r"const\b", whole) else ""
+            found.append(Parameter(prefix + written + marks, name))
+        return tuple(found)
+
+    def _call(self, node: Node) -> Call | None:
+        function = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return None
+        receiver = ""
+        if function.type == "field_expression":
+            argument, field = function.child_by_field_name("argument"), function.child_by_field_name("field")
+            receiver = self.written(argument) if argument is not None else ""
+            name = self.written(field) if field is not None else ""
+        else:
+            name = self.written(function)
+            if function.type in ("lambda_expression", "parenthesized_expression"):
+                name = ""
+        name = re.sub(r"<.*", "", name).rsplit("::", 1)[-1]
+        return Call(
+            name=name.removeprefix("template "),
+            callee=self.written(function) if name else "",
+            receiver=receiver,
+            arguments=tuple(self.written(child) for child in arguments.named_children if child.type != "comment"),
+            span=self.span(node),
+            function=self.function_at(node.start_byte + self.shift),
+        )
+
+    def _read_assignments(self, captures: dict[str, list[Node]]) -> None:
+        for node in captures.get("assignment", ()):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if left is not None and right is not None and operator is not None:
+                self._add_assignment(node, left, right, False, self.written(operator))
+        for node in captures.get("declarator", ()):
+            left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+            if left is not None and right is not None:
+                self._add_assignment(node, left, right, True, "=")
+
+    def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
+        function = self.function_at(node.start_byte + self.shift)
+        self.assignments.append(
+            Assignment(self.written(left).lstrip("&*"), declares, operator, self.written(right), self.span(node), function)
+        )
+
+    def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
+        for node in captures.get("alias", ()):
+            name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
+            if name is not None and target is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+        for node in captures.get("typedef", ()):
+            name, target = node.child_by_field_name("declarator"), node.child_by_field_name("type")
+            if name is not None and target is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+        for node in captures.get("namespace_alias", ()):
+            name = node.child_by_field_name("name")
+            target = node.named_children[-1]
+            if name is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
+        for node in captures.get("using", ()):
+            target = node.named_children[-1] if node.named_children else None
+            if target is not None:
+                keyword = any(child.type == "namespace" for child in node.children)
+                kind = "using-namespace" if keyword else "using-declaration"
+                written = self.written(target)
+                name = "" if keyword else written.rsplit("::", 1)[-1]
+                self.aliases.append(Alias(name, written, self.span(node), kind))
+
+    # -- where things are
+
+    def function_at(self, offset: int) -> int | None:
+        """The innermost function around a file offset."""
+        index = bisect_right(self._starts, offset) - 1
+        current: int | None = index if index >= 0 else None
+        while current is not None and self.functions[current].span.end <= offset:
+            current = self.functions[current].parent
+        return current
+
+    def _class_at(self, span: Span) -> int | None:
+        around = [index for index, class_ in enumerate(self.classes) if class_.span.holds(span)]
+        return max(around, key=lambda index: self.classes[index].span.start) if around else None
+
+    def namespace(self, node: Node) -> str:
+        """The namespaces and classes around a node, `a::b::C`."""
+        names: list[str] = []
+        outer = node.parent
+        while outer is not None:
+            if outer.type in ("namespace_definition", "class_specifier", "struct_specifier"):
+                name = outer.child_by_field_name("name")
+                if name is not None:
+                    names.append(self.written(name))
+            outer = outer.parent
+        return "::".join(reversed(names))
+
+    # -- guards
+
+    def wrappers(self) -> set[str]:
+        """Names in this file that stand for guards: aliases, types made of guards, macros with a guard in them."""
+        names: set[str] = set()
+        size = -1
+        while size != len(names):
+            size = len(names)
+            known = names | {guards.LEGACY}
+            for alias in self.aliases:
+                if alias.kind == "type" and alias.target.rsplit("::", 1)[-1] in guards.CPP.keys() | names:
+                    names.add(alias.name)
+            for class_ in self.classes:
+                if any(is_named_like(member.type, known) for member in class_.members):
+                    names.add(class_.name)
+                if any(base.rsplit("::", 1)[-1] in known for base in class_.bases):
+                    names.add(class_.name)
+            for macro in self.macros:
+                body = self.slice(macro.body)
+                if any(re.search(rf"\b{re.escape(name)}\b", body) for name in known):
+                    names.add(macro.name)
+        return names - {""}
+
+    def guard_uses(self, root: Node, watched: set[str]) -> Iterator[GuardUse]:
+        """Every place where a guard, or a watched name, stands in this tree."""
+        resolve = self._resolver()
+        names = sorted({*NAMES, *watched}, key=len, reverse=True)
+        pattern = re.compile(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b")
+        bodies = [macro.span for macro in self.macros]
+        for match in pattern.finditer(self.code):
+            span = Span(match.start() + self.shift, match.end() + self.shift)
+            if any(body.holds(span) for body in bodies):
+                continue
+            node = root.descendant_for_byte_range(match.start(), match.end())
+            if node is None:
+                continue
+            use = classify(self, node, match.group().decode(), resolve)
+            if use is not None:
+                yield replace(use, macro=self.macro, function=self._function_of(use))
+
+    def _function_of(self, use: GuardUse) -> int | None:
+        return self.function_at(use.type_span.start)
+
+    def _resolver(self) -> dict[str, str]:
+        """Type alias -> the name in the guard table that it stands for."""
+        table = {alias.name: alias.target.rsplit("::", 1)[-1] for alias in self.aliases if alias.kind == "type"}
+        resolved = {}
+        for name in table:
+            target, seen = name, {name}
+            while target in table and table[target] not in seen:
+                target = table[target]
+                seen.add(target)
+            resolved[name] = target
+        return resolved
+
+
+def _function_declarator(node: Node) -> Node | None:
+    """The function_declarator below pointers and references."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
+        declarator = inner
+    return declarator
+
+
+_SPACE = re.compile(rb"\s+")
+_TIGHT = re.compile(r" ?(::|->|[.,<>()\[\]{}&*=]) ?")
+
+
+def squeeze(text: bytes) -> str:
+    """White space only where two words would run together; comments dropped."""
+    if b"/" in text:
+        text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
+    return _TIGHT.sub(r"\1", _SPACE.sub(b" ", text).decode("utf-8", "replace")).strip()
+
+
+def _macro_bodies(
+    source: Source, file: _Reading, grammar: str, watched: set[str]
+) -> tuple[list[GuardUse], list[Function], list[Call]]:
+    """Guards inside `#define` bodies: each body is parsed on its own, as statements or as declarations."""
+    uses: list[GuardUse] = []
+    functions: list[Function] = []
+    calls: list[Call] = []
+    interesting = re.compile(rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b")
+    for macro in file.macros:
+        body = file.code[macro.body.start : macro.body.end]
+        if not interesting.search(body):
+            continue
+        readable = _readable_macro_body(body)
+        head = b"void f(){"
+        statements = parse(head + readable + b";}", grammar)
+        declarations = parse(readable, grammar)
+        as_statements = error_count(statements.root_node) <= error_count(declarations.root_node)
+        tree, shift = (
+            (statements, macro.body.start - len(head)) if as_statements else (declarations, macro.body.start)
+        )
+        code = (head + readable + b";}") if as_statements else readable
+        reading = _Reading(source.text, code, code, shift, macro.name)
+        reading.collect(tree.root_node, grammar)
+        found = list(reading.guard_uses(tree.root_node, watched - {macro.name}))
+        offset = len(file.functions) + len(functions)
+        # The wrapper `f` around statements is no function of the file.
+        dropped = 1 if as_statements else 0
+
+        def renumber(index: int | None, dropped: int = dropped, offset: int = offset) -> int | None:
+            return None if index is None or index < dropped else index - dropped + offset
+
+        for use in found:
+            scope = Span(max(use.scope.start, macro.body.start), min(use.scope.end, macro.body.end))
+            uses.append(replace(use, function=renumber(use.function), scope=scope, class_=None))
+        functions += [replace(f, parent=renumber(f.parent), class_=None) for f in reading.functions[dropped:]]
+        calls += [replace(call, function=renumber(call.function)) for call in reading.calls]
+    return uses, functions, calls
+
+
+def _readable_macro_body(body: bytes) -> bytes:
+    """Line continuations, `#` and `##` overwritten, so that the body reads as ordinary code."""
+    body = re.sub(rb"\\(\r?\n)", lambda m: b" " + m[1], body)
+    body = re.sub(rb"\s*##\s*", lambda m: b"_" * len(m[0]), body)
+    return re.sub(rb"(?<![\w#])#(?=\s*[A-Za-z_])", b" ", body)

@@ -1,0 +1,431 @@
+"""In which syntactic form a guard stands: climbs from the guard's token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from .. import guards
+from ..facts import Argument, Form, GuardUse, Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from .extract import _Reading
+
+_BLOCKS = frozenset({"compound_statement", "translation_unit", "declaration_list", "field_declaration_list"})
+_CONTROL = frozenset(
+    {"if_statement", "for_statement", "while_statement", "for_range_loop", "switch_statement", "else_clause", "do_statement"}
+)
+_SMART = {
+    "make_unique": Form.HEAP,
+    "make_shared": Form.HEAP,
+    "unique_ptr": Form.HEAP,
+    "shared_ptr": Form.HEAP,
+    "make_intrusive": Form.HEAP,
+    "optional": Form.OPTIONAL,
+    "OptionalGuard": Form.OPTIONAL,
+    "make_optional": Form.OPTIONAL,
+    "in_place_type_t": Form.OPTIONAL,
+}
+_NAMESPACES = frozenset({"at", "torch", "c10"})
+_NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
+
+
+def is_named_like(type_: str, names: Collection[str]) -> bool:
+    """Whether a member's type is, or wraps, one of the names."""
+    return any(word in names for word in re.findall(r"\w+", type_))
+
+
+def classify(reading: _Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+    """The use that a guard's token belongs to; None where the token is no use of the guard."""
+    if token.type in ("comment", "string_content", "raw_string_content", "char_literal", "preproc_arg"):
+        return None
+    top = token
+    while top.parent is not None and top.parent.type == "qualified_identifier":
+        if top.parent.child_by_field_name("name") != top:
+            return _static_call(reading, top.parent, name, resolve)
+        top = top.parent
+    guard = resolve.get(name, name)
+    written = reading.written(top)
+    if not _is_torchs(reading, top, written, name, resolve):
+        return None
+    parent = top.parent
+    if parent is None:
+        return None
+    finder = _FORMS.get(parent.type)
+    if parent.type in _NEVER_A_USE:
+        return None
+    use = finder(reading, top, parent) if finder else _other(reading, top, parent)
+    if use is None:
+        return None
+    alias = name if name in resolve else None
+    return _complete(reading, use, guard, written, top, alias)
+
+
+def _complete(
+    reading: _Reading, use: tuple[Form, Node, Node | None, Node | None, bool], guard: str, written: str, top: Node, alias: str | None
+) -> GuardUse:
+    form, statement, declarator, argument, shared = use
+    block = _block_of(statement)
+    scope = reading.span(block)
+    type_span = reading.span(top)
+    under_error = _under_error(statement)
+    variable, spans = None, ()
+    if declarator is not None:
+        variable = reading.slice(reading.span(declarator))
+        spans = _variable_spans(reading, variable, reading.span(declarator), scope)
+    return GuardUse(
+        guard=guard,
+        form=form,
+        span=reading.span(statement),
+        type_span=type_span,
+        written=written,
+        alias=alias,
+        variable=variable,
+        variable_spans=spans,
+        argument=_argument(reading, argument),
+        scope=scope,
+        class_=reading._class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
+        namespace=reading.namespace(top),
+        under_error=under_error,
+        shared=shared,
+    )
+
+
+# -- whose class is it
+
+
+def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
+    """Whether the name, as qualified here, is PyTorch's class and not another library's of that name."""
+    if name in resolve or name not in guards.CPP and name != guards.LEGACY_API:
+        return True  # an alias or a watched name of the project's own
+    parts = written.lstrip(":").split("::")[:-1]
+    if parts:
+        namespaces = {alias.name: alias.target for alias in reading.aliases if alias.kind == "namespace"}
+        first = parts[0]
+        for _ in range(8):
+            if first not in namespaces:
+                break
+            first = namespaces[first].lstrip(":").split("::")[0]
+        if first in _NAMESPACES:
+            return True
+        # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
+        around = reading.namespace(top).split("::")[0]
+        return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
+    around = reading.namespace(top).split("::")
+    if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
+        owner = next(class_ for class_ in reading.classes if class_.name == name)
+        return owner.qualified.split("::")[0] in _NAMESPACES
+    return True
+
+
+def _opens_torch(reading: _Reading) -> bool:
+    return any(
+        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
+    )
+
+
+def _static_call(reading: _Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+    """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier."""
+    top = qualified
+    while top.parent is not None and top.parent.type == "qualified_identifier":
+        top = top.parent
+    written = reading.written(top)
+    before = written.split(f"{name}::")[0].strip(":")
+    if before and before.split("::")[0] not in _NAMESPACES and before not in resolve:
+        return None
+    if name not in guards.CPP and name != guards.LEGACY_API:
+        return None
+    call = top.parent
+    if call is None or call.type != "call_expression":
+        return None
+    use = (Form.STATIC_CALL, _statement_of(call), None, call.child_by_field_name("arguments"), False)
+    found = _complete(reading, use, name, written, top, None)
+    return found
+
+
+# -- forms; each gives (form, statement, variable's node, argument's node, shared)
+
+_Found = tuple[Form, "Node", "Node | None", "Node | None", bool]
+
+
+def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    if parent.child_by_field_name("type") != top:
+        return None
+    declarators = parent.children_by_field_name("declarator")
+    declarator = declarators[0] if declarators else None
+    if declarator is None:
+        return Form.REFERENCE, parent, None, None, True
+    name, argument, vexing = _declared(declarator)
+    at_namespace = _block_of(parent).type in ("translation_unit", "declaration_list")
+    if name is None:
+        return Form.REFERENCE, parent, None, None, True
+    if vexing:
+        form = Form.REFERENCE if at_namespace else Form.VEXING_PARSE
+        return form, parent, name, argument, True
+    words = {reading.written(child) for child in parent.children if child.type in ("storage_class_specifier", "type_qualifier")}
+    form = Form.DECLARATION
+    if {"static", "thread_local"} & words and not at_namespace:
+        form = Form.STATIC
+    elif "extern" in words:
+        form = Form.REFERENCE
+    elif at_namespace:
+        form = Form.GLOBAL
+    outer = parent.parent
+    lonely = outer is not None and outer.type in _CONTROL | {"init_statement", "condition_clause", "case_statement"}
+    return form, parent, name, argument, len(declarators) > 1 or lonely
+
+
+def _declared(declarator: Node) -> tuple[Node | None, Node | None, bool]:
+    """(name, constructor argument, is a function declaration) of one declarator."""
+    if declarator.type in ("identifier", "field_identifier"):
+        return declarator, None, False
+    if declarator.type == "init_declarator":
+        name, value = declarator.child_by_field_name("declarator"), declarator.child_by_field_name("value")
+        if name is None or name.type not in ("identifier", "field_identifier"):
+            return None, None, False
+        if value is not None and value.type in ("argument_list", "initializer_list"):
+            return name, value, False
+        if value is not None and value.type in ("call_expression", "compound_literal_expression"):
+            inner = value.child_by_field_name("arguments") or value.child_by_field_name("value")
+            return name, inner, False
+        return name, value, False
+    if declarator.type == "function_declarator":
+        name = declarator.child_by_field_name("declarator")
+        parameters = declarator.child_by_field_name("parameters")
+        if name is None or name.type not in ("identifier", "field_identifier"):
+            return None, None, False
+        given = parameters.named_children if parameters is not None else []
+        # `at::G guard(enabled);` parses as a function with a nameless parameter of type `enabled`.
+        names = [child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1]
+        if given and len(names) == len(given):
+            return name, parameters, False
+        return name, parameters, True
+    return None, None, False
+
+
+def _field(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    declarators = parent.children_by_field_name("declarator")
+    if parent.child_by_field_name("type") != top:
+        return None
+    if not declarators:
+        return Form.REFERENCE, parent, None, None, True
+    if declarators[0].type != "field_identifier":
+        kind = declarators[0].type
+        if kind == "function_declarator":
+            return None if _encloses_class(reading, top) else (Form.REFERENCE, parent, None, None, True)
+        return Form.REFERENCE, parent, None, None, True
+    value = parent.child_by_field_name("default_value")
+    words = {reading.written(child) for child in parent.children if child.type == "storage_class_specifier"}
+    form = Form.STATIC if "static" in words else Form.MEMBER
+    argument = value
+    if value is not None and value.type in ("call_expression", "compound_literal_expression"):
+        argument = value.child_by_field_name("arguments") or value.child_by_field_name("value")
+    return form, parent, declarators[0], argument, len(declarators) > 1
+
+
+def _encloses_class(reading: _Reading, top: Node) -> bool:
+    index = reading._class_at(reading.span(top))
+    return index is not None and reading.classes[index].name == reading.written(top)
+
+
+def _base(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    return Form.BASE, parent, None, None, True
+
+
+def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    """`T(true)` and `T{true}`."""
+    if parent.type == "call_expression" and parent.child_by_field_name("function") != top:
+        return Form.REFERENCE, _statement_of(parent), None, None, True
+    argument = parent.child_by_field_name("arguments") or parent.child_by_field_name("value")
+    outer = parent.parent
+    while outer is not None and outer.type in ("initializer_list", "parenthesized_expression", "argument_list"):
+        if outer.parent is None or outer.parent.type not in ("init_declarator", "initializer_list", "parenthesized_expression"):
+            break
+        outer = outer.parent
+    if outer is not None and outer.type == "init_declarator":
+        declaration = outer.parent
+        name = outer.child_by_field_name("declarator")
+        while name is not None and name.type == "reference_declarator":
+            name = name.named_children[0] if name.named_children else None
+        if declaration is None or name is None or name.type != "identifier":
+            return Form.REFERENCE, _statement_of(parent), None, argument, True
+        kind = declaration.child_by_field_name("type")
+        if kind is not None and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]:
+            return None  # `at::G g = at::G(true);` was met at its type
+        words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
+        if _block_of(declaration).type in ("translation_unit", "declaration_list"):
+            form = Form.GLOBAL
+        else:
+            form = Form.STATIC if {"static", "thread_local"} & words else Form.AUTO
+        return form, declaration, name, argument, False
+    if outer is not None and outer.type == "expression_statement":
+        return Form.TEMPORARY, outer, None, argument, False
+    if outer is not None and outer.type in ("cast_expression", "comma_expression", "argument_list"):
+        return Form.TEMPORARY, _statement_of(parent), None, argument, True
+    return Form.REFERENCE, _statement_of(parent), None, argument, True
+
+
+def _new(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    return Form.HEAP, _statement_of(parent), None, parent.child_by_field_name("arguments"), True
+
+
+def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    outer = parent.parent
+    if outer is None:
+        return None
+    if outer.type == "alias_declaration":
+        return Form.ALIAS, outer, None, None, True
+    if outer.type == "new_expression":
+        return _new(reading, top, outer)
+    if outer.type != "template_argument_list":
+        return Form.REFERENCE, _statement_of(outer), None, None, True
+    template = outer.parent
+    name = template.child_by_field_name("name") if template is not None else None
+    form = _SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
+    whole = template
+    while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
+        whole = whole.parent
+    call = whole.parent if whole is not None else None
+    argument = None
+    if call is not None and call.type == "call_expression":
+        argument = call.child_by_field_name("arguments")
+    return form, _statement_of(parent), None, argument, True
+
+
+def _alias_name(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    return None  # the name that an alias gives
+
+
+def _typedef(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    if parent.child_by_field_name("type") != top:
+        return None
+    return Form.ALIAS, parent, None, None, True
+
+
+def _using(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    if any(child.type == "namespace" for child in parent.children):
+        return None
+    return Form.USING, parent, None, None, True
+
+
+def _macro_statement(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    """`GUARD_MACRO;`, or a name as a whole statement."""
+    return Form.REFERENCE, parent, None, None, True
+
+
+def _function(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    """A declarator named like the guard (the class's own constructor), or a function that returns one."""
+    if parent.child_by_field_name("type") == top:
+        return Form.REFERENCE, parent, None, None, True
+    return None
+
+
+_ERROR_DECLARATION = re.compile(
+    rb"\s*(?P<name>[A-Za-z_]\w*)?\s*(?P<argument>\([^(){};]*\)|\{[^(){};]*\})?\s*(?P<end>;)?"
+)
+
+
+def _error(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    """`if (x) at::G g(true);` and other places where the grammar lost a declaration: read its text."""
+    match = _ERROR_DECLARATION.match(reading.code, top.end_byte)
+    if match is None or match["name"] is None or match["end"] is None:
+        return _other(reading, top, parent)
+    root = top
+    while root.parent is not None:
+        root = root.parent
+    name = root.descendant_for_byte_range(*match.span("name"))
+    return Form.DECLARATION, parent, name, None, True
+
+
+def _other(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    if _never(parent):
+        return None
+    return Form.REFERENCE, _statement_of(parent), None, None, True
+
+
+def _never(node: Node | None) -> bool:
+    while node is not None and node.type not in _BLOCKS:
+        if node.type in _NEVER_A_USE:
+            return True
+        node = node.parent
+    return False
+
+
+_FORMS = {
+    "declaration": _declaration,
+    "field_declaration": _field,
+    "base_class_clause": _base,
+    "call_expression": _construction,
+    "compound_literal_expression": _construction,
+    "new_expression": _new,
+    "type_descriptor": _descriptor,
+    "type_definition": _typedef,
+    "alias_declaration": _alias_name,
+    "namespace_alias_definition": _alias_name,
+    "using_declaration": _using,
+    "expression_statement": _macro_statement,
+    "function_definition": _function,
+    "function_declarator": _function,
+    "ERROR": _error,
+}
+
+
+# -- surroundings
+
+
+def _block_of(node: Node) -> Node:
+    """The block at whose end what `node` declares is destroyed."""
+    outer = node.parent
+    while outer is not None and outer.parent is not None:
+        if outer.type in _BLOCKS:
+            return outer
+        if outer.type in _CONTROL and node.type == "declaration" and outer == node.parent:
+            return outer
+        outer = outer.parent
+    return outer if outer is not None else node
+
+
+def _statement_of(node: Node) -> Node:
+    """The statement or declaration that holds an expression."""
+    current = node
+    while current.parent is not None and not (
+        current.type.endswith(("_statement", "declaration")) and current.type != "parameter_declaration"
+    ):
+        if current.parent.type in _BLOCKS:
+            break
+        current = current.parent
+    return current
+
+
+def _under_error(node: Node) -> bool:
+    """Whether the parser was lost in the statement itself or in what directly holds it."""
+    if node.has_error:
+        return True
+    outer = node.parent
+    while outer is not None and outer.type != "translation_unit":
+        if outer.is_error:
+            return True
+        outer = outer.parent
+    return False
+
+
+def _argument(reading: _Reading, node: Node | None) -> Argument | None:
+    if node is None:
+        return None
+    span = reading.span(node)
+    text = reading.slice(span)
+    inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
+    inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
+    value = {"true": True, "1": True, "false": False, "0": False}.get(inner)
+    return Argument(span, text, value, not inner)
+
+
+def _variable_spans(reading: _Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
+    low, high = declared.start - reading.shift, scope.end - reading.shift
+    pattern = re.compile(rb"(?<![\w.])(?<!->)(?<!::)" + re.escape(name.encode()) + rb"(?!\w|\s*::)")
+    return tuple(
+        Span(match.start() + reading.shift, match.end() + reading.shift) for match in pattern.finditer(reading.code, low, high)
+    )

@@ -1,0 +1,109 @@
+"""Length-preserving masking of what tree-sitter's C++ grammar cannot parse.
+
+A preprocessor macro that stands where the grammar knows no token loses the parser, often for a whole
+class. Such macros are overwritten by blanks, byte for byte, so that every offset into the masked text is an
+offset into the real one. Masked text is for the parser alone: names and edits come from the real text.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
+_ATTRIBUTES = rb"""
+    TORCH_(?:API|CUDA_API|CUDA_CPP_API|CUDA_CU_API|HIP_API|XPU_API|PYTHON_API|EXTENSION_API)
+    | C10_(?:API|API_ENUM|EXPORT|IMPORT|HIDDEN|CUDA_API|HIP_API|UNUSED|NODISCARD|ALWAYS_INLINE|ALWAYS_INLINE_UNLESS_MOBILE
+        |NOINLINE|NORETURN|HOST_DEVICE|HOST|DEVICE|RESTRICT|FALLTHROUGH|MAYBE_UNUSED|USED|UNUSED_DISPATCH_CUDA_WORKAROUND)
+    | CAFFE2_(?:API|CUDA_API) | AT_(?:API|CUDA_API|CPP_CUDA_API|HOST_DEVICE)
+    | (?:VISION|TORCHAUDIO|FBGEMM|SPHINX)_API | DLL_(?:PUBLIC|EXPORT|LOCAL|IMPORT)
+    | THP?_(?:API|CLASS) | THP(?:CppFunction|Utils)?_API | PYBIND11_(?:EXPORT|NOINLINE|DEPRECATED)
+    | HANDLE_TH_ERRORS(?:_PYBIND|_RET)? | END_HANDLE_TH_ERRORS(?:_PYBIND|_RET\([^()\n]*\))?
+    | NS_(?:ASSUME_NONNULL_BEGIN|ASSUME_NONNULL_END) | FOUNDATION_EXPORT | UI_EXTERN
+    | JNIEXPORT | JNICALL | (?:__host__|__device__|__global__|__forceinline__|__noinline__|__restrict__)
+    | __(?:forceinline|declspec\([^()\n]*\)|attribute__\s*\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\))
+"""
+_ATTRIBUTE = re.compile(rb"\b(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
+
+# `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
+_CLASS_HEAD = re.compile(rb"\b(?:class|struct)\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])")
+
+# Statement macros of ATen that people write without a semicolon.
+_STATEMENT_MACRO = re.compile(
+    rb"\b(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
+    rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
+)
+
+_HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
+
+
+def mask_macros(text: bytes) -> bytes:
+    """Blank attribute-like macros and close statement macros that have no semicolon."""
+    if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
+        return text
+    masked = bytearray(text)
+    for match in _ATTRIBUTE.finditer(text):
+        if not _on_define_line(text, match.start()):
+            blank(masked, match.start(), match.end())
+    for match in _CLASS_HEAD.finditer(text):
+        blank(masked, *match.span("macro"))
+    for match in _STATEMENT_MACRO.finditer(text):
+        end = closing(text, match.end() - 1)
+        if end is not None and text[end : end + 1] in (b"\n", b" ", b"\r") and _statement_ends(text, end):
+            masked[end] = ord(";")
+    return bytes(masked)
+
+
+def _on_define_line(text: bytes, offset: int) -> bool:
+    """Whether the offset is the name that a `#define` gives."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    return re.match(rb"[ \t]*#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+$", text[start:offset]) is not None
+
+
+def _statement_ends(text: bytes, offset: int) -> bool:
+    """Whether what follows cannot continue the expression that ends at `offset`."""
+    following = re.compile(rb"\s*").match(text, offset)
+    after = text[following.end() : following.end() + 1] if following else b""
+    return after.isalnum() or after in (b"}", b"_", b"#")
+
+
+def blank(masked: bytearray, start: int, end: int) -> None:
+    """Overwrite by blanks, keeping line ends."""
+    for index in range(start, end):
+        if masked[index] not in b"\r\n":
+            masked[index] = 0x20
+
+
+_BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
+_TOKEN = re.compile(
+    rb'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
+    rb"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|[()\[\]{}]",
+    re.DOTALL,
+)
+
+
+def closing(text: bytes, opening: int) -> int | None:
+    """The offset just behind the bracket that closes the one at `opening`; None when nothing does."""
+    depth = 0
+    for match in _TOKEN.finditer(text, opening):
+        token = match.group()
+        if len(token) > 1:
+            continue
+        if token in b"([{":
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
+
+
+def code_only(text: bytes) -> bytes:
+    """The text with comments and the contents of string literals blanked."""
+    masked = bytearray(text)
+    for match in _TOKEN.finditer(text):
+        if match.end() - match.start() > 1:
+            if text[match.start() : match.start() + 1] in b"\"R'":
+                blank(masked, match.start() + 1, match.end() - 1)
+            else:
+                blank(masked, *match.span())
+    return bytes(masked)

@@ -1,0 +1,67 @@
+"""Masked text -> syntax tree, with the grammar that fits the file."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .mask import mask_macros
+from .objc import is_objective_c, mask_objective_c
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Parser, Tree
+
+CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
+
+
+@cache
+def language(name: str) -> Language:
+    """The grammar: `cpp` or `cuda`."""
+    from tree_sitter import Language
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        if name == "cuda":
+            import tree_sitter_cuda
+
+            return Language(tree_sitter_cuda.language())
+        import tree_sitter_cpp
+
+        return Language(tree_sitter_cpp.language())
+
+
+@cache
+def _parser(name: str) -> Parser:
+    from tree_sitter import Parser
+
+    return Parser(language(name))
+
+
+def grammar_for(path: str) -> str:
+    return "cuda" if path.endswith(CUDA_SUFFIXES) else "cpp"
+
+
+def masked_text(path: str, text: bytes) -> bytes:
+    """The text as the grammar can read it; every offset stays."""
+    if is_objective_c(path, text):
+        text = mask_objective_c(text)
+    return mask_macros(text)
+
+
+def parse(masked: bytes, grammar: str = "cpp") -> Tree:
+    return _parser(grammar).parse(masked)
+
+
+def error_count(node: Node) -> int:
+    """How many places of the tree the grammar could not read: ERROR and missing nodes."""
+    if not node.has_error:
+        return 0
+    count = 0
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.is_error or current.is_missing:
+            count += 1
+        stack.extend(child for child in current.children if child.has_error or child.is_missing)
+    return count

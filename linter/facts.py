@@ -1,0 +1,273 @@
+"""What one file contributes: small, plain, picklable data.
+
+All spans are byte offsets into the UTF-8 form of the file's text (`Source.text`), half open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Bytes `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def holds(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+class Form(StrEnum):
+    """The syntactic form in which a guard stands."""
+
+    DECLARATION = "declaration"
+    AUTO = "auto"
+    MEMBER = "member"
+    BASE = "base class"
+    TEMPORARY = "temporary"
+    HEAP = "heap"
+    OPTIONAL = "optional"
+    STATIC = "static"
+    GLOBAL = "namespace scope"
+    ALIAS = "alias"
+    USING = "using declaration"
+    TEMPLATE_ARGUMENT = "template argument"
+    VEXING_PARSE = "vexing parse"
+    STATIC_CALL = "static call"
+    REFERENCE = "reference"
+
+
+class Argument(NamedTuple):
+    """A constructor argument list as written, with its delimiters; `value` when it is a literal bool."""
+
+    span: Span
+    text: str
+    value: bool | None
+    empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GuardUse:
+    """One place where a guard stands."""
+
+    guard: str
+    """Name in the guard table, whatever alias it was written through."""
+    form: Form
+    span: Span
+    """The whole statement or declaration, with its semicolon where it has one."""
+    type_span: Span
+    """The guard's type as written, qualifiers included."""
+    written: str
+    alias: str | None = None
+    """The alias through which the guard was named."""
+    variable: str | None = None
+    variable_spans: tuple[Span, ...] = ()
+    """Every place in the scope where the variable's name stands, its declaration first."""
+    argument: Argument | None = None
+    scope: Span = Span(0, 0)
+    """The block at whose end the guard is destroyed."""
+    function: int | None = None
+    """Index of the innermost function or lambda in `Facts.functions`."""
+    class_: int | None = None
+    """Index in `Facts.classes`, for members and bases."""
+    namespace: str = ""
+    macro: str | None = None
+    """The macro in whose body the guard stands."""
+    under_error: bool = False
+    """The parser was lost here: nothing may be edited on its word alone."""
+    shared: bool = False
+    """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
+
+    @property
+    def live(self) -> Span:
+        """The part of the scope that the guard covers: from its end to the end of the block."""
+        return Span(self.span.end, max(self.span.end, self.scope.end))
+
+
+class Parameter(NamedTuple):
+    type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, method or lambda that has a body."""
+
+    name: str
+    """Unqualified; empty for a lambda."""
+    qualified: str
+    """With the namespaces and classes around it."""
+    span: Span
+    body: Span
+    parent: int | None = None
+    """The function around a lambda or a local class's method."""
+    class_: int | None = None
+    """The class in whose body it is defined."""
+    parameters: tuple[Parameter, ...] = ()
+    returns: str = ""
+    is_lambda: bool = False
+    immediately_invoked: bool = False
+    passed_to: str = ""
+    """The callee of which a lambda is an argument."""
+    assigned_to: str = ""
+    """The variable that a lambda initialises."""
+    macro: str | None = None
+
+
+class Member(NamedTuple):
+    type: str
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    name: str
+    qualified: str
+    span: Span
+    bases: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+    has_methods: bool = False
+    """It has a member function other than constructors and the destructor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    """Last identifier of the callee."""
+    callee: str
+    """The callee as written, without white space."""
+    receiver: str
+    """What stands before `.`, `->`; empty for a free call."""
+    arguments: tuple[str, ...]
+    span: Span
+    function: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One function given to the dispatcher."""
+
+    function: str
+    """As written, `&`, `TORCH_FN` and the like taken off; empty for a lambda."""
+    key: str
+    """Dispatch key as written without `DispatchKey::` (`Autograd`, `CPU`); empty for all keys."""
+    operator: str
+    namespace: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`target = value`, or a declaration with a value."""
+
+    target: str
+    declares: bool
+    operator: str
+    value: str
+    span: Span
+    function: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: str
+    span: Span
+    function: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One arm of an `#if`; its condition is empty for `#else`."""
+
+    condition: str
+    span: Span
+    directive: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """An `#if … #endif` with its arms."""
+
+    branches: tuple[Branch, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`using name = target;`, `typedef target name;`, `namespace name = target;`, `using namespace target;`."""
+
+    name: str
+    """Empty for `using namespace`."""
+    target: str
+    span: Span
+    kind: str
+    """type, namespace, using-namespace or using-declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    name: str
+    parameters: tuple[str, ...]
+    span: Span
+    body: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    header: str
+    span: Span
+    """The whole directive, without the line's end."""
+    system: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A comment that silences rules on one row; no codes means every rule."""
+
+    row: int
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that one file contributes to the project."""
+
+    path: str
+    language: str
+    unreadable: str = ""
+    """Why the file could not be read; then everything else is empty."""
+    notes: tuple[str, ...] = ()
+    partial: bool = False
+    """The parser was lost somewhere in the file."""
+    error_row: int = 0
+    guard_uses: tuple[GuardUse, ...] = ()
+    functions: tuple[Function, ...] = ()
+    classes: tuple[Class, ...] = ()
+    calls: tuple[Call, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    returns: tuple[Return, ...] = ()
+    conditionals: tuple[Conditional, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    macros: tuple[Macro, ...] = ()
+    includes: tuple[Include, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    line_starts: tuple[int, ...] = ()
+
+    def enclosing(self, function: int | None) -> tuple[Function, ...]:
+        """The function with that index and those around it, innermost first."""
+        chain: list[Function] = []
+        while function is not None:
+            chain.append(self.functions[function])
+            function = self.functions[function].parent
+        return tuple(chain)
+
+    def row(self, offset: int) -> int:
+        """The row of a byte offset, from 1."""
+        from bisect import bisect_right
+
+        return bisect_right(self.line_starts, offset)

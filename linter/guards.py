@@ -1,0 +1,124 @@
+"""The guard table: every guard that guardfix knows, as data, in one place.
+
+Sources: torch 2.13's headers c10/core/InferenceMode.h, c10/core/GradMode.h,
+ATen/core/LegacyTypeDispatch.h, ATen/record_function.h, torch/csrc/api/include/torch/utils.h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Takes(StrEnum):
+    """What the constructor of a guard takes."""
+
+    NOTHING = "nothing"
+    OPTIONAL_BOOL = "bool, true when left out"
+    BOOL = "bool"
+    OTHER = "something else"
+
+
+class Effect(StrEnum):
+    """What a guard does to the thread's dispatch state while it lives."""
+
+    INFERENCE = "inference mode"
+    GRAD_MODE = "grad mode"
+    BELOW_AUTOGRAD = "hides the Autograd keys"
+    BELOW_ADINPLACEORVIEW = "hides the Autograd keys and ADInplaceOrView"
+    NEIGHBOUR = "no effect on autograd; stands beside guards"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One RAII guard class: where it lives, what it takes, what it does, and since when."""
+
+    name: str
+    namespaces: tuple[str, ...]
+    """Namespaces through which the class is reachable, the defining one first."""
+    takes: Takes
+    effect: Effect
+    headers: tuple[str, ...] = ()
+    """Headers that bring the class, the narrowest first."""
+    since: str | None = None
+    deprecated_since: str | None = None
+
+
+# `namespace at { using namespace c10; }` and `namespace torch { using namespace at; }` make every class of
+# c10 reachable as at:: and torch::, and every class of at as torch::.
+_FROM_C10: Final = ("c10", "at", "torch")
+_FROM_AT: Final = ("at", "torch")
+
+WIDE_HEADERS: Final = frozenset(
+    {
+        "torch/torch.h",
+        "torch/script.h",
+        "torch/extension.h",
+        "torch/all.h",
+        "torch/library.h",
+        "torch/autograd.h",
+        "torch/types.h",
+        "torch/jit.h",
+        "torch/nn.h",
+        "ATen/ATen.h",
+        "LibTorch/LibTorch.h",
+        "LibTorch-Lite/LibTorch-Lite.h",
+        "Libtorch/Libtorch.h",
+        "Libtorch-Lite/Libtorch-Lite.h",
+    }
+)
+"""Headers that bring every guard of the table (`#include` or `#import`)."""
+
+LEGACY: Final = "AutoNonVariableTypeMode"
+LEGACY_API: Final = "NonVariableTypeMode"
+INFERENCE_MODE: Final = "InferenceMode"
+BELOW_AUTOGRAD: Final = "AutoDispatchBelowAutograd"
+BELOW_ADINPLACEORVIEW: Final = "AutoDispatchBelowADInplaceOrView"
+
+_LEGACY_HEADER: Final = "ATen/core/LegacyTypeDispatch.h"
+
+CPP: Final[dict[str, Guard]] = {
+    guard.name: guard
+    for guard in (
+        Guard(
+            LEGACY,
+            _FROM_AT,
+            Takes.OPTIONAL_BOOL,
+            Effect.BELOW_AUTOGRAD,
+            (_LEGACY_HEADER,),
+            deprecated_since="1.9",
+        ),
+        Guard(
+            INFERENCE_MODE,
+            _FROM_C10,
+            Takes.OPTIONAL_BOOL,
+            Effect.INFERENCE,
+            ("c10/core/InferenceMode.h",),
+            since="1.9",
+        ),
+        Guard(
+            BELOW_AUTOGRAD,
+            _FROM_AT,
+            Takes.NOTHING,
+            Effect.BELOW_AUTOGRAD,
+            (_LEGACY_HEADER,),
+            since="1.9",
+        ),
+        Guard(
+            BELOW_ADINPLACEORVIEW,
+            _FROM_AT,
+            Takes.NOTHING,
+            Effect.BELOW_ADINPLACEORVIEW,
+            (_LEGACY_HEADER,),
+            since="1.9",
+        ),
+        Guard("NoGradGuard", _FROM_C10, Takes.NOTHING, Effect.GRAD_MODE, ("c10/core/GradMode.h",)),
+        Guard("AutoGradMode", _FROM_C10, Takes.BOOL, Effect.GRAD_MODE, ("c10/core/GradMode.h",)),
+        Guard("AutoFwGradMode", _FROM_C10, Takes.BOOL, Effect.GRAD_MODE, ("c10/core/GradMode.h",)),
+        Guard("ExcludeDispatchKeyGuard", ("c10::impl",), Takes.OTHER, Effect.NEIGHBOUR),
+        Guard("IncludeDispatchKeyGuard", ("c10::impl",), Takes.OTHER, Effect.NEIGHBOUR),
+        Guard("GraphOptimizerEnabledGuard", ("torch::jit",), Takes.BOOL, Effect.NEIGHBOUR),
+        Guard("NoTracerDispatchMode", ("at::tracer::impl",), Takes.NOTHING, Effect.NEIGHBOUR),
+    )
+}

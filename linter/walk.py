@@ -1,0 +1,222 @@
+"""Paths -> files: which files of the given roots are looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+CPP_SUFFIXES = frozenset(
+    ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .cu .cuh .hip .mm .m".split()
+)
+PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
+
+SKIPPED_FOLDERS = frozenset(
+    ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
+    "__pycache__ __pypackages__ node_modules".split()
+)
+
+
+class NoSuchPath(Exception):
+    """A path on the command line that does not exist."""
+
+
+@dataclass
+class Walk:
+    """What was found, in the order in which it is looked at."""
+
+    cpp: list[str] = field(default_factory=list)
+    python: list[str] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    """Folders that could not be listed, with the reason."""
+
+    def __len__(self) -> int:
+        return len(self.cpp) + len(self.python)
+
+
+Ignored = Callable[[str, bool], bool]
+"""Whether a path (absolute, is it a folder) is ignored."""
+
+
+def language_of(name: str) -> str | None:
+    """`cpp`, `python` or None, by the file name's suffix."""
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix in CPP_SUFFIXES:
+        return "cpp"
+    return "python" if suffix in PYTHON_SUFFIXES else None
+
+
+class _IgnoreFile:
+    """The patterns of one .gitignore, asked about paths below its folder.
+
+    pathspec decides; one joined expression in front of it answers the common case, that no pattern
+    matches at all, in one go instead of one search a pattern.
+    """
+
+    def __init__(self, folder: str, lines: Iterable[str]) -> None:
+        import re
+
+        from pathspec import GitIgnoreSpec
+
+        self.prefix = len(folder.rstrip(os.sep)) + 1
+        self.spec = GitIgnoreSpec.from_lines(lines)
+        sources = [pattern.regex.pattern for pattern in self.spec.patterns if pattern.include is not None]
+        # pathspec names a group in each of its expressions, and a name may stand only once in the union.
+        union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in sources)
+        self.any = re.compile(union).match if sources else None
+
+    def __call__(self, path: str, is_folder: bool) -> bool | None:
+        """True ignored, False taken back by a `!` pattern, None when no pattern matches."""
+        if self.any is None:
+            return None
+        relative = path[self.prefix :].replace(os.sep, "/") + ("/" if is_folder else "")
+        if self.any(relative) is None:
+            return None
+        return self.spec.check_file(relative).include
+
+
+def _read_ignore_file(folder: str) -> _IgnoreFile | None:
+    try:
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as lines:
+            return _IgnoreFile(folder, lines.read().splitlines())
+    except OSError:
+        return None
+
+
+def _ignore_files_above(root: str) -> list[_IgnoreFile]:
+    """The .gitignore files of the folders above `root`, up to the top of its git repository."""
+    above: list[_IgnoreFile] = []
+    folder = root
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return []
+        folder = parent
+        found = _read_ignore_file(folder)
+        if found is not None:
+            above.append(found)
+    return above[::-1]
+
+
+def _excluder(base: str, patterns: Sequence[str]) -> Callable[[str, bool], bool]:
+    """`--exclude`: patterns in .gitignore's syntax, relative to `base`."""
+    if not patterns:
+        return lambda path, is_folder: False
+    ignore = _IgnoreFile(base, patterns)
+    prefix = base.rstrip(os.sep) + os.sep
+
+    def excluded(path: str, is_folder: bool) -> bool:
+        if path.startswith(prefix):
+            return ignore(path, is_folder) is True
+        # Outside the base a pattern can still name a file or folder anywhere.
+        return bool(ignore.spec.match_file(path.lstrip(os.sep) + ("/" if is_folder else "")))
+
+    return excluded
+
+
+def find_files(
+    paths: Sequence[str],
+    *,
+    exclude: Sequence[str] = (),
+    respect_gitignore: bool = True,
+    force_exclude: bool = False,
+    base: str | None = None,
+) -> Walk:
+    """The C++ and Python files at and below `paths`, each once.
+
+    Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
+    as Ruff does it. Symbolic links are followed only to places below the given roots. Paths are
+    reported as given: relative roots give relative paths.
+
+    Raises `NoSuchPath`.
+    """
+    base = os.path.realpath(base or os.curdir)
+    excluded = _excluder(base, exclude)
+    walk = Walk()
+    seen: set[str] = set()
+    roots: list[tuple[str, str]] = []
+    for path in paths:
+        if not os.path.lexists(path) or not os.path.exists(path):
+            raise NoSuchPath(path)
+        roots.append((path, os.path.realpath(path)))
+    tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
+
+    def take(shown: str, real: str, language: str) -> None:
+        if real not in seen:
+            seen.add(real)
+            (walk.cpp if language == "cpp" else walk.python).append(shown)
+
+    links: list[tuple[str, str]] = []
+
+    def visit(shown: str, real: str, ignores: list[_IgnoreFile]) -> None:
+        if real in seen:
+            return
+        seen.add(real)
+        if respect_gitignore:
+            own = _read_ignore_file(real)
+            if own is not None:
+                ignores = [*ignores, own]
+        folders: list[tuple[str, str]] = []
+        try:
+            with os.scandir(real) as entries:
+                listed: list[os.DirEntry[Any]] = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            walk.unreadable.append((shown, error.strerror or str(error)))
+            return
+        shown_prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        for entry in listed:
+            name = entry.name
+            if entry.is_symlink():
+                links.append((shown_prefix + name, os.path.realpath(entry.path)))
+                continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            language = None
+            if is_folder:
+                if name in SKIPPED_FOLDERS:
+                    continue
+            else:
+                language = language_of(name)
+                if language is None or not entry.is_file(follow_symlinks=False):
+                    continue
+            if ignores and _ignored(entry.path, is_folder, ignores):
+                continue
+            if exclude and excluded(entry.path, is_folder):
+                continue
+            if is_folder:
+                folders.append((shown_prefix + name, entry.path))
+            elif language is not None:
+                take(shown_prefix + name, entry.path, language)
+        for folder in folders:
+            visit(*folder, ignores)
+
+    for shown, real in roots:
+        if os.path.isdir(real):
+            visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
+        else:
+            language = language_of(shown) or language_of(real)
+            if language is None:
+                continue
+            if force_exclude:
+                above = _ignore_files_above(os.path.dirname(real)) if respect_gitignore else []
+                own = _read_ignore_file(os.path.dirname(real)) if respect_gitignore else None
+                if excluded(real, False) or _ignored(real, False, above + ([own] if own else [])):
+                    continue
+            take(shown, real, language)
+    # A link to a place below the roots is a second name for a file that the walk met already, unless the
+    # walk passed that place over.
+    for shown, real in links:
+        if real.startswith(tops) and os.path.isfile(real):
+            language = language_of(shown)
+            if language is not None and not excluded(real, False):
+                take(shown, real, language)
+    return walk
+
+
+def _ignored(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:
+    # The nearest .gitignore that has a pattern for the path decides.
+    for ignore in reversed(ignores):
+        verdict = ignore(path, is_folder)
+        if verdict is not None:
+            return verdict
+    return False
