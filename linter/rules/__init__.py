@@ -1,0 +1,1 @@
+"""The rules, one file each; `guardfix.linter.rule` finds them by their file names."""

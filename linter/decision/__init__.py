@@ -1,0 +1,212 @@
+"""`decide`: what a use of the old guard is for, and so what should stand there instead.
+
+Deciding knows nothing of text or edits. Every signal, for and against, ends up in the decision's evidence.
+Where the signals conflict or are missing the context is `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from .. import guards
+from ..facts import Facts, Form, GuardUse
+from ..findings import Confidence, Context, Decision
+from ..project import Project
+from .inference import inference_signals, training_signals
+from .kernel import kernel_signals, registered_under_autograd
+from .removal import removal_signals
+from .signals import Scene, Signal, Weight, scene_of
+
+__all__ = ["REPLACEMENTS", "decide", "open_questions"]
+
+REPLACEMENTS = {
+    Context.INFERENCE: f"c10::{guards.INFERENCE_MODE}",
+    Context.KERNEL: f"at::{guards.BELOW_ADINPLACEORVIEW}",
+    Context.BELOW_AUTOGRAD: f"at::{guards.BELOW_AUTOGRAD}",
+    Context.REMOVE: None,
+    Context.UNKNOWN: None,
+}
+
+_DEPTH = 3
+"""How many calls up a helper's callers are asked."""
+
+
+def decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
+    """The context of one use of the old guard, with the evidence on every side."""
+    return judge(gather(scene_of(project, facts, use), _DEPTH))
+
+
+def gather(scene: Scene, depth: int) -> list[Signal]:
+    """All signals for a use: of the place itself, and of the places that reach it."""
+    direct = [
+        *kernel_signals(scene),
+        *inference_signals(scene),
+        *removal_signals(scene),
+        *training_signals(scene),
+    ]
+    if depth == 0:
+        return direct
+    name = _stands_for(scene)
+    if name is not None:
+        return _dedupe([*direct, *_through(scene, name, depth)])
+    if _settled(direct):
+        return direct
+    return _dedupe([*direct, *_callers(scene, depth)])
+
+
+def _stands_for(scene: Scene) -> str | None:
+    """The name through which other places use this guard: its class, its macro, its alias."""
+    use = scene.use
+    if use.macro is not None:
+        return use.macro
+    if use.form in (Form.MEMBER, Form.BASE) and use.class_ is not None:
+        return scene.facts.classes[use.class_].name
+    if use.form in (Form.ALIAS, Form.USING):
+        alias = next((a for a in scene.facts.aliases if a.span == use.span), None)
+        return alias.name if alias is not None else None
+    return None
+
+
+def _through(scene: Scene, name: str, depth: int) -> list[Signal]:
+    """The signals of every place where the class, macro or alias is used."""
+    found: list[Signal] = []
+    if scene.use.form is Form.USING:
+        places = [
+            (scene.facts, other)
+            for other in scene.facts.guard_uses
+            if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
+        ]
+    else:
+        places = scene.project.mentions(name)
+    for facts, use in places:
+        # A class that only passes the struct on (as member or base) is asked in turn.
+        found += gather(scene_of(scene.project, facts, use), depth - 1)
+    return found
+
+
+def _settled(signals: Iterable[Signal]) -> bool:
+    return any(signal.weight is Weight.DECISIVE for signal in signals) or judge(signals).confidence is Confidence.HIGH
+
+
+def _callers(scene: Scene, depth: int) -> list[Signal]:
+    """A helper is what its callers are, when all of them are the same."""
+    function = scene.outermost
+    if function is None or not function.name or function.name == "main":
+        return []
+    callers = scene.project.callers_of(scene.facts, function)
+    if not callers or len(callers) > 50:
+        return []
+    verdicts: Counter[Context] = Counter()
+    first: dict[Context, Signal] = {}
+    for facts, call in callers:
+        stand_in = GuardUse(
+            guard=scene.use.guard,
+            form=Form.REFERENCE,
+            span=call.span,
+            type_span=call.span,
+            written=call.callee,
+            scope=call.span,
+            function=call.function,
+        )
+        caller = scene_of(scene.project, facts, stand_in)
+        signals = [*kernel_signals(caller), *inference_signals(caller)]
+        if depth > 1 and not _settled(signals):
+            signals += _callers(caller, depth - 1)
+        context = judge(signals).context
+        verdicts[context] += 1
+        if context not in first:
+            name = caller.outermost.name if caller.outermost else "namespace scope"
+            kind = {
+                Context.KERNEL: "an autograd kernel",
+                Context.BELOW_AUTOGRAD: "an autograd kernel of an in-place or view op",
+                Context.INFERENCE: "an inference workload",
+            }.get(context, "")
+            message = f"`{function.name}` is called from `{name}`, {kind}"
+            first[context] = scene.signal(context, Weight.STRONG, message, call.span.start, facts)
+    known = [context for context in verdicts if context is not Context.UNKNOWN]
+    if len(known) != len(verdicts):
+        return []
+    return [first[context] for context in known]
+
+
+def _dedupe(signals: Iterable[Signal]) -> list[Signal]:
+    return list(dict.fromkeys(signals))
+
+
+_KERNELS = (Context.KERNEL, Context.BELOW_AUTOGRAD)
+
+
+def judge(signals: Iterable[Signal]) -> Decision:
+    """Weigh the signals. A side wins when the others together are at most a third of it."""
+    signals = list(signals)
+    evidence = tuple(signal.evidence() for signal in sorted(signals, key=lambda signal: -signal.weight))
+    # Many places can say the same thing about one use: each kind of reason counts twice at most.
+    scores: Counter[Context] = Counter()
+    for context in Context:
+        weights = sorted((signal.weight for signal in signals if signal.context is context), reverse=True)
+        scores[context] = sum(weights[:2]) + sum(min(weight, Weight.WEAK) for weight in weights[2:5])
+    kernel = scores[Context.KERNEL] + scores[Context.BELOW_AUTOGRAD]
+    inference, remove, against = scores[Context.INFERENCE], scores[Context.REMOVE], scores[Context.UNKNOWN]
+    decisive = {signal.context for signal in signals if signal.weight is Weight.DECISIVE}
+
+    if Context.REMOVE in decisive and not inference:
+        # In forward and backward the guard's place says what it does; that it is a kernel is no objection.
+        return Decision(Context.REMOVE, None, Confidence.MEDIUM, evidence)
+    if decisive & set(_KERNELS):
+        confidence = Confidence.HIGH if not inference and not remove else Confidence.MEDIUM
+        return _decision(_kernel_context(signals), confidence, evidence)
+    sides = {"kernel": kernel, "inference": inference, "remove": remove}
+    winner = max(sides, key=lambda side: sides[side])
+    score = sides[winner]
+    others = sum(sides.values()) - score + (against if winner == "inference" else 0)
+    if score < 2 or others * 3 > score:
+        return Decision(Context.UNKNOWN, None, Confidence.LOW, evidence)
+    if others:
+        confidence = Confidence.LOW
+    elif score >= 6:
+        confidence = Confidence.HIGH if winner == "inference" else Confidence.MEDIUM
+    else:
+        confidence = Confidence.MEDIUM if score >= 3 else Confidence.LOW
+    if winner == "remove":
+        return Decision(Context.REMOVE, None, min_confidence(confidence, Confidence.LOW), evidence)
+    context = Context.INFERENCE if winner == "inference" else _kernel_context(signals)
+    return _decision(context, confidence, evidence)
+
+
+def _kernel_context(signals: Iterable[Signal]) -> Context:
+    """Kernel or below_autograd: the heaviest signal says, and of equals the first."""
+    family = [signal for signal in signals if signal.context in _KERNELS]
+    return max(family, key=lambda signal: signal.weight).context
+
+
+def _decision(context: Context, confidence: Confidence, evidence: tuple[object, ...]) -> Decision:
+    return Decision(context, REPLACEMENTS[context], confidence, evidence)  # type: ignore[arg-type]
+
+
+_ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
+
+
+def min_confidence(a: Confidence, b: Confidence) -> Confidence:
+    return min(a, b, key=_ORDER.index)
+
+
+def open_questions(use: GuardUse, facts: Facts, project: Project) -> frozenset[str]:
+    """Names whose places in other files could change the decision: functions, classes, macros, aliases.
+
+    Empty when this file settles the use.
+    """
+    scene = scene_of(project, facts, use)
+    name = _stands_for(scene)
+    if name is not None:
+        return frozenset({name})
+    if _settled(gather(scene, _DEPTH)):
+        return frozenset()
+    function = scene.outermost
+    if function is None or not function.name or function.name == "main":
+        return frozenset()
+    return frozenset({function.name})
+
+
+# Re-exported for rules that ask the same question of other guards.
+is_autograd_registration = registered_under_autograd

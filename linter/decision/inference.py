@@ -1,0 +1,139 @@
+"""Signals that the guard surrounds an inference workload, and signals against it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Call, Form, Function
+from ..findings import Context
+from .signals import Scene, Signal, Weight
+
+_LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
+_LOAD_METHODS = frozenset({"load_jit", "_load_for_mobile", "_load_for_lite_interpreter"})
+_RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
+_MODEL = re.compile(r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$")
+_OPTIMIZER = re.compile(r"optim(?:izer)?\w*", re.IGNORECASE)
+_MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule")
+
+
+def is_load(call: Call) -> bool:
+    """`torch::jit::load`, `torch::load`, `_load_for_mobile`: a model comes from a file."""
+    if call.name in _LOAD_METHODS:
+        return True
+    return not call.receiver and _LOADS.search(call.callee) is not None and call.callee not in ("load", "std::load")
+
+
+def is_run(call: Call) -> bool:
+    """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`."""
+    if call.name in _RUNS and call.receiver:
+        return not call.receiver.startswith(("std", "ctx"))
+    return not call.receiver and "::" not in call.callee and _MODEL.search(call.callee) is not None and not call.callee.isupper()
+
+
+def inference_signals(scene: Scene) -> Iterator[Signal]:
+    yield from _runs(scene)
+    yield from _loads(scene)
+    yield from _neighbours(scene)
+    yield from _holds_model(scene)
+    yield from _surroundings(scene)
+
+
+def _runs(scene: Scene) -> Iterator[Signal]:
+    function = scene.outermost
+    live = scene.calls_in(scene.use.live)
+    for call in live:
+        if is_run(call):
+            message = f"a model is run under the guard: `{_shown(call)}`"
+            yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
+            return
+    if function is None:
+        return
+    for call in scene.calls_in(function.span):
+        if is_run(call):
+            message = f"the same function runs a model, outside the guard's scope: `{_shown(call)}`"
+            yield scene.signal(Context.INFERENCE, Weight.WEAK, message, call.span.start)
+            return
+
+
+def _loads(scene: Scene) -> Iterator[Signal]:
+    function = scene.outermost
+    loads = [call for call in scene.facts.calls if is_load(call)]
+    for call in loads:
+        if function is not None and function.span.holds(call.span):
+            message = f"the same function loads a model: `{_shown(call)}`"
+            yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
+            return
+    if loads:
+        message = f"a model is loaded in the same file: `{_shown(loads[0])}`"
+        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, loads[0].span.start)
+
+
+def _neighbours(scene: Scene) -> Iterator[Signal]:
+    for other in scene.neighbours():
+        switched_off = other.guard == "NoGradGuard" or (
+            other.guard == "AutoGradMode" and other.argument is not None and other.argument.value is False
+        )
+        if switched_off:
+            message = f"grad mode is switched off beside it, by {other.guard}"
+            yield scene.signal(Context.INFERENCE, Weight.STRONG, message, other.span.start)
+            break
+    for other in scene.neighbours():
+        if other.guard == "GraphOptimizerEnabledGuard":
+            message = "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
+            yield scene.signal(Context.INFERENCE, Weight.STRONG, message, other.span.start)
+            return
+
+
+def _holds_model(scene: Scene) -> Iterator[Signal]:
+    index = scene.use.class_
+    if index is None and scene.outermost is not None:
+        index = scene.outermost.class_
+    if index is None:
+        return
+    for member in scene.facts.classes[index].members:
+        if _MODULE_TYPE.search(member.type):
+            message = f"its class holds a model: `{member.type} {member.name}`"
+            weight = Weight.STRONG if scene.use.form in (Form.MEMBER, Form.BASE) else Weight.WEAK
+            yield scene.signal(Context.INFERENCE, weight, message, member.span.start)
+            return
+
+
+def _surroundings(scene: Scene) -> Iterator[Signal]:
+    if scene.facts.path.endswith((".mm", ".m")):
+        message = "stands in an Objective-C++ file: an application, not a library of ops"
+        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, scene.use.type_span.start)
+    function = scene.outermost
+    if function is not None and _is_program(function):
+        message = f"stands in `{function.name}`, a program of its own rather than an op"
+        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, function.span.start)
+
+
+def _is_program(function: Function) -> bool:
+    return function.name == "main" or any("benchmark::State" in parameter.type for parameter in function.parameters)
+
+
+def training_signals(scene: Scene) -> Iterator[Signal]:
+    """What speaks against inference: gradients are made or used under the guard."""
+    for call in scene.calls_in(scene.use.live):
+        if call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward")):
+            what = "gradients are computed under the guard"
+        elif call.callee.endswith("autograd::grad"):
+            what = "gradients are computed under the guard"
+        elif call.name in ("requires_grad_", "set_requires_grad") and not _turns_off(call):
+            what = "a tensor is made to require gradients under the guard"
+        elif call.name == "step" and _OPTIMIZER.search(call.receiver):
+            what = "an optimizer steps under the guard"
+        else:
+            continue
+        yield scene.signal(Context.UNKNOWN, Weight.STRONG, f"{what}: `{_shown(call)}`", call.span.start)
+        return
+
+
+def _turns_off(call: Call) -> bool:
+    return bool(call.arguments) and call.arguments[0] == "false"
+
+
+def _shown(call: Call) -> str:
+    text = call.callee
+    return text if len(text) <= 60 else text[:28] + " … " + text[-28:]

@@ -1,0 +1,189 @@
+"""Signals that the guard stands in code which runs as an autograd kernel, or is one below autograd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Facts, Function, Registration
+from ..findings import Context
+from .signals import Scene, Signal, Weight
+
+_BOOKKEEPING = frozenset(
+    {
+        "collect_next_edges",
+        "set_history",
+        "rebase_history",
+        "compute_requires_grad",
+        "check_inplace",
+        "increment_version",
+        "as_view",
+        "make_variable_differentiable_view",
+        "create_gradient_edge",
+        "set_next_edges",
+        "_set_fw_grad",
+        "throw_error_for_complex_autograd",
+        "throw_error_out_requires_grad",
+        "isFwGradDefined",
+    }
+)
+_DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|\.typed<")
+_AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^VariableTypeId|^AUTOGRAD")
+
+# Ops whose autograd kernels must leave view tracking and version bumps on below them
+# (torch/csrc/autograd/VariableTypeManual.cpp; the view ops of ATen/native/native_functions.yaml).
+_VIEW_OPS = frozenset(
+    """_fw_primal _make_dual alias as_strided detach diagonal expand expand_as movedim narrow permute real imag
+    reshape_alias select slice split split_with_sizes squeeze swapaxes swapdims t transpose unbind unfold unsqueeze
+    values view view_as view_as_real view_as_complex chunk tensor_split indices crow_indices col_indices""".split()
+)
+
+
+def is_in_place_or_view(function: Function, operator: str = "") -> bool:
+    """Whether the function implements an in-place or a view op, by its op's name and its signature."""
+    name = operator.rsplit("::", 1)[-1].split(".")[0] or function.name
+    if name in _VIEW_OPS:
+        return True
+    if not name.endswith("_") or name.endswith("__"):
+        return False
+    return any(
+        "Tensor" in parameter.type and "&" in parameter.type for parameter in function.parameters[:3]
+    )
+
+
+def kernel_signals(scene: Scene) -> Iterator[Signal]:
+    yield from _autograd_function(scene)
+    yield from _registered(scene)
+    yield from _bookkeeping(scene)
+    yield from _dispatcher_calls(scene)
+    yield from _neighbours(scene)
+    yield from _invoked_lambda(scene)
+    yield from _factory(scene)
+    yield from _surroundings(scene)
+
+
+def _family(scene: Scene, operator: str = "") -> Context:
+    """Kernel, or below_autograd where the op around the guard is in-place or a view op."""
+    outermost = scene.outermost
+    if outermost is not None and is_in_place_or_view(outermost, operator):
+        return Context.BELOW_AUTOGRAD
+    return Context.KERNEL
+
+
+def _autograd_function(scene: Scene) -> Iterator[Signal]:
+    for function in scene.chain:
+        method = scene.project.autograd_method(scene.facts, function)
+        if method is None:
+            continue
+        owner = _owner(scene.facts, function)
+        if method == "backward":
+            return  # what a guard in backward does is said by the signals for removal
+        yield scene.signal(
+            Context.KERNEL,
+            Weight.DECISIVE,
+            f"stands in `{owner}{method}` of a torch::autograd::Function, which runs as an autograd kernel",
+            function.span.start,
+        )
+        return
+
+
+def _owner(facts: Facts, function: Function) -> str:
+    if function.class_ is not None:
+        return facts.classes[function.class_].name + "::"
+    owner = function.qualified.rsplit("::", 2)[-2:-1]
+    return owner[0] + "::" if owner else ""
+
+
+def registered_under_autograd(registration: Registration) -> bool:
+    return _AUTOGRAD_KEY.match(registration.key) is not None
+
+
+def _registered(scene: Scene) -> Iterator[Signal]:
+    for function in scene.chain:
+        if function.is_lambda:
+            continue
+        for where, registration in scene.project.registrations_of(scene.facts, function):
+            operator = f" for `{registration.operator}`" if registration.operator else ""
+            context = _family(scene, registration.operator)
+            if registered_under_autograd(registration):
+                weight, message = Weight.DECISIVE, f"`{function.name}` is registered under {registration.key}{operator}"
+            elif registration.key == "ADInplaceOrView":
+                weight, context = Weight.DECISIVE, Context.KERNEL
+                message = f"`{function.name}` is registered under ADInplaceOrView{operator}"
+            elif registration.key:
+                weight, message = Weight.STRONG, f"`{function.name}` is the {registration.key} kernel{operator}"
+            else:
+                weight, message = Weight.STRONG, f"`{function.name}` is registered with the dispatcher{operator}"
+            yield scene.signal(context, weight, message, registration.span.start, where)
+
+
+def _bookkeeping(scene: Scene) -> Iterator[Signal]:
+    outermost = scene.outermost
+    if outermost is None:
+        return
+    for call in scene.calls_in(outermost.span):
+        if call.name in _BOOKKEEPING:
+            message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
+            yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
+            return
+
+
+def _dispatcher_calls(scene: Scene) -> Iterator[Signal]:
+    live = scene.use.live
+    for call in scene.calls_in(live):
+        if _DISPATCHER_CALL.search(call.callee):
+            message = f"calls the dispatcher again below the guard: `{_shown(call.callee)}`"
+            yield scene.signal(_family(scene), Weight.STRONG, message, call.span.start)
+            return
+    for function in scene.chain:
+        if any("DispatchKeySet" in parameter.type for parameter in function.parameters):
+            message = f"`{function.name}` takes a DispatchKeySet, as kernels that redispatch do"
+            yield scene.signal(_family(scene), Weight.STRONG, message, function.span.start)
+            return
+
+
+def _neighbours(scene: Scene) -> Iterator[Signal]:
+    for other in scene.neighbours():
+        if other.guard == "ExcludeDispatchKeyGuard":
+            message = "stands beside an ExcludeDispatchKeyGuard: dispatcher work, not a workload"
+            yield scene.signal(_family(scene), Weight.STRONG, message, other.span.start)
+            return
+
+
+def _invoked_lambda(scene: Scene) -> Iterator[Signal]:
+    if not scene.chain or not scene.chain[0].immediately_invoked:
+        return
+    inner = scene.chain[0]
+    ops = [call for call in scene.calls_in(inner.body) if call.callee.startswith(("at::", "op.")) or call.receiver]
+    if ops:
+        message = f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
+        yield scene.signal(_family(scene), Weight.STRONG, message, inner.span.start)
+
+
+def _factory(scene: Scene) -> Iterator[Signal]:
+    for other in scene.neighbours():
+        if other.guard == "NoTracerDispatchMode":
+            message = "makes a tensor below the tracer and below autograd, as PyTorch's own factories do"
+            yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, other.span.start)
+            return
+    for call in scene.calls_in(scene.use.live):
+        if call.name == "make_variable":
+            message = "wraps a tensor made below autograd into a variable (`make_variable`)"
+            yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, call.span.start)
+            return
+
+
+def _surroundings(scene: Scene) -> Iterator[Signal]:
+    outermost = scene.outermost
+    spaces = set(re.split(r"::", outermost.qualified if outermost else scene.use.namespace))
+    if "VariableType" in spaces:
+        message = "stands in namespace VariableType, where autograd kernels are"
+        yield scene.signal(_family(scene), Weight.STRONG, message, scene.use.type_span.start)
+    elif "native" in spaces or "autograd" in spaces:
+        space = "native" if "native" in spaces else "autograd"
+        message = f"stands in namespace {space}, where ops are implemented"
+        yield scene.signal(_family(scene), Weight.WEAK, message, scene.use.type_span.start)
+
+
+def _shown(callee: str) -> str:
+    return callee if len(callee) <= 60 else callee[:28] + " … " + callee[-28:]

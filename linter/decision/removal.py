@@ -1,0 +1,52 @@
+"""Signals that the guard does nothing, or harm, and should go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Call, Span
+from ..findings import Context
+from .signals import Scene, Signal, Weight
+
+# Calls that compute no tensor: bookkeeping on the context, on containers and on values.
+_IDLE = frozenset(
+    """save_for_backward mark_dirty mark_non_differentiable set_materialize_grads get_saved_variables saved_data
+    make_tuple make_pair tie move forward_as_tuple get value has_value value_or push_back emplace_back reserve size
+    sizes dim defined options dtype scalar_type device numel toInt toBool toDouble toTensor toTensorVector toString toIntVector
+    toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
+    empty_tensor nullopt vector make_unique make_shared reset release swap""".split()
+)
+_OPERATION = re.compile(r"[\w)\]]\s*[-+*/%@]=?\s*[\w(]|\?\s*\w")
+
+
+def computes(scene: Scene, span: Span) -> Call | str | None:
+    """Something in the span that may compute a tensor: a call, or an expression with an operator."""
+    for call in scene.calls_in(span):
+        receiver = call.receiver.split("->")[0].split(".")[0]
+        if receiver in ("ctx", "context", "std") or call.name in _IDLE or call.callee.startswith("std::"):
+            continue
+        return call
+    for assignment in scene.facts.assignments:
+        if span.holds(assignment.span) and not assignment.target.startswith(("ctx->", "ctx.")):
+            if assignment.operator != "=" or _OPERATION.search(assignment.value):
+                return assignment.value or assignment.target
+    for returned in scene.facts.returns:
+        if span.holds(returned.span) and _OPERATION.search(returned.value):
+            return returned.value
+    return None
+
+
+def removal_signals(scene: Scene) -> Iterator[Signal]:
+    for function in scene.chain:
+        if scene.project.autograd_method(scene.facts, function) == "backward":
+            message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
+            yield scene.signal(Context.REMOVE, Weight.DECISIVE, message, function.span.start)
+            return
+    if not scene.chain or scene.use.form.value not in ("declaration", "auto"):
+        return
+    if computes(scene, scene.use.live) is None:
+        in_forward = any(scene.project.autograd_method(scene.facts, f) is not None for f in scene.chain)
+        message = "nothing is computed between the guard and the end of its scope"
+        weight = Weight.DECISIVE if in_forward else Weight.STRONG
+        yield scene.signal(Context.REMOVE, weight, message, scene.use.span.end)

@@ -1,0 +1,66 @@
+"""What speaks for a context: one reason each, with its weight and its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ..facts import Call, Facts, Function, GuardUse, Span
+from ..findings import Context, Evidence
+from ..project import Project
+
+
+class Weight(IntEnum):
+    """How much a signal counts. Measured on labelled uses: a decisive one stood beside one label only."""
+
+    NOTE = 0
+    WEAK = 1
+    STRONG = 3
+    DECISIVE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    context: Context
+    weight: Weight
+    message: str
+    path: str
+    offset: int
+    row: int
+
+    def evidence(self) -> Evidence:
+        return Evidence(self.message, self.path, self.offset, self.row, self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a use stands: what the signals look at."""
+
+    project: Project
+    facts: Facts
+    use: GuardUse
+    chain: tuple[Function, ...]
+    """The functions around the use, innermost first."""
+
+    def signal(self, context: Context, weight: Weight, message: str, offset: int, facts: Facts | None = None) -> Signal:
+        facts = facts or self.facts
+        return Signal(context, weight, message, facts.path, offset, facts.row(offset))
+
+    @property
+    def outermost(self) -> Function | None:
+        return self.chain[-1] if self.chain else None
+
+    def calls_in(self, span: Span) -> list[Call]:
+        return [call for call in self.facts.calls if span.holds(call.span)]
+
+    def neighbours(self) -> list[GuardUse]:
+        """Other guards declared in the same block, or members of the same class."""
+        return [
+            other
+            for other in self.facts.guard_uses
+            if other.scope == self.use.scope and other.type_span != self.use.type_span
+        ]
+
+
+def scene_of(project: Project, facts: Facts, use: GuardUse) -> Scene:
+    return Scene(project, facts, use, facts.enclosing(use.function))

@@ -1,0 +1,168 @@
+"""The whole path: paths -> files -> facts -> project -> findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from . import guards
+from .decision import open_questions
+from .facts import Facts, GuardUse
+from .findings import Finding
+from .prefilter import CPP_NEEDLES
+from .project import Project
+from .rule import Rule, select_rules
+from .scan import Job, scan
+from .suppress import is_suppressed
+from .walk import Walk, find_files
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run looks at and for."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(pattern in .gitignore's syntax, selectors) pairs."""
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    workers: int = 0
+
+
+@dataclass
+class Report:
+    """What a run found."""
+
+    findings: list[Finding]
+    project: Project
+    files: int
+    """How many files were looked at."""
+    partial: list[Facts] = field(default_factory=list)
+    """Files that the parser could only read in part."""
+    suppressed: int = 0
+
+
+def check(
+    paths: Sequence[str],
+    options: Options | None = None,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Every finding of the selected rules in the C++ and Python files at and below `paths`.
+
+    `progress` is called with (files done, files in all). Raises `NoSuchPath`, `UnknownRule`.
+    """
+    options = options or Options()
+    rules = select_rules(options.select, options.ignore)
+    walk = find_files(
+        paths,
+        exclude=options.exclude,
+        respect_gitignore=options.respect_gitignore,
+        force_exclude=options.force_exclude,
+    )
+    project = read_project(walk, rules, options, executor=executor, progress=progress)
+    findings, suppressed = find(project, rules, options)
+    return Report(
+        findings=findings,
+        project=project,
+        files=len(walk),
+        partial=[facts for facts in project if facts.partial],
+        suppressed=suppressed,
+    )
+
+
+def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
+    """The bytes of which one stands in every file that matters to one of the rules."""
+    wanted = {needle for rule in rules if language in rule.languages for needle in rule.needles}
+    ordered = [needle for needle in CPP_NEEDLES if needle in wanted]
+    return (*ordered, *sorted(wanted.difference(ordered)))
+
+
+def read_project(
+    walk: Walk,
+    rules: Sequence[Rule],
+    options: Options,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Project:
+    """The facts of all files that matter, joined.
+
+    Files that hold a guard are read first. When a use stays open on what they say, the files that name what
+    is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
+    """
+    jobs = [
+        Job("cpp", tuple(walk.cpp), needles_of(rules, "cpp")),
+        Job("python", tuple(walk.python), needles_of(rules, "python")),
+    ]
+    total = sum(len(job.paths) for job in jobs if job.needles)
+    done = 0
+
+    def report(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(done, total)
+
+    found = scan(jobs, workers=options.workers, executor=executor, progress=report)
+    found += [Facts(path, "folder", unreadable=reason) for path, reason in walk.unreadable]
+    project = Project(found)
+    if not any(rule.whole_project for rule in rules):
+        return project
+    asked: set[str] = set()
+    for _ in range(3):  # a struct's users can be helpers, whose callers are asked in turn
+        names = frozenset(
+            name for facts in project for use in legacy_uses(facts) for name in open_questions(use, facts, project)
+        )
+        if names <= asked:
+            break
+        asked |= names
+        needles = tuple(sorted(name.encode() for name in names))
+        # Facts are read anew where a watched name stands: the place itself is then among the uses.
+        more = scan([Job("cpp", tuple(walk.cpp), needles, frozenset(asked))], workers=options.workers, executor=executor)
+        if not more:
+            break
+        project = Project([*project, *more])
+    return project
+
+
+def legacy_uses(facts: Facts) -> Iterable[GuardUse]:
+    return (use for use in facts.guard_uses if use.guard == guards.LEGACY)
+
+
+def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int]:
+    """The rules' findings, sorted by file and place, and how many were suppressed."""
+    findings: list[Finding] = []
+    suppressed = 0
+    ignored_here = _per_file(options)
+    for facts in project:
+        for rule in rules:
+            if rule.languages and facts.language not in (*rule.languages, "folder"):
+                continue
+            if ignored_here(facts.path, rule):
+                continue
+            for finding in rule.findings(facts, project):
+                first = facts.row(finding.span.start) if facts.line_starts else 1
+                last = facts.row(max(finding.span.start, finding.span.end - 1)) if facts.line_starts else 1
+                if is_suppressed(facts.suppressions, range(first, last + 1), rule.code, rule.name):
+                    suppressed += 1
+                else:
+                    findings.append(finding)
+    findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
+    return findings, suppressed
+
+
+def _per_file(options: Options) -> Callable[[str, Rule], bool]:
+    if not options.per_file_ignores:
+        return lambda path, rule: False
+    from pathspec import GitIgnoreSpec
+
+    table = [
+        (GitIgnoreSpec.from_lines([pattern]), {rule.code for rule in select_rules(select)})
+        for pattern, select in options.per_file_ignores
+    ]
+    return lambda path, rule: any(rule.code in codes and spec.match_file(path) for spec, codes in table)

@@ -1,0 +1,147 @@
+"""The facts of all files, joined: who registers, who calls, who inherits, who uses a type made of guards."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from . import guards
+from .facts import Call, Class, Facts, Form, Function, GuardUse, Registration, Span
+
+_FUNCTION_BASE = re.compile(r"(?:^|::)Function<")
+
+
+class Project:
+    """Answers questions that need more than one file."""
+
+    def __init__(self, files: Iterable[Facts]) -> None:
+        self.files: dict[str, Facts] = {facts.path: facts for facts in files}
+
+    def __iter__(self) -> Iterator[Facts]:
+        return iter(self.files.values())
+
+    # -- registrations
+
+    @cached_property
+    def _registrations(self) -> dict[str, list[tuple[Facts, Registration]]]:
+        table: dict[str, list[tuple[Facts, Registration]]] = defaultdict(list)
+        for facts in self:
+            for registration in facts.registrations:
+                if registration.function:
+                    table[_last(registration.function)].append((facts, registration))
+        return table
+
+    def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
+        """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
+        found = []
+        for where, registration in self._registrations.get(function.name, ()):
+            if not _names_agree(registration.function, function.qualified):
+                continue
+            # A file that defines a function of that name registers its own.
+            if where.path != facts.path and any(f.name == function.name for f in where.functions):
+                continue
+            found.append((where, registration))
+        return found
+
+    # -- calls
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[Facts, Call]]]:
+        table: dict[str, list[tuple[Facts, Call]]] = defaultdict(list)
+        for facts in self:
+            for call in facts.calls:
+                table[call.name].append((facts, call))
+        return table
+
+    def callers_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Call]]:
+        """Calls that name `function`; its own body does not count."""
+        found = []
+        for where, call in self._calls.get(function.name, ()):
+            if where.path == facts.path and function.span.holds(call.span):
+                continue
+            if where.path != facts.path and any(f.name == function.name for f in where.functions):
+                continue
+            callee = call.callee if not call.receiver else call.name
+            if _names_agree(callee, function.qualified):
+                found.append((where, call))
+        return found
+
+    # -- classes
+
+    @cached_property
+    def _function_classes(self) -> frozenset[str]:
+        """Names of the classes that derive from torch::autograd::Function, directly or not."""
+        names = {c.name for f in self for c in f.classes if any(_FUNCTION_BASE.search(b) for b in c.bases)}
+        size = -1
+        while size != len(names):
+            size = len(names)
+            names |= {
+                c.name for f in self for c in f.classes if any(_last(re.sub("<.*", "", b)) in names for b in c.bases)
+            }
+        return frozenset(names)
+
+    def is_autograd_function(self, class_: Class) -> bool:
+        return class_.name in self._function_classes or any(_FUNCTION_BASE.search(base) for base in class_.bases)
+
+    def autograd_method(self, facts: Facts, function: Function) -> str | None:
+        """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""
+        takes_context = any("AutogradContext" in parameter.type for parameter in function.parameters)
+        if takes_context and not function.is_lambda:
+            return function.name
+        if function.class_ is not None and self.is_autograd_function(facts.classes[function.class_]):
+            return function.name
+        owner = function.qualified.rsplit("::", 2)[-2:-1]
+        return function.name if owner and owner[0] in self._function_classes else None
+
+    # -- types and macros made of guards
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[tuple[Facts, GuardUse]]]:
+        table: dict[str, list[tuple[Facts, GuardUse]]] = defaultdict(list)
+        for facts in self:
+            for use in facts.guard_uses:
+                if use.guard not in guards.CPP:
+                    table[use.guard].append((facts, use))
+                elif use.alias is not None:
+                    table[use.alias].append((facts, use))
+        return table
+
+    def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
+        """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
+        return [
+            (facts, use)
+            for facts, use in self._mentions.get(name, ())
+            if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
+        ]
+
+    def defined_elsewhere(self, name: str) -> list[tuple[Facts, Class]]:
+        """Classes of a guard's name that are not PyTorch's own."""
+        return [
+            (facts, class_)
+            for facts in self
+            for class_ in facts.classes
+            if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
+        ]
+
+
+def _defines(facts: Facts, name: str, span: Span) -> bool:
+    """Whether the name stands inside the very class or macro that it names."""
+    return any(class_.name == name and class_.span.holds(span) for class_ in facts.classes) or any(
+        macro.name == name and macro.span.holds(span) for macro in facts.macros
+    )
+
+
+def _last(name: str) -> str:
+    return re.sub(r"<.*>$", "", name).rsplit("::", 1)[-1].rsplit("->", 1)[-1].rsplit(".", 1)[-1]
+
+
+def _names_agree(written: str, qualified: str) -> bool:
+    """Whether a name as written can mean the qualified one: one is a tail of the other."""
+    short, long = (_parts(name) for name in sorted((written, qualified), key=lambda name: len(_parts(name))))
+    return long[len(long) - len(short) :] == short
+
+
+def _parts(name: str) -> Sequence[str]:
+    return [part for part in re.sub(r"<[^<>]*>", "", name).split("::") if part]

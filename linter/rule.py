@@ -1,0 +1,154 @@
+"""A rule is one file in `rules/`: `gf201_temporary_guard.py`. It is found by itself; there is no list to edit.
+
+The file's docstring is the rule's documentation, printed by `guardfix explain`, and always in this order: what
+it flags, why it is bad, example, use instead, whether the fix is safe, what is not flagged, references.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from .facts import Facts, GuardUse, Span
+from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
+from .project import Project
+
+UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
+FileCheck = Callable[[Facts, Project], Iterable[Finding]]
+
+
+class UnknownRule(Exception):
+    """A selector that names no rule."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """Code, name and defaults of one rule; its check is registered by a decorator."""
+
+    code: str
+    name: str
+    severity: Severity = Severity.WARNING
+    fix: Applicability | None = None
+    """The most that the rule's fix can claim; None when it has none."""
+    languages: tuple[str, ...] = ("cpp",)
+    needles: tuple[bytes, ...] = ()
+    """Bytes of which one stands in every file with a finding; empty for rules that look at every file."""
+    default: bool = True
+    whole_project: bool = False
+    """Its decisions may need facts of files that hold no guard."""
+    summary: str = ""
+    documentation: str = ""
+    _uses: list[UseCheck] = field(default_factory=list)
+    _files: list[FileCheck] = field(default_factory=list)
+
+    def check_use(self, check: UseCheck) -> UseCheck:
+        """Register a check that is asked about each guard use."""
+        self._uses.append(check)
+        return check
+
+    def check_file(self, check: FileCheck) -> FileCheck:
+        """Register a check that is asked about each file."""
+        self._files.append(check)
+        return check
+
+    def findings(self, facts: Facts, project: Project) -> Iterator[Finding]:
+        for check in self._files:
+            yield from check(facts, project)
+        for check_use in self._uses:
+            for use in facts.guard_uses:
+                yield from check_use(use, facts, project)
+
+    def at(
+        self,
+        facts: Facts,
+        span: Span,
+        message: str,
+        *,
+        use: GuardUse | None = None,
+        decision: Decision | None = None,
+        edits: Sequence[Edit] = (),
+        fix_message: str = "",
+        applicability: Applicability | None = None,
+        severity: Severity | None = None,
+    ) -> Finding:
+        """A finding of this rule; with `edits` it has a fix."""
+        fix = None
+        if edits:
+            fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
+        return Finding(
+            self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
+        )
+
+
+class RuleName(NamedTuple):
+    """What a rule's file name says, without importing it."""
+
+    code: str
+    name: str
+    module: str
+
+
+@cache
+def rule_names() -> tuple[RuleName, ...]:
+    """Every rule, by its file name, sorted by code."""
+    folder = os.path.join(os.path.dirname(__file__), "rules")
+    found = []
+    for entry in os.listdir(folder):
+        match = re.fullmatch(r"(gf\d{3})_(\w+)\.py", entry)
+        if match is not None:
+            found.append(RuleName(match[1].upper(), match[2].replace("_", "-"), entry[:-3]))
+    return tuple(sorted(found))
+
+
+@cache
+def load_rule(name: RuleName) -> Rule:
+    module = importlib.import_module(f"{__package__}.rules.{name.module}")
+    rule: Rule = module.RULE
+    rule.documentation = inspect.cleandoc(module.__doc__ or "")
+    rule.summary = rule.documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
+    return rule
+
+
+def find_rule(selector: str) -> Rule:
+    """The one rule with that code or name. Raises `UnknownRule`."""
+    for name in rule_names():
+        if selector.lower() in (name.code.lower(), name.name):
+            return load_rule(name)
+    raise UnknownRule(selector)
+
+
+def matches(selector: str, name: RuleName) -> bool:
+    return selector == "ALL" or name.name == selector.lower() or name.code.startswith(selector.upper())
+
+
+def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The rules that `--select` and `--ignore` leave: by code, prefix (`GF4`), name, or `ALL`.
+
+    Without `select`, the rules that are on by default. The longer selector wins, as in Ruff, so
+    `--select GF101 --ignore GF1` keeps GF101. Raises `UnknownRule`.
+    """
+    for selector in (*select, *ignore):
+        if selector != "ALL" and (selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())):
+            raise UnknownRule(selector)
+    chosen = []
+    for name in rule_names():
+        wanted = max((_specificity(selector) for selector in select if matches(selector, name)), default=0)
+        unwanted = max((_specificity(selector) for selector in ignore if matches(selector, name)), default=0)
+        rule = load_rule(name)
+        if not select and rule.default:
+            wanted = 1
+        if wanted and wanted > unwanted or wanted and not unwanted:
+            chosen.append(rule)
+    return tuple(chosen)
+
+
+def _specificity(selector: str) -> int:
+    if selector == "ALL":
+        return 1
+    return len(selector) + 1 if re.fullmatch(r"(?i)gf\d*", selector) else 10

@@ -1,0 +1,40 @@
+"""GF001 unreadable-file: a file or folder could not be read, so nothing is known about it.
+
+What it flags: a file that cannot be opened, a folder that cannot be listed, or a file whose byte order mark
+promises UTF-8 or UTF-16 that its bytes do not keep.
+
+Why it is bad: a run that passes such a file over in silence looks like a clean one.
+
+Example:
+
+    $ chmod 000 src/ops.cpp
+    $ guardfix check src
+    src/ops.cpp:1:1: GF001 cannot read this file: Permission denied
+
+Use instead: make the file readable, save it in one encoding, or leave it out with `--exclude`.
+
+Fix: none.
+
+Not flagged: files with NUL bytes (they are no text), and text that is neither UTF-8 nor UTF-16: it is read as
+Latin-1, which loses nothing, and the run says so.
+
+References: The Unicode Standard, section 23.8 (byte order mark).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts, Span
+from ..findings import Finding, Severity
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF001", "unreadable-file", severity=Severity.ERROR, languages=("cpp", "python", "folder"))
+
+
+@RULE.check_file
+def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
+    if facts.unreadable:
+        what = "folder" if facts.language == "folder" else "file"
+        yield RULE.at(facts, Span(0, 0), f"cannot read this {what}: {facts.unreadable}")

@@ -1,0 +1,87 @@
+"""GF101 legacy-guard: `AutoNonVariableTypeMode` is deprecated; what replaces it depends on its use.
+
+What it flags: every use of the guard class `at::AutoNonVariableTypeMode`, in whatever form: a local variable,
+a member, a base class, a temporary, on the heap, in an alias, in a macro.
+
+Why it is bad: the class is deprecated since PyTorch 1.9, and warns once at run time, never at compile time.
+Around an inference workload it can give silently wrong gradients: before 1.9 it hid version counter bumps,
+so a tensor that was saved for backward could be changed unseen. Since 1.9 it hides only the Autograd keys, so
+code that relied on the old meaning does something else now.
+
+Example:
+
+    torch::jit::Module module = torch::jit::load(path);
+    at::AutoNonVariableTypeMode guard(true);
+    auto output = module.forward(inputs);
+
+Use instead: by context,
+
+    inference        c10::InferenceMode                    a model is loaded and run
+    kernel           at::AutoDispatchBelowADInplaceOrView  the code runs as an autograd kernel and redispatches
+    below_autograd   at::AutoDispatchBelowAutograd         the autograd kernel of an in-place or a view op
+    remove           nothing                               the guard covers nothing, or stands in `backward`
+    unknown          nothing                               the evidence conflicts or is missing: decide yourself
+
+Fix: safe when the confidence is high and the meaning is kept; unsafe otherwise, and then the message names the
+hazard and the way out. Nothing is offered for an unknown context.
+
+Not flagged: comments, strings, the definition of the class itself, another library's class of the same name,
+and a guard in one branch of an `#if` whose other branch already holds a new guard.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide);
+ATen/core/LegacyTypeDispatch.h and c10/core/InferenceMode.h of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..decision import decide
+from ..facts import Facts, GuardUse
+from ..findings import Applicability, Context, Decision, Finding
+from ..gates import has_new_counterpart
+from ..prefilter import LEGACY_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, needles=LEGACY_NEEDLES, whole_project=True)
+
+_WHY = {
+    Context.INFERENCE: "an inference workload",
+    Context.KERNEL: "code that runs as a kernel below autograd",
+    Context.BELOW_AUTOGRAD: "an in-place, view or factory kernel that must keep version counting and view tracking",
+}
+
+
+@RULE.check_use
+def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.guard != guards.LEGACY or has_new_counterpart(use, facts):
+        return
+    if use.alias is None and "::" not in use.written and _is_another_librarys(use, facts, project):
+        return
+    decision = decide(use, facts, project)
+    yield RULE.at(facts, use.type_span, message_for(decision), use=use, decision=decision)
+
+
+def message_for(decision: Decision) -> str:
+    """What the finding says: the replacement and for what."""
+    if decision.context is Context.UNKNOWN:
+        return f"{guards.LEGACY} is deprecated; what should replace it here is not clear from the code"
+    if decision.context is Context.REMOVE:
+        return f"{guards.LEGACY} is deprecated and does nothing useful here; remove it"
+    return f"{guards.LEGACY} is deprecated; use {decision.replacement} for {_WHY[decision.context]}"
+
+
+def _is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether an unqualified name means a class of that name that the project itself defines."""
+    for where, class_ in project.defined_elsewhere(guards.LEGACY):
+        if where.path == facts.path:
+            return True
+        space = class_.qualified.rpartition("::")[0]
+        opened = {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
+        if space and (use.namespace.split("::")[0] == space.split("::")[0] or space in opened):
+            return True
+        if not space and not opened & {"at", "torch", "c10"} and use.namespace.split("::")[0] not in ("at", "torch", "c10"):
+            return True
+    return False
