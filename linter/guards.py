@@ -62,13 +62,27 @@ WIDE_HEADERS: Final = frozenset(
         "torch/jit.h",
         "torch/nn.h",
         "ATen/ATen.h",
+        "ATen/Functions.h",
+        "ATen/NativeFunctions.h",
+        "ATen/Tensor.h",
+        "ATen/core/Tensor.h",
+        "ATen/core/dispatch/Dispatcher.h",
+        "ATen/core/op_registration/op_registration.h",
+        "torch/csrc/autograd/custom_function.h",
+        "torch/csrc/autograd/function.h",
+        "torch/csrc/autograd/variable.h",
+        "torch/csrc/jit/api/module.h",
+        "torch/csrc/jit/mobile/import.h",
+        "torch/csrc/jit/mobile/module.h",
+        "torch/csrc/jit/runtime/custom_operator.h",
+        "torch/csrc/jit/serialization/import.h",
         "LibTorch/LibTorch.h",
         "LibTorch-Lite/LibTorch-Lite.h",
         "Libtorch/Libtorch.h",
         "Libtorch-Lite/Libtorch-Lite.h",
     }
 )
-"""Headers that bring every guard of the table (`#include` or `#import`)."""
+"""Headers that bring every guard of the table (`#include` or `#import`); read off torch 2.13's include graph."""
 
 LEGACY: Final = "AutoNonVariableTypeMode"
 LEGACY_API: Final = "NonVariableTypeMode"

@@ -19,6 +19,8 @@ CPP_NEEDLES = (
     b"AutoDispatchBelow",
 )
 """One of these bytes stands in every C++ file that a rule can have a finding in."""
+PYTHON_NEEDLES: tuple[bytes, ...] = ()
+NEEDLES = {"cpp": CPP_NEEDLES, "python": PYTHON_NEEDLES}
 
 _BUFFER = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -43,6 +45,8 @@ def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
 
 def candidates(paths: Iterable[str], needles: Sequence[bytes]) -> Iterator[tuple[str, str]]:
     """(path, why it could not be read, or "") of each file that holds a needle or could not be read."""
+    if not needles:
+        return
     buffer = bytearray(_BUFFER)
     view = memoryview(buffer)
     first, several = needles[0], len(needles) > 1

@@ -107,7 +107,7 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
         conditionals=find_conditionals(code_only(source.text)),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
-        includes=_includes(source.text),
+        includes=find_includes(source.text),
         suppressions=find_suppressions(source),
         line_starts=source.line_starts,
     )
@@ -123,7 +123,7 @@ def _first_error_row(root: Node, source: Source) -> int:
     return source.position(node.start_byte).row
 
 
-def _includes(text: bytes) -> tuple[Include, ...]:
+def find_includes(text: bytes) -> tuple[Include, ...]:
     return tuple(
         Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
         for match in _INCLUDE.finditer(text)

@@ -158,7 +158,7 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     declarator = declarators[0] if declarators else None
     if declarator is None:
         return Form.REFERENCE, parent, None, None, True
-    name, argument, vexing = _declared(declarator)
+    name, argument, vexing = _declared(declarator, top)
     at_namespace = _block_of(parent).type in ("translation_unit", "declaration_list")
     if name is None:
         return Form.REFERENCE, parent, None, None, True
@@ -178,7 +178,11 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     return form, parent, name, argument, len(declarators) > 1 or lonely
 
 
-def _declared(declarator: Node) -> tuple[Node | None, Node | None, bool]:
+def _last_name(node: Node) -> bytes:
+    return (node.text or b"").rsplit(b"::", 1)[-1].strip()
+
+
+def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, bool]:
     """(name, constructor argument, is a function declaration) of one declarator."""
     if declarator.type in ("identifier", "field_identifier"):
         return declarator, None, False
@@ -189,9 +193,12 @@ def _declared(declarator: Node) -> tuple[Node | None, Node | None, bool]:
         if value is not None and value.type in ("argument_list", "initializer_list"):
             return name, value, False
         if value is not None and value.type in ("call_expression", "compound_literal_expression"):
+            built = value.child_by_field_name("function") or value.child_by_field_name("type")
+            if built is None or _last_name(built) != _last_name(type_):
+                return None, None, False  # `at::G guard = make_guard();`
             inner = value.child_by_field_name("arguments") or value.child_by_field_name("value")
             return name, inner, False
-        return name, value, False
+        return None, None, False
     if declarator.type == "function_declarator":
         name = declarator.child_by_field_name("declarator")
         parameters = declarator.child_by_field_name("parameters")
@@ -337,7 +344,10 @@ def _error(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     while root.parent is not None:
         root = root.parent
     name = root.descendant_for_byte_range(*match.span("name"))
-    return Form.DECLARATION, parent, name, None, True
+    argument = root.descendant_for_byte_range(*match.span("argument")) if match["argument"] else None
+    if argument is not None and (argument.start_byte, argument.end_byte) != match.span("argument"):
+        return _other(reading, top, parent)
+    return Form.DECLARATION, parent, name, argument, True
 
 
 def _other(reading: _Reading, top: Node, parent: Node) -> _Found | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..facts import Facts, Function, Registration
 from ..findings import Context
+from .inference import is_load, is_run
 from .signals import Scene, Signal, Weight
 
 _BOOKKEEPING = frozenset(
@@ -154,8 +155,9 @@ def _invoked_lambda(scene: Scene) -> Iterator[Signal]:
     if not scene.chain or not scene.chain[0].immediately_invoked:
         return
     inner = scene.chain[0]
-    ops = [call for call in scene.calls_in(inner.body) if call.callee.startswith(("at::", "op.")) or call.receiver]
-    if ops:
+    calls = scene.calls_in(inner.body)
+    ops = [call for call in calls if call.callee.startswith(("at::", "op.")) or call.receiver]
+    if ops and not any(is_run(call) or is_load(call) for call in calls):
         message = f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
         yield scene.signal(_family(scene), Weight.STRONG, message, inner.span.start)
 

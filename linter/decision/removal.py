@@ -20,13 +20,17 @@ _IDLE = frozenset(
 _OPERATION = re.compile(r"[\w)\]]\s*[-+*/%@]=?\s*[\w(]|\?\s*\w")
 
 
+def is_idle(call: Call) -> bool:
+    """A call that computes no tensor."""
+    receiver = call.receiver.split("->")[0].split(".")[0]
+    return receiver in ("ctx", "context", "std") or call.name in _IDLE or call.callee.startswith("std::")
+
+
 def computes(scene: Scene, span: Span) -> Call | str | None:
     """Something in the span that may compute a tensor: a call, or an expression with an operator."""
     for call in scene.calls_in(span):
-        receiver = call.receiver.split("->")[0].split(".")[0]
-        if receiver in ("ctx", "context", "std") or call.name in _IDLE or call.callee.startswith("std::"):
-            continue
-        return call
+        if not is_idle(call):
+            return call
     for assignment in scene.facts.assignments:
         if span.holds(assignment.span) and not assignment.target.startswith(("ctx->", "ctx.")):
             if assignment.operator != "=" or _OPERATION.search(assignment.value):

@@ -1,0 +1,33 @@
+"""Moves a guard above the model load that it should cover."""
+
+from __future__ import annotations
+
+from ..linter.cpp.mask import code_only
+from ..linter.decision.inference import is_load
+from ..linter.facts import Facts, GuardUse, Span
+from ..linter.findings import Edit
+from .statements import indentation, newline_of, removal, statement_around
+
+
+def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str) -> list[Edit] | None:
+    """The edits that declare the guard above the first load of its scope; None when no load stands above it."""
+    above = Span(use.scope.start, use.span.start)
+    loads = [call for call in facts.calls if is_load(call) and above.holds(call.span) and call.function == use.function]
+    if not loads:
+        return None
+    start = statement_around(code_only(text), use.scope, loads[0].span.start)
+    if start >= use.span.start or _gated(start, use, facts):
+        return None
+    indent = indentation(text, start).decode()
+    inserted = Edit(Span(start, start), declaration + newline_of(text, start).decode() + indent)
+    return [inserted, removal(text, use.span)]
+
+
+def _gated(start: int, use: GuardUse, facts: Facts) -> bool:
+    """Whether a preprocessor condition begins or ends between the two places."""
+    between = Span(start, use.span.start)
+    return any(
+        between.start <= edge < between.end
+        for conditional in facts.conditionals
+        for edge in (conditional.span.start, conditional.span.end)
+    )

@@ -1,0 +1,109 @@
+"""The `#include` that a replacement needs: added only when nothing that the file includes brings the class."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from ..linter import guards
+from ..linter.facts import Facts, Include, Span
+from ..linter.findings import Edit
+from ..linter.sources import BinaryFile, Unreadable, read
+from .statements import newline_of
+
+_TORCH = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
+_DEPTH = 6
+
+
+def brings(header: str, guard: str) -> bool:
+    """Whether a header of PyTorch's brings the class."""
+    return header in guards.WIDE_HEADERS or header in guards.CPP[guard].headers
+
+
+def needed_include(facts: Facts, text: bytes, guard: str) -> Edit | None:
+    """The edit that includes the guard's own header, or None where the class is there already.
+
+    Headers of the project are followed, as far as they are found. A header that is not found is given the
+    benefit of the doubt: the old guard came from somewhere too.
+    """
+    if any(_reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False for include in facts.includes):
+        return None
+    return _insertion(facts, text, guards.CPP[guard].headers[0])
+
+
+def _reaches(include: Include, folder: str, guard: str, depth: int) -> bool | None:
+    """Whether the header brings the guard; None when that cannot be known."""
+    if brings(include.header, guard):
+        return True
+    if _TORCH.match(include.header):
+        return False
+    path = _find(include.header, folder)
+    if path is None:
+        return None if "/" in include.header or not include.system else False
+    if depth == 0:
+        return None
+    verdicts = [_reaches(inner, os.path.dirname(path), guard, depth - 1) for inner in _includes_of(path)]
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def _find(header: str, folder: str) -> str | None:
+    """The file that a quoted include means: beside the including file, or below a folder above it."""
+    for _ in range(5):
+        for place in (header, os.path.join("include", header)):
+            path = os.path.normpath(os.path.join(folder, place))
+            if os.path.isfile(path):
+                return path
+        parent = os.path.dirname(os.path.abspath(folder))
+        if parent == folder:
+            break
+        folder = parent
+    return None
+
+
+@lru_cache(maxsize=512)
+def _includes_of(path: str) -> tuple[Include, ...]:
+    from ..linter.cpp.extract import find_includes
+
+    try:
+        return find_includes(read(path).text)
+    except (Unreadable, BinaryFile):
+        return ()
+
+
+def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
+    newline = newline_of(text, 0).decode()
+    directive = "#include"
+    if facts.includes and all(
+        text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes
+    ):
+        directive = "#import"
+    line = f"{directive} <{header}>"
+    gates = [conditional.span for conditional in facts.conditionals if not _is_include_guard(conditional.span, facts)]
+    free = [i for i in facts.includes if not any(gate.holds(i.span) for gate in gates)]
+    group = [i for i in free if _TORCH.match(i.header)] or [i for i in free if i.system] or free
+    for include in group:
+        if include.header > header:
+            return Edit(Span(include.span.start, include.span.start), line + newline)
+    if group:
+        end = group[-1].span.end
+        return Edit(Span(end, end), newline + line)
+    start = _top(text)
+    return Edit(Span(start, start), line + newline + newline)
+
+
+def _is_include_guard(span: Span, facts: Facts) -> bool:
+    """The outermost `#ifndef … #endif` of a header, around everything."""
+    return any(span.holds(include.span) for include in facts.includes) and span.end >= facts.line_starts[-1] - 200
+
+
+def _top(text: bytes) -> int:
+    """Behind the leading comments, `#pragma once` and include guard."""
+    match = re.match(
+        rb"(?:\s*(?://[^\n]*\n|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n|#[ \t]*ifndef[^\n]*\n[ \t]*#[ \t]*define[^\n]*\n))*\s*",
+        text,
+        re.DOTALL,
+    )
+    return match.end() if match else 0

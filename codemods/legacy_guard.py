@@ -1,0 +1,341 @@
+"""GF101: a decision -> the edits that carry it out, for every form in which the old guard stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from ..linter import guards
+from ..linter.bypass import bypasses_dispatcher
+from ..linter.decision import decide
+from ..linter.facts import Argument, Facts, Form, GuardUse, Span
+from ..linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
+from ..linter.hazards import Hazard, escape_hazards
+from ..linter.project import Project
+from .hoist import hoisted
+from .includes import needed_include
+from .neighbours import redundant_neighbours
+from .statements import removal
+from .variables import free_name, renaming
+
+NEW_NAME = {
+    Context.INFERENCE: guards.INFERENCE_MODE,
+    Context.KERNEL: guards.BELOW_ADINPLACEORVIEW,
+    Context.BELOW_AUTOGRAD: guards.BELOW_AUTOGRAD,
+}
+_PLAIN = (Form.DECLARATION, Form.AUTO)
+_EXPRESSION = (Form.AUTO, Form.TEMPORARY, Form.HEAP, Form.REFERENCE, Form.TEMPLATE_ARGUMENT)
+"""Forms whose constructor call keeps its brackets: `at::G(true)` -> `at::G()`."""
+
+HOIST = "hoist"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One finding with all that its edits depend on."""
+
+    finding: Finding
+    use: GuardUse
+    facts: Facts
+    project: Project
+    text: bytes
+    remove_redundant: bool = False
+
+    @property
+    def decision(self) -> Decision:
+        assert self.finding.decision is not None
+        return self.finding.decision
+
+
+def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
+    """(the fix, further fixes that are offered on their own) for one use of the old guard."""
+    context = site.decision.context
+    if context is Context.UNKNOWN:
+        return None, ()
+    if context is Context.REMOVE:
+        return _remove(site), ()
+    if context is Context.KERNEL and site.remove_redundant and bypasses_dispatcher(site.use, site.facts, site.project):
+        removed = _remove(site)
+        if removed is not None:
+            message = "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
+            return replace(removed, message=message), ()
+    if site.use.form in (Form.ALIAS, Form.USING):
+        return _alias(site), ()
+    return _replace(site)
+
+
+# -- remove
+
+
+def _remove(site: Site) -> Fix | None:
+    use = site.use
+    if use.form not in _PLAIN or use.shared or use.macro is not None or use.under_error or len(use.variable_spans) > 1:
+        return None
+    return Fix(
+        "remove the guard: it covers nothing that it should cover; this changes what runs below it",
+        Applicability.UNSAFE,
+        (removal(site.text, use.span),),
+    )
+
+
+# -- replace
+
+
+def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
+    use, context = site.use, site.decision.context
+    name = NEW_NAME[context]
+    argument = _argument_edits(site)
+    if argument is None:
+        return None, ()
+    inference = context is Context.INFERENCE
+    dropped = redundant_neighbours(use, site.facts) if inference and use.macro is None else []
+    drop_edits = [removal(site.text, span) for span in dropped]
+    variable, renamed = renaming(use, site.facts, site.text, dropped)
+    edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
+    include = needed_include(site.facts, site.text, name) if inference else None
+    if include is not None:
+        edits.append(include)
+    doubts = _doubts(site)
+    applicability = Applicability.UNSAFE if doubts else Applicability.SAFE
+    message = f"replace {use.written} by {_spelling(site)}"
+    if dropped:
+        message += f", which makes {_names(dropped, site)} redundant"
+    if doubts:
+        message += "; " + "; ".join(doubts)
+    fix = Fix(message, applicability, tuple(sorted(set(edits))))
+    return fix, tuple(filter(None, [_hoist(site, dropped, variable, include)]))
+
+
+def _names(spans: list[Span], site: Site) -> str:
+    uses = {other.span: other.guard for other in site.facts.guard_uses}
+    return " and ".join(uses[span] for span in spans)
+
+
+def _spelling(site: Site) -> str:
+    """How the replacement is written here."""
+    use, context = site.use, site.decision.context
+    name = NEW_NAME[context]
+    if context is Context.INFERENCE:
+        if _using_declaration_follows(site):
+            return name
+        return _inference_qualifier(site.facts) + name
+    if use.alias is not None:
+        return f"at::{name}"
+    prefix = use.written[: len(use.written) - len(guards.LEGACY)]
+    if not prefix and _has_using_declaration(site.facts) and not _using_declaration_follows(site):
+        return f"at::{name}"
+    return prefix + name
+
+
+def _inference_qualifier(facts: Facts) -> str:
+    """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
+    for other in facts.guard_uses:
+        if other.guard == guards.INFERENCE_MODE and other.written in ("c10::InferenceMode", "at::InferenceMode", "torch::InferenceMode"):
+            return other.written.removesuffix(guards.INFERENCE_MODE)
+    return "c10::"
+
+
+def _type_edits(site: Site) -> list[Edit]:
+    use = site.use
+    if use.alias is not None:
+        if _alias_decision(site.facts, site.project, use.alias) == site.decision.context:
+            return []  # the alias itself is changed
+        return [Edit(use.type_span, _spelling(site))]
+    return [Edit(use.type_span, _spelling(site))]
+
+
+def _argument_edits(site: Site) -> list[Edit] | None:
+    """The edits that drop the constructor's argument; None when the replacement cannot be built with it."""
+    use, argument = site.use, site.use.argument
+    edits = list(_emplaced(site))
+    if argument is None:
+        return edits
+    inference = site.decision.context is Context.INFERENCE
+    if not argument.empty and argument.value is not True:
+        if not inference:
+            return None  # only InferenceMode can be switched off, and by a run-time value
+        between = Span(use.variable_spans[0].end, argument.span.start) if use.variable_spans else None
+        if between is not None and use.form is Form.DECLARATION and b"=" in site.text[slice(*between)]:
+            edits.append(Edit(between, ""))
+        return edits
+    if use.form is Form.TEMPORARY and not use.shared:
+        return edits  # named and rebuilt by _form_edits
+    if use.form in _EXPRESSION:
+        inner = Span(argument.span.start + 1, argument.span.end - 1)
+        return edits if argument.empty else [*edits, Edit(inner, "")]
+    # `at::G g(true)`, `at::G g{true}` and `at::G g = at::G(true)` all become `at::H g`.
+    start = use.variable_spans[0].end if use.variable_spans else argument.span.start
+    return [*edits, Edit(Span(start, argument.span.end), "")]
+
+
+_INITIALISED = re.compile(rb"\s*[({]\s*true\s*[)}]")
+
+
+def _emplaced(site: Site) -> list[Edit]:
+    """`true` where a member, an optional or a base is initialised in another place of the file."""
+    use = site.use
+    if use.form is Form.MEMBER:
+        edits = []
+        for place in use.variable_spans[1:]:
+            match = _INITIALISED.match(site.text, place.end)
+            if match is not None:
+                edits.append(Edit(Span(place.end, match.end()), match.group().replace(b"true", b"").decode()))
+        return edits
+    if use.form in (Form.OPTIONAL, Form.HEAP):
+        return [
+            Edit(_inside_call(site.text, call.span), "")
+            for call in site.facts.calls
+            if call.name == "emplace" and call.arguments == ("true",) and use.scope.holds(call.span)
+        ]
+    return []
+
+
+def _inside_call(text: bytes, span: Span) -> Span:
+    opening = text.rfind(b"(", span.start, span.end)
+    return Span(opening + 1, span.end - 1)
+
+
+def _form_edits(site: Site) -> list[Edit]:
+    """A temporary gets a name, a vexing parse loses its brackets: the guard comes to life."""
+    use = site.use
+    if use.form is not Form.TEMPORARY or use.shared or use.argument is None:
+        return []
+    name = free_name(site.facts, site.text, use)
+    if use.argument.empty or use.argument.value is True:
+        return [Edit(Span(use.type_span.end, use.argument.span.end), f" {name}")]
+    return [Edit(Span(use.type_span.end, use.argument.span.start), f" {name}")]
+
+
+# -- how safe
+
+
+def _doubts(site: Site) -> list[str]:
+    """Why the edit is not safe; empty when it is."""
+    use, decision = site.use, site.decision
+    doubts = []
+    if decision.confidence is not Confidence.HIGH:
+        doubts.append(f"the context is only {decision.confidence} confidence")
+    if use.under_error:
+        doubts.append("the parser was lost here")
+    if use.form is Form.TEMPORARY and not use.shared:
+        doubts.append("the temporary was destroyed at once, and the named guard is not")
+    elif use.form is Form.VEXING_PARSE:
+        doubts.append("this declared a function, and now declares a guard")
+    elif use.form in (Form.STATIC, Form.GLOBAL):
+        doubts.append("a guard with static storage sets the state of whichever thread initialises it")
+    elif use.form not in (*_PLAIN, Form.MEMBER):
+        doubts.append(f"the guard stands as {use.form.value}, and its scope is not certain")
+    elif use.form is Form.MEMBER and not _is_guard_struct(site):
+        doubts.append("a member guard lives as long as its object")
+    if use.argument is not None and not use.argument.empty and use.argument.value is not True:
+        doubts.append("the argument was asserted to be true, and switches InferenceMode now")
+    if use.shared:
+        doubts.append("the declaration holds more than this guard")
+    if decision.context is Context.INFERENCE:
+        doubts += [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
+    return doubts
+
+
+def _hazards(site: Site) -> list[Hazard]:
+    use = site.use
+    if use.form is not Form.MEMBER:
+        return escape_hazards(use, site.facts, site.project)
+    name = site.facts.classes[use.class_].name if use.class_ is not None else ""
+    return [
+        hazard
+        for facts, mention in site.project.mentions(name)
+        for hazard in escape_hazards(mention, facts, site.project)
+    ]
+
+
+def _hazard_in_words(hazard: Hazard) -> str:
+    way_out = "clone it there, or move that code into the scope"
+    return f"`{hazard.variable}` becomes an inference tensor and is {hazard.what} at line {hazard.row}: {way_out}"
+
+
+def _is_guard_struct(site: Site) -> bool:
+    """A class made of guards, whose objects are used like one."""
+    if site.use.class_ is None:
+        return False
+    class_ = site.facts.classes[site.use.class_]
+    return not class_.has_methods and all(
+        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP or "Guard" in member.type or "Mode" in member.type
+        for member in class_.members
+    )
+
+
+# -- hoist
+
+
+def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None) -> Fix | None:
+    """The guide says to guard the loading too: the guard, moved above a model load of the same scope."""
+    use = site.use
+    if site.decision.context is not Context.INFERENCE or use.form is not Form.DECLARATION or use.shared:
+        return None
+    if use.macro is not None or use.alias is not None or use.argument is not None and use.argument.value is None and not use.argument.empty:
+        return None
+    declaration = f"{_spelling(site)} {variable or 'guard'};"
+    moved = hoisted(use, site.facts, site.text, declaration)
+    if moved is None:
+        return None
+    drops = [removal(site.text, span) for span in dropped]
+    edits = {*moved, *drops, *([include] if include else [])}
+    message = "replace the guard and move it above the model load, which the migration guide says to guard too"
+    doubts = [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
+    return Fix("; ".join([message, *doubts]), Applicability.UNSAFE, tuple(sorted(edits)), HOIST)
+
+
+# -- aliases
+
+
+def _alias_decision(facts: Facts, project: Project, name: str) -> Context | None:
+    """The context on which all uses through an alias agree; None when they do not."""
+    contexts = {decide(use, where, project).context for where, use in project.mentions(name)}
+    return next(iter(contexts)) if len(contexts) == 1 else None
+
+
+def _alias(site: Site) -> Fix | None:
+    """The alias's target is changed when all uses through it want the same replacement."""
+    use, context = site.use, site.decision.context
+    alias = next((a for a in site.facts.aliases if a.span == use.span), None)
+    if alias is None or use.under_error:
+        return None
+    if use.form is Form.USING:
+        if not _using_agrees(site.facts, site.project, context):
+            return None
+    elif _alias_decision(site.facts, site.project, alias.name) is not context:
+        return None
+    target = _inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
+    if context is not Context.INFERENCE and "::" in use.written:
+        target = use.written[: len(use.written) - len(guards.LEGACY)]
+    edits = [Edit(use.type_span, target + NEW_NAME[context])]
+    if context is Context.INFERENCE:
+        include = needed_include(site.facts, site.text, guards.INFERENCE_MODE)
+        edits += [include] if include is not None else []
+    confident = site.decision.confidence is Confidence.HIGH
+    message = f"let `{alias.name}` stand for {target}{NEW_NAME[context]}"
+    if not confident:
+        message += f"; the context is only {site.decision.confidence} confidence"
+    return Fix(message, Applicability.SAFE if confident else Applicability.UNSAFE, tuple(edits))
+
+
+def _has_using_declaration(facts: Facts) -> bool:
+    return any(use.guard == guards.LEGACY and use.form is Form.USING for use in facts.guard_uses)
+
+
+def _using_agrees(facts: Facts, project: Project, context: Context) -> bool:
+    contexts = {
+        decide(other, facts, project).context
+        for other in facts.guard_uses
+        if other.guard == guards.LEGACY and other.written == guards.LEGACY and other.form is not Form.USING
+    }
+    return contexts <= {context}
+
+
+def _using_declaration_follows(site: Site) -> bool:
+    """Whether the name is brought by a using declaration that this migration renames too."""
+    return (
+        site.use.written == guards.LEGACY
+        and _has_using_declaration(site.facts)
+        and _using_agrees(site.facts, site.project, site.decision.context)
+    )

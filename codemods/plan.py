@@ -1,0 +1,41 @@
+"""Gives findings their fixes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..linter.engine import Report
+from ..linter.findings import Finding, Fix
+from ..linter.sources import Source, read
+from .legacy_guard import Site, fixes_for
+
+CODEMODS = {"GF101": fixes_for}
+"""Rules whose edits need the file's text; other rules bring their edits themselves."""
+
+
+def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
+    """The report, its findings with their fixes. Files are read anew, one at a time.
+
+    `remove_redundant` deletes guards in `Function<T>::forward` whose callee provably bypasses the dispatcher.
+    """
+    sources: dict[str, Source] = {}
+    planned: list[Finding] = []
+    for finding in report.findings:
+        codemod = CODEMODS.get(finding.code)
+        if codemod is None or finding.use is None or finding.decision is None:
+            planned.append(finding)
+            continue
+        if finding.path not in sources:
+            sources = {finding.path: read(finding.path)}  # findings are sorted by file: one at a time is enough
+        site = Site(finding, finding.use, report.project.files[finding.path], report.project, sources[finding.path].text, remove_redundant)
+        fix, more = codemod(site)
+        planned.append(replace(finding, fix=fix, more_fixes=more))
+    return replace(report, findings=planned)
+
+
+def chosen_fix(finding: Finding, *, unsafe: bool, hoist: bool = True) -> Fix | None:
+    """The fix of a finding that a run applies: the further-reaching one when unsafe fixes are taken."""
+    if unsafe and hoist:
+        for fix in finding.more_fixes:
+            return fix
+    return finding.fix

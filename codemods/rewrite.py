@@ -1,0 +1,108 @@
+"""Fixes -> a file's new text. The one place that sorts edits, refuses overlaps and applies them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..linter.findings import Applicability, Edit, Finding, Fix
+from ..linter.sources import Source
+from .plan import chosen_fix
+
+
+@dataclass
+class Rewrite:
+    """What becomes of one file."""
+
+    source: Source
+    text: bytes
+    applied: list[tuple[Finding, Fix]] = field(default_factory=list)
+    held_back: list[tuple[Finding, Fix]] = field(default_factory=list)
+    """Fixes that overlap one that was applied; the next run offers them again."""
+    refused: str = ""
+    """Why the file is left as it was although fixes were chosen."""
+
+    @property
+    def changed(self) -> bool:
+        return self.text != self.source.text
+
+
+def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True) -> Rewrite:
+    """Apply the chosen fixes of one file's findings."""
+    result = Rewrite(source, source.text)
+    taken: set[Edit] = set()
+    for finding in findings:
+        fix = chosen_fix(finding, unsafe=unsafe, hoist=hoist)
+        if fix is None or fix.applicability is Applicability.DISPLAY:
+            continue
+        if fix.applicability is Applicability.UNSAFE and not unsafe:
+            continue
+        new = set(fix.edits) - taken
+        if any(_clash(a, b) for a in new for b in taken):
+            result.held_back.append((finding, fix))
+            continue
+        taken |= new
+        result.applied.append((finding, fix))
+    result.text = apply_edits(source.text, taken)
+    if result.changed and _adds_errors(source, result.text):
+        result.refused = "the edits would leave code that cannot be parsed"
+        result.text = source.text
+        result.applied = []
+    return result
+
+
+def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:
+    """The text with all edits applied, from the end to the beginning."""
+    pieces: list[bytes] = []
+    end = len(text)
+    for edit in sorted(edits, reverse=True):
+        pieces.append(text[edit.span.end : end])
+        pieces.append(edit.content.encode("utf-8"))
+        end = edit.span.start
+    pieces.append(text[:end])
+    return b"".join(reversed(pieces))
+
+
+def _clash(a: Edit, b: Edit) -> bool:
+    """Whether two different edits touch the same bytes. Two insertions at one place clash too."""
+    if a.span.start == a.span.end or b.span.start == b.span.end:
+        return a.span.start == b.span.start and a.span.end == b.span.end or (
+            a.span.start < b.span.start < a.span.end or b.span.start < a.span.start < b.span.end
+        )
+    return a.span.start < b.span.end and b.span.start < a.span.end
+
+
+def _adds_errors(source: Source, text: bytes) -> bool:
+    """Whether the new text has more places that the parser cannot read than the old."""
+    from ..linter.cpp.parse import error_count, grammar_for, masked_text, parse
+    from ..linter.walk import language_of
+
+    if language_of(source.path) != "cpp":
+        return False
+    before, after = (
+        error_count(parse(masked_text(source.path, version), grammar_for(source.path)).root_node)
+        for version in (source.text, text)
+    )
+    return after > before
+
+
+def unified_diff(rewritten: Rewrite, path: str | None = None) -> str:
+    """The change as `patch` and `git apply` take it; the file's own line ends are kept."""
+    path = path or rewritten.source.path
+    before, after = (_lines(text) for text in (rewritten.source.text, rewritten.text))
+    lines: list[str] = []
+    for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"):
+        lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(lines)
+
+
+def _lines(text: bytes) -> Sequence[str]:
+    return [line.decode("utf-8", "replace") for line in text.splitlines(keepends=True)] if b"\r" not in text else [
+        line.decode("utf-8", "replace") for line in _split_keeping_returns(text)
+    ]
+
+
+def _split_keeping_returns(text: bytes) -> Sequence[bytes]:
+    """Lines end at LF only, so that a CRLF shows as what it is."""
+    return [line + b"\n" for line in text.split(b"\n")[:-1]] + ([last] if (last := text.split(b"\n")[-1]) else [])

@@ -1,0 +1,89 @@
+"""Configuration: `[tool.guardfix]` in pyproject.toml, or guardfix.toml, of the working folder or one above it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
+_LISTS = ("select", "ignore", "exclude")
+_SWITCHES = ("respect-gitignore", "force-exclude")
+KEYS = (*_LISTS, *_SWITCHES, "per-file-ignores")
+
+
+class BadConfiguration(Exception):
+    """A configuration that cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the configuration file says; `folder` is where its patterns start from."""
+
+    path: str = ""
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def find_configuration(start: str = os.curdir) -> str | None:
+    """The nearest file with a configuration, up to the top of the git repository."""
+    folder = os.path.abspath(start)
+    while True:
+        for name in FILES:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and (name != "pyproject.toml" or _has_section(path)):
+                return path
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = parent
+
+
+def _has_section(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"[tool.guardfix" in file.read()
+    except OSError:
+        return False
+
+
+def read_configuration(path: str) -> Configuration:
+    """The settings of one file. Raises `BadConfiguration`."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            table: Mapping[str, Any] = tomllib.load(file)
+    except OSError as error:
+        raise BadConfiguration(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+    if os.path.basename(path) == "pyproject.toml":
+        table = table.get("tool", {}).get("guardfix", {})
+    unknown = sorted(set(table) - set(KEYS))
+    if unknown:
+        raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; known are {', '.join(sorted(KEYS))}")
+    for key in _LISTS:
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise BadConfiguration(f"{path}: `{key}` must be a list of strings")
+    for key in _SWITCHES:
+        if not isinstance(table.get(key, True), bool):
+            raise BadConfiguration(f"{path}: `{key}` must be true or false")
+    ignores = table.get("per-file-ignores", {})
+    if not isinstance(ignores, dict) or not all(isinstance(codes, list) for codes in ignores.values()):
+        raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
+    return Configuration(
+        path=path,
+        select=tuple(table.get("select", ())),
+        ignore=tuple(table.get("ignore", ())),
+        exclude=tuple(table.get("exclude", ())),
+        respect_gitignore=table.get("respect-gitignore", True),
+        force_exclude=table.get("force-exclude", False),
+        per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
+    )

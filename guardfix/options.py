@@ -1,0 +1,139 @@
+"""Options that several commands share, and what they make of the configuration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .config import BadConfiguration, Configuration, find_configuration, read_configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .linter.engine import Options, Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PROGRESS_FROM = 2000
+"""With fewer files a run is over before a bar is any use."""
+
+
+def selection(command: F) -> F:
+    """The paths, and what is looked at and for."""
+    for option in reversed(
+        (
+            click.argument("paths", nargs=-1, type=click.Path()),
+            click.option("--select", multiple=True, metavar="RULES", help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated."),
+            click.option("--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."),
+            click.option("--exclude", multiple=True, metavar="PATTERN", help="Files and folders to pass over, in .gitignore's syntax."),
+            click.option("--no-gitignore", is_flag=True, help="Look at files that .gitignore names, too."),
+            click.option("--force-exclude", is_flag=True, help="Exclude files even when they are named on the command line."),
+            click.option("--config", type=click.Path(dir_okay=False), help="Read this configuration file instead of looking for one."),
+            click.option("--isolated", is_flag=True, help="Read no configuration file."),
+            click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use; all cores when left out."),
+            click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours: on a terminal only, always, never."),
+            click.option("--quiet", "-q", is_flag=True, help="No summary and no notes."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the shared options come to."""
+
+    paths: tuple[str, ...]
+    options: Options
+    color: bool
+    quiet: bool
+
+
+def run_from(arguments: dict[str, Any]) -> Run:
+    """Take the shared options out of a command's arguments and join them with the configuration."""
+    from .linter.engine import Options
+
+    configuration = _configuration(arguments.pop("config"), arguments.pop("isolated"))
+    select, ignore = (_split(arguments.pop(name)) for name in ("select", "ignore"))
+    options = Options(
+        select=select or configuration.select,
+        ignore=(*configuration.ignore, *ignore) if not select else ignore,
+        per_file_ignores=configuration.per_file_ignores,
+        exclude=(*configuration.exclude, *arguments.pop("exclude")),
+        respect_gitignore=configuration.respect_gitignore and not arguments.pop("no_gitignore"),
+        force_exclude=configuration.force_exclude or arguments.pop("force_exclude"),
+        workers=arguments.pop("jobs") or 0,
+    )
+    arguments.pop("no_gitignore", None)
+    arguments.pop("force_exclude", None)
+    paths = tuple(arguments.pop("paths")) or (os.curdir,)
+    return Run(paths, options, _color(arguments.pop("color")), arguments.pop("quiet"))
+
+
+def _configuration(path: str | None, isolated: bool) -> Configuration:
+    if isolated:
+        return Configuration()
+    found = path or find_configuration()
+    if found is None:
+        return Configuration()
+    try:
+        return read_configuration(found)
+    except BadConfiguration as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _split(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _color(choice: str) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def check_with(run: Run) -> Report:
+    """Run the check, with a progress bar where a person is watching a long one."""
+    from .linter.engine import check
+    from .linter.rule import UnknownRule
+    from .linter.walk import NoSuchPath
+
+    try:
+        with _progress(run.quiet) as progress:
+            return check(run.paths, run.options, progress=progress)
+    except NoSuchPath as error:
+        raise click.UsageError(f"no such file or folder: {error}") from None
+    except UnknownRule as error:
+        raise click.UsageError(f"no rule is called `{error}`; `guardfix rules` lists them") from None
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    bar: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and total >= _PROGRESS_FROM:
+            bar = click.progressbar(length=total, label="reading files", file=sys.stderr)
+            bar.__enter__()
+        if bar is not None:
+            bar.update(done - bar.pos)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)
+            # The finished bar is noise above the findings.
+            click.echo("\x1b[1A\x1b[2K", file=sys.stderr, nl=False, color=True)

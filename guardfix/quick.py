@@ -1,0 +1,61 @@
+"""The answer for files that hold no guard, before anything else is imported.
+
+pre-commit calls `guardfix check FILE…` at every commit, and nearly always there is nothing to say. Importing the
+command line and the front ends would cost ten times what reading the files does. Whatever is not plainly this
+case, options, folders, configuration, trouble with a file, is left to the real command: this module only ever
+answers "nothing", and a test holds it to the same words.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+_COMMANDS = ("check",)
+_CONFIGURATION = ("guardfix.toml", ".guardfix.toml")
+
+
+def is_clean(arguments: Sequence[str]) -> str | None:
+    """What to print when the named files plainly hold nothing; None when the real command has to look."""
+    if len(arguments) < 2 or arguments[0] not in _COMMANDS:
+        return None
+    paths = arguments[1:]
+    if any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
+        return None
+    from .linter.prefilter import NEEDLES, candidates
+    from .linter.walk import language_of
+
+    seen = set()
+    for path in paths:
+        language = language_of(path)
+        if language is None:
+            continue
+        seen.add(os.path.realpath(path))
+        for _ in candidates((path,), NEEDLES[language]):
+            return None
+    return passed(len(seen))
+
+
+def passed(files: int) -> str:
+    """The summary of a run without findings."""
+    if files == 0:
+        return "No C++ or Python files to check.\n"
+    return f"All checks passed ({files} file{'' if files == 1 else 's'}).\n"
+
+
+def _is_configured() -> bool:
+    """Whether a configuration is in force here: then the command decides, not this shortcut."""
+    folder = os.getcwd()
+    while True:
+        if any(os.path.exists(os.path.join(folder, name)) for name in _CONFIGURATION):
+            return True
+        try:
+            with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
+                if b"[tool.guardfix" in file.read():
+                    return True
+        except OSError:
+            pass
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return False
+        folder = parent
