@@ -27,7 +27,10 @@ def needed_include(facts: Facts, text: bytes, guard: str) -> Edit | None:
     Headers of the project are followed, as far as they are found. A header that is not found is given the
     benefit of the doubt: the old guard came from somewhere too.
     """
-    if any(_reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False for include in facts.includes):
+    if any(
+        _reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False
+        for include in facts.includes
+    ):
         return None
     return _insertion(facts, text, guards.CPP[guard].headers[0])
 
@@ -81,7 +84,11 @@ def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
     ):
         directive = "#import"
     line = f"{directive} <{header}>"
-    gates = [conditional.span for conditional in facts.conditionals if not _is_include_guard(conditional.span, facts)]
+    gates = [
+        conditional.span
+        for conditional in facts.conditionals
+        if not _is_include_guard(conditional.span, facts)
+    ]
     free = [i for i in facts.includes if not any(gate.holds(i.span) for gate in gates)]
     group = [i for i in free if _TORCH.match(i.header)] or [i for i in free if i.system] or free
     for include in group:
@@ -96,7 +103,10 @@ def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
 
 def _is_include_guard(span: Span, facts: Facts) -> bool:
     """The outermost `#ifndef … #endif` of a header, around everything."""
-    return any(span.holds(include.span) for include in facts.includes) and span.end >= facts.line_starts[-1] - 200
+    return (
+        any(span.holds(include.span) for include in facts.includes)
+        and span.end >= facts.line_starts[-1] - 200
+    )
 
 
 def _top(text: bytes) -> int:

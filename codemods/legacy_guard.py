@@ -54,10 +54,16 @@ def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
         return None, ()
     if context is Context.REMOVE:
         return _remove(site), ()
-    if context is Context.KERNEL and site.remove_redundant and bypasses_dispatcher(site.use, site.facts, site.project):
+    if (
+        context is Context.KERNEL
+        and site.remove_redundant
+        and bypasses_dispatcher(site.use, site.facts, site.project)
+    ):
         removed = _remove(site)
         if removed is not None:
-            message = "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
+            message = (
+                "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
+            )
             return replace(removed, message=message), ()
     if site.use.form in (Form.ALIAS, Form.USING):
         return _alias(site), ()
@@ -69,7 +75,13 @@ def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
 
 def _remove(site: Site) -> Fix | None:
     use = site.use
-    if use.form not in _PLAIN or use.shared or use.macro is not None or use.under_error or len(use.variable_spans) > 1:
+    if (
+        use.form not in _PLAIN
+        or use.shared
+        or use.macro is not None
+        or use.under_error
+        or len(use.variable_spans) > 1
+    ):
         return None
     return Fix(
         "remove the guard: it covers nothing that it should cover; this changes what runs below it",
@@ -130,7 +142,11 @@ def _spelling(site: Site) -> str:
 def _inference_qualifier(facts: Facts) -> str:
     """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
     for other in facts.guard_uses:
-        if other.guard == guards.INFERENCE_MODE and other.written in ("c10::InferenceMode", "at::InferenceMode", "torch::InferenceMode"):
+        if other.guard == guards.INFERENCE_MODE and other.written in (
+            "c10::InferenceMode",
+            "at::InferenceMode",
+            "torch::InferenceMode",
+        ):
             return other.written.removesuffix(guards.INFERENCE_MODE)
     return "c10::"
 
@@ -259,7 +275,9 @@ def _is_guard_struct(site: Site) -> bool:
         return False
     class_ = site.facts.classes[site.use.class_]
     return not class_.has_methods and all(
-        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP or "Guard" in member.type or "Mode" in member.type
+        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP
+        or "Guard" in member.type
+        or "Mode" in member.type
         for member in class_.members
     )
 
@@ -272,7 +290,13 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
     use = site.use
     if site.decision.context is not Context.INFERENCE or use.form is not Form.DECLARATION or use.shared:
         return None
-    if use.macro is not None or use.alias is not None or use.argument is not None and use.argument.value is None and not use.argument.empty:
+    if (
+        use.macro is not None
+        or use.alias is not None
+        or use.argument is not None
+        and use.argument.value is None
+        and not use.argument.empty
+    ):
         return None
     declaration = f"{_spelling(site)} {variable or 'guard'};"
     moved = hoisted(use, site.facts, site.text, declaration)
@@ -280,7 +304,9 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
         return None
     drops = [removal(site.text, span) for span in dropped]
     edits = {*moved, *drops, *([include] if include else [])}
-    message = "replace the guard and move it above the model load, which the migration guide says to guard too"
+    message = (
+        "replace the guard and move it above the model load, which the migration guide says to guard too"
+    )
     doubts = [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return Fix("; ".join([message, *doubts]), Applicability.UNSAFE, tuple(sorted(edits)), HOIST)
 

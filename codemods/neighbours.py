@@ -27,7 +27,9 @@ def redundant_neighbours(use: GuardUse, facts: Facts) -> list[Span]:
         for other in facts.guard_uses
         if other.scope == use.scope and other.form in forms and other.type_span != use.type_span
     ]
-    if any(other.guard in ("AutoGradMode", "InferenceMode") and not switches_grad_off(other) for other in beside):
+    if any(
+        other.guard in ("AutoGradMode", "InferenceMode") and not switches_grad_off(other) for other in beside
+    ):
         return []
     return [
         other.span

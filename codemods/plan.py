@@ -26,8 +26,17 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
             planned.append(finding)
             continue
         if finding.path not in sources:
-            sources = {finding.path: read(finding.path)}  # findings are sorted by file: one at a time is enough
-        site = Site(finding, finding.use, report.project.files[finding.path], report.project, sources[finding.path].text, remove_redundant)
+            sources = {
+                finding.path: read(finding.path)
+            }  # findings are sorted by file: one at a time is enough
+        site = Site(
+            finding,
+            finding.use,
+            report.project.files[finding.path],
+            report.project,
+            sources[finding.path].text,
+            remove_redundant,
+        )
         fix, more = codemod(site)
         planned.append(replace(finding, fix=fix, more_fixes=more))
     return replace(report, findings=planned)

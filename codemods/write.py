@@ -34,7 +34,9 @@ def write(rewritten: Rewrite) -> None:
         before = os.stat(target)
         if not os.access(target, os.W_OK):
             raise NotWritten("the file is not writable")
-        handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", suffix=".guardfix", dir=folder)
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{os.path.basename(target)}.", suffix=".guardfix", dir=folder
+        )
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
     try:

@@ -29,15 +29,46 @@ def selection(command: F) -> F:
     for option in reversed(
         (
             click.argument("paths", nargs=-1, type=click.Path()),
-            click.option("--select", multiple=True, metavar="RULES", help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated."),
-            click.option("--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."),
-            click.option("--exclude", multiple=True, metavar="PATTERN", help="Files and folders to pass over, in .gitignore's syntax."),
+            click.option(
+                "--select",
+                multiple=True,
+                metavar="RULES",
+                help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated.",
+            ),
+            click.option(
+                "--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."
+            ),
+            click.option(
+                "--exclude",
+                multiple=True,
+                metavar="PATTERN",
+                help="Files and folders to pass over, in .gitignore's syntax.",
+            ),
             click.option("--no-gitignore", is_flag=True, help="Look at files that .gitignore names, too."),
-            click.option("--force-exclude", is_flag=True, help="Exclude files even when they are named on the command line."),
-            click.option("--config", type=click.Path(dir_okay=False), help="Read this configuration file instead of looking for one."),
+            click.option(
+                "--force-exclude",
+                is_flag=True,
+                help="Exclude files even when they are named on the command line.",
+            ),
+            click.option(
+                "--config",
+                type=click.Path(dir_okay=False),
+                help="Read this configuration file instead of looking for one.",
+            ),
             click.option("--isolated", is_flag=True, help="Read no configuration file."),
-            click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use; all cores when left out."),
-            click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours: on a terminal only, always, never."),
+            click.option(
+                "--jobs",
+                "-j",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="Processes to use; all cores when left out.",
+            ),
+            click.option(
+                "--color",
+                type=click.Choice(["auto", "always", "never"]),
+                default="auto",
+                help="Colours: on a terminal only, always, never.",
+            ),
             click.option("--quiet", "-q", is_flag=True, help="No summary and no notes."),
         )
     ):

@@ -116,14 +116,21 @@ def read_project(
     asked: set[str] = set()
     for _ in range(3):  # a struct's users can be helpers, whose callers are asked in turn
         names = frozenset(
-            name for facts in project for use in legacy_uses(facts) for name in open_questions(use, facts, project)
+            name
+            for facts in project
+            for use in legacy_uses(facts)
+            for name in open_questions(use, facts, project)
         )
         if names <= asked:
             break
         asked |= names
         needles = tuple(sorted(name.encode() for name in names))
         # Facts are read anew where a watched name stands: the place itself is then among the uses.
-        more = scan([Job("cpp", tuple(walk.cpp), needles, frozenset(asked))], workers=options.workers, executor=executor)
+        more = scan(
+            [Job("cpp", tuple(walk.cpp), needles, frozenset(asked))],
+            workers=options.workers,
+            executor=executor,
+        )
         if not more:
             break
         project = Project([*project, *more])

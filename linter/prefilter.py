@@ -71,7 +71,5 @@ def candidates(paths: Iterable[str], needles: Sequence[bytes]) -> Iterator[tuple
             continue
         finally:
             os.close(handle)
-        if data.find(first, 0, size) >= 0 or (
-            (several or data[:2] in _UTF16) and holds(data, size, needles)
-        ):
+        if data.find(first, 0, size) >= 0 or ((several or data[:2] in _UTF16) and holds(data, size, needles)):
             yield path, ""

@@ -80,7 +80,9 @@ class Rule:
         """A finding of this rule; with `edits` it has a fix."""
         fix = None
         if edits:
-            fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
+            fix = Fix(
+                fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits)
+            )
         return Finding(
             self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
         )
@@ -134,7 +136,9 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
     `--select GF101 --ignore GF1` keeps GF101. Raises `UnknownRule`.
     """
     for selector in (*select, *ignore):
-        if selector != "ALL" and (selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())):
+        if selector != "ALL" and (
+            selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())
+        ):
             raise UnknownRule(selector)
     chosen = []
     for name in rule_names():

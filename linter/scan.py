@@ -33,7 +33,8 @@ def scan_job(job: Job) -> list[Facts]:
     return [
         Facts(path, job.language, unreadable=trouble) if trouble else facts
         for path, trouble in candidates(job.paths, job.needles)
-        if (facts := None if trouble else extract_file(path, job.language, job.watched)) is not None or trouble
+        if (facts := None if trouble else extract_file(path, job.language, job.watched)) is not None
+        or trouble
     ]
 
 
@@ -100,5 +101,7 @@ def _scan_in(
 
 def _parts(jobs: Iterable[Job], size: int) -> list[Job]:
     return [
-        job._replace(paths=job.paths[start : start + size]) for job in jobs for start in range(0, len(job.paths), size)
+        job._replace(paths=job.paths[start : start + size])
+        for job in jobs
+        for start in range(0, len(job.paths), size)
     ]

@@ -100,7 +100,9 @@ def decode(data: bytes, path: str) -> Source:
         try:
             text = body.decode(encoding)
         except UnicodeDecodeError as error:
-            raise Unreadable(f"not valid {encoding.upper()}, which its byte order mark says it is: {error.reason}") from None
+            raise Unreadable(
+                f"not valid {encoding.upper()}, which its byte order mark says it is: {error.reason}"
+            ) from None
         return Source(path, text.encode("utf-8"), encoding, bom)
     else:
         bom, body = b"", data

@@ -12,8 +12,14 @@ from ..options import check_with, run_from, selection
 
 @click.command("check")
 @selection
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
-@click.option("--fix", is_flag=True, help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.")
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed."
+)
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
+)
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix: the unsafe fixes too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 def command(**arguments: Any) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from ..facts import Branch, Conditional, Span
 
 _DIRECTIVE = re.compile(
-    rb"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE
+    rb"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)",
+    re.MULTILINE,
 )
 
 TORCH_2 = {"TORCH_VERSION_MAJOR": 2, "TORCH_VERSION_MINOR": 13, "TORCH_VERSION_PATCH": 0}
@@ -22,8 +23,11 @@ def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
     stack: list[list[tuple[str, Span]]] = []
     for match in _DIRECTIVE.finditer(code):
         name = match["name"].decode()
-        rest = b" ".join(match["rest"].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").split()).decode("utf-8", "replace")
-        span = Span(match.start(), match.end())
+        rest = b" ".join(match["rest"].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").split()).decode(
+            "utf-8", "replace"
+        )
+        # `code` has blanks where a comment stood; they are no part of the directive.
+        span = Span(match.start(), match.start() + len(match.group().rstrip()))
         if name in ("if", "ifdef", "ifndef"):
             condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[name]
             stack.append([(condition, span)])
@@ -54,7 +58,9 @@ def evaluate(condition: str, values: Mapping[str, int]) -> bool | None:
     """
     if not condition:
         return None
-    text = re.sub(r"\bdefined\s*\(?\s*(\w+)\s*\)?", lambda m: "1" if m[1] in values else f"_unknown_{m[1]}", condition)
+    text = re.sub(
+        r"\bdefined\s*\(?\s*(\w+)\s*\)?", lambda m: "1" if m[1] in values else f"_unknown_{m[1]}", condition
+    )
     text = text.replace("&&", " and ").replace("||", " or ")
     text = re.sub(r"!(?!=)", " not ", text)
     text = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text)

@@ -125,7 +125,9 @@ def _first_error_row(root: Node, source: Source) -> int:
 
 def find_includes(text: bytes) -> tuple[Include, ...]:
     return tuple(
-        Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
+        Include(
+            match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<"
+        )
         for match in _INCLUDE.finditer(text)
     )
 
@@ -158,7 +160,9 @@ class _Reading:
 
     def written(self, node: Node, limit: int = _LONG) -> str:
         """The node's text without white space around tokens that need none."""
-        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[:limit]
+        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[
+            :limit
+        ]
 
     # -- functions, classes, calls
 
@@ -249,7 +253,9 @@ class _Reading:
         if declarator is not None and returns is not None:
             # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
             between = self.text[returns.end_byte + self.shift : declarator.start_byte + self.shift]
-            returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
+            returned += "".join(
+                character for character in between.decode("utf-8", "replace") if character in "&*"
+            )
         span = self.span(node)
         return Function(
             name=re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1],
@@ -331,7 +337,9 @@ class _Reading:
             name=name.removeprefix("template "),
             callee=self.written(function) if name else "",
             receiver=receiver,
-            arguments=tuple(self.written(child) for child in arguments.named_children if child.type != "comment"),
+            arguments=tuple(
+                self.written(child) for child in arguments.named_children if child.type != "comment"
+            ),
             span=self.span(node),
             function=self.function_at(node.start_byte + self.shift),
         )
@@ -350,7 +358,14 @@ class _Reading:
     def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
         function = self.function_at(node.start_byte + self.shift)
         self.assignments.append(
-            Assignment(self.written(left).lstrip("&*"), declares, operator, self.written(right), self.span(node), function)
+            Assignment(
+                self.written(left).lstrip("&*"),
+                declares,
+                operator,
+                self.written(right),
+                self.span(node),
+                function,
+            )
         )
 
     def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
@@ -366,7 +381,9 @@ class _Reading:
             name = node.child_by_field_name("name")
             target = node.named_children[-1]
             if name is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
+                self.aliases.append(
+                    Alias(self.written(name), self.written(target), self.span(node), "namespace")
+                )
         for node in captures.get("using", ()):
             target = node.named_children[-1] if node.named_children else None
             if target is not None:
@@ -447,7 +464,9 @@ class _Reading:
 
     def _resolver(self) -> dict[str, str]:
         """Type alias -> the name in the guard table that it stands for."""
-        table = {alias.name: alias.target.rsplit("::", 1)[-1] for alias in self.aliases if alias.kind == "type"}
+        table = {
+            alias.name: alias.target.rsplit("::", 1)[-1] for alias in self.aliases if alias.kind == "type"
+        }
         resolved = {}
         for name in table:
             target, seen = name, {name}
@@ -464,7 +483,9 @@ def _function_declarator(node: Node) -> Node | None:
     while declarator is not None and declarator.type != "function_declarator":
         inner = declarator.child_by_field_name("declarator")
         if inner is None:
-            inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
+            inner = next(
+                (child for child in declarator.named_children if child.type.endswith("declarator")), None
+            )
         declarator = inner
     return declarator
 
@@ -487,7 +508,9 @@ def _macro_bodies(
     uses: list[GuardUse] = []
     functions: list[Function] = []
     calls: list[Call] = []
-    interesting = re.compile(rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b")
+    interesting = re.compile(
+        rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b"
+    )
     for macro in file.macros:
         body = file.code[macro.body.start : macro.body.end]
         if not interesting.search(body):

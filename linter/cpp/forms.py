@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 _BLOCKS = frozenset({"compound_statement", "translation_unit", "declaration_list", "field_declaration_list"})
 _CONTROL = frozenset(
-    {"if_statement", "for_statement", "while_statement", "for_range_loop", "switch_statement", "else_clause", "do_statement"}
+    {
+        "if_statement",
+        "for_statement",
+        "while_statement",
+        "for_range_loop",
+        "switch_statement",
+        "else_clause",
+        "do_statement",
+    }
 )
 _SMART = {
     "make_unique": Form.HEAP,
@@ -30,7 +38,9 @@ _SMART = {
     "in_place_type_t": Form.OPTIONAL,
 }
 _NAMESPACES = frozenset({"at", "torch", "c10"})
-_NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
+_NEVER_A_USE = frozenset(
+    {"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"}
+)
 
 
 def is_named_like(type_: str, names: Collection[str]) -> bool:
@@ -65,7 +75,12 @@ def classify(reading: _Reading, token: Node, name: str, resolve: dict[str, str])
 
 
 def _complete(
-    reading: _Reading, use: tuple[Form, Node, Node | None, Node | None, bool], guard: str, written: str, top: Node, alias: str | None
+    reading: _Reading,
+    use: tuple[Form, Node, Node | None, Node | None, bool],
+    guard: str,
+    written: str,
+    top: Node,
+    alias: str | None,
 ) -> GuardUse:
     form, statement, declarator, argument, shared = use
     block = _block_of(statement)
@@ -115,7 +130,10 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
         around = reading.namespace(top).split("::")[0]
         return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
     around = reading.namespace(top).split("::")
-    if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
+    if any(
+        class_.name == name and class_.span.start <= top.start_byte + reading.shift
+        for class_ in reading.classes
+    ):
         owner = next(class_ for class_ in reading.classes if class_.name == name)
         return owner.qualified.split("::")[0] in _NAMESPACES
     return True
@@ -123,7 +141,8 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
 
 def _opens_torch(reading: _Reading) -> bool:
     return any(
-        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
+        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES
+        for alias in reading.aliases
     )
 
 
@@ -165,7 +184,11 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     if vexing:
         form = Form.REFERENCE if at_namespace else Form.VEXING_PARSE
         return form, parent, name, argument, True
-    words = {reading.written(child) for child in parent.children if child.type in ("storage_class_specifier", "type_qualifier")}
+    words = {
+        reading.written(child)
+        for child in parent.children
+        if child.type in ("storage_class_specifier", "type_qualifier")
+    }
     form = Form.DECLARATION
     if {"static", "thread_local"} & words and not at_namespace:
         form = Form.STATIC
@@ -174,7 +197,11 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     elif at_namespace:
         form = Form.GLOBAL
     outer = parent.parent
-    lonely = outer is not None and outer.type in _CONTROL | {"init_statement", "condition_clause", "case_statement"}
+    lonely = outer is not None and outer.type in _CONTROL | {
+        "init_statement",
+        "condition_clause",
+        "case_statement",
+    }
     return form, parent, name, argument, len(declarators) > 1 or lonely
 
 
@@ -206,7 +233,9 @@ def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, 
             return None, None, False
         given = parameters.named_children if parameters is not None else []
         # `at::G guard(enabled);` parses as a function with a nameless parameter of type `enabled`.
-        names = [child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1]
+        names = [
+            child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1
+        ]
         if given and len(names) == len(given):
             return name, parameters, False
         return name, parameters, True
@@ -248,8 +277,16 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         return Form.REFERENCE, _statement_of(parent), None, None, True
     argument = parent.child_by_field_name("arguments") or parent.child_by_field_name("value")
     outer = parent.parent
-    while outer is not None and outer.type in ("initializer_list", "parenthesized_expression", "argument_list"):
-        if outer.parent is None or outer.parent.type not in ("init_declarator", "initializer_list", "parenthesized_expression"):
+    while outer is not None and outer.type in (
+        "initializer_list",
+        "parenthesized_expression",
+        "argument_list",
+    ):
+        if outer.parent is None or outer.parent.type not in (
+            "init_declarator",
+            "initializer_list",
+            "parenthesized_expression",
+        ):
             break
         outer = outer.parent
     if outer is not None and outer.type == "init_declarator":
@@ -260,7 +297,10 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         if declaration is None or name is None or name.type != "identifier":
             return Form.REFERENCE, _statement_of(parent), None, argument, True
         kind = declaration.child_by_field_name("type")
-        if kind is not None and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]:
+        if (
+            kind is not None
+            and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]
+        ):
             return None  # `at::G g = at::G(true);` was met at its type
         words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
         if _block_of(declaration).type in ("translation_unit", "declaration_list"):
@@ -291,7 +331,9 @@ def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         return Form.REFERENCE, _statement_of(outer), None, None, True
     template = outer.parent
     name = template.child_by_field_name("name") if template is not None else None
-    form = _SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
+    form = _SMART.get(
+        reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT
+    )
     whole = template
     while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
         whole = whole.parent
@@ -427,7 +469,9 @@ def _argument(reading: _Reading, node: Node | None) -> Argument | None:
         return None
     span = reading.span(node)
     text = reading.slice(span)
-    inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
+    inner = (
+        text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
+    )
     inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
     value = {"true": True, "1": True, "false": False, "0": False}.get(inner)
     return Argument(span, text, value, not inner)
@@ -437,5 +481,6 @@ def _variable_spans(reading: _Reading, name: str, declared: Span, scope: Span) -
     low, high = declared.start - reading.shift, scope.end - reading.shift
     pattern = re.compile(rb"(?<![\w.])(?<!->)(?<!::)" + re.escape(name.encode()) + rb"(?!\w|\s*::)")
     return tuple(
-        Span(match.start() + reading.shift, match.end() + reading.shift) for match in pattern.finditer(reading.code, low, high)
+        Span(match.start() + reading.shift, match.end() + reading.shift)
+        for match in pattern.finditer(reading.code, low, high)
     )

@@ -25,7 +25,9 @@ _ATTRIBUTES = rb"""
 _ATTRIBUTE = re.compile(rb"\b(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
 
 # `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
-_CLASS_HEAD = re.compile(rb"\b(?:class|struct)\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])")
+_CLASS_HEAD = re.compile(
+    rb"\b(?:class|struct)\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])"
+)
 
 # Statement macros of ATen that people write without a semicolon.
 _STATEMENT_MACRO = re.compile(

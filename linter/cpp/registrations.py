@@ -13,7 +13,9 @@ from ..facts import Registration, Span
 from .mask import closing
 
 _HINTS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::import", b"register_")
-_LIBRARY = re.compile(rb"\bTORCH_LIBRARY(?P<kind>_IMPL|_FRAGMENT|_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY)?\s*\(")
+_LIBRARY = re.compile(
+    rb"\bTORCH_LIBRARY(?P<kind>_IMPL|_FRAGMENT|_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY)?\s*\("
+)
 _KEY = re.compile(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
 _METHOD = re.compile(rb"\b(?P<variable>\w+)\s*\.\s*(?P<method>impl|def|impl_UNBOXED|fallback)\s*\(")
 _SHORT_MACRO = re.compile(rb"\bDISPATCH_TO_(?P<key>\w+)\s*\(")
@@ -21,7 +23,9 @@ _OPERATORS = re.compile(rb"\bRegisterOperators\b")
 _KERNEL = re.compile(
     rb"\.\s*(?:template\s+)?(?:kernel|catchAllKernel|impl_unboxedOnlyKernel|impl_unboxedOnlyCatchAllKernel)\s*<(?P<types>[^;{}]*?)>\s*\((?P<arguments>[^()]*)\)"
 )
-_WRAPPER = re.compile(rb"^\s*(?:TORCH_FN(?:_TYPE)?|torch::CppFunction(?:::\w+)?|(?:torch::)?dispatch|(?:c10::)?(?:torch::)?schema|CppFunction::\w+)\s*\(")
+_WRAPPER = re.compile(
+    rb"^\s*(?:TORCH_FN(?:_TYPE)?|torch::CppFunction(?:::\w+)?|(?:torch::)?dispatch|(?:c10::)?(?:torch::)?schema|CppFunction::\w+)\s*\("
+)
 _NAME = re.compile(rb"^&?\s*(?:::)?([A-Za-z_]\w*(?:(?:<[^<>()]*>)?::~?[A-Za-z_]\w*)*)\s*(?:<[^()]*>)?$")
 
 
@@ -47,7 +51,9 @@ def _libraries(text: bytes, code: bytes) -> Iterator[Registration]:
         yield from _in_library(text, code, brace.end(), stop - 1, namespace, key)
 
 
-def _in_library(text: bytes, code: bytes, start: int, end: int, namespace: str, key: str) -> Iterator[Registration]:
+def _in_library(
+    text: bytes, code: bytes, start: int, end: int, namespace: str, key: str
+) -> Iterator[Registration]:
     for call in _METHOD.finditer(code, start, end):
         stop = closing(code, call.end() - 1)
         if stop is None:

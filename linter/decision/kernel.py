@@ -47,9 +47,7 @@ def is_in_place_or_view(function: Function, operator: str = "") -> bool:
         return True
     if not name.endswith("_") or name.endswith("__"):
         return False
-    return any(
-        "Tensor" in parameter.type and "&" in parameter.type for parameter in function.parameters[:3]
-    )
+    return any("Tensor" in parameter.type and "&" in parameter.type for parameter in function.parameters[:3])
 
 
 def kernel_signals(scene: Scene) -> Iterator[Signal]:
@@ -107,14 +105,23 @@ def _registered(scene: Scene) -> Iterator[Signal]:
             operator = f" for `{registration.operator}`" if registration.operator else ""
             context = _family(scene, registration.operator)
             if registered_under_autograd(registration):
-                weight, message = Weight.DECISIVE, f"`{function.name}` is registered under {registration.key}{operator}"
+                weight, message = (
+                    Weight.DECISIVE,
+                    f"`{function.name}` is registered under {registration.key}{operator}",
+                )
             elif registration.key == "ADInplaceOrView":
                 weight, context = Weight.DECISIVE, Context.KERNEL
                 message = f"`{function.name}` is registered under ADInplaceOrView{operator}"
             elif registration.key:
-                weight, message = Weight.STRONG, f"`{function.name}` is the {registration.key} kernel{operator}"
+                weight, message = (
+                    Weight.STRONG,
+                    f"`{function.name}` is the {registration.key} kernel{operator}",
+                )
             else:
-                weight, message = Weight.STRONG, f"`{function.name}` is registered with the dispatcher{operator}"
+                weight, message = (
+                    Weight.STRONG,
+                    f"`{function.name}` is registered with the dispatcher{operator}",
+                )
             yield scene.signal(context, weight, message, registration.span.start, where)
 
 
@@ -124,7 +131,9 @@ def _bookkeeping(scene: Scene) -> Iterator[Signal]:
         return
     for call in scene.calls_in(outermost.span):
         if call.name in _BOOKKEEPING:
-            message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
+            message = (
+                f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
+            )
             yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
             return
 
@@ -158,7 +167,9 @@ def _invoked_lambda(scene: Scene) -> Iterator[Signal]:
     calls = scene.calls_in(inner.body)
     ops = [call for call in calls if call.callee.startswith(("at::", "op.")) or call.receiver]
     if ops and not any(is_run(call) or is_load(call) for call in calls):
-        message = f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
+        message = (
+            f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
+        )
         yield scene.signal(_family(scene), Weight.STRONG, message, inner.span.start)
 
 

@@ -44,7 +44,9 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
 def removal_signals(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
-            message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
+            message = (
+                "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
+            )
             yield scene.signal(Context.REMOVE, Weight.DECISIVE, message, function.span.start)
             return
     if not scene.chain or scene.use.form.value not in ("declaration", "auto"):

@@ -82,6 +82,10 @@ def _is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
         opened = {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
         if space and (use.namespace.split("::")[0] == space.split("::")[0] or space in opened):
             return True
-        if not space and not opened & {"at", "torch", "c10"} and use.namespace.split("::")[0] not in ("at", "torch", "c10"):
+        if (
+            not space
+            and not opened & {"at", "torch", "c10"}
+            and use.namespace.split("::")[0] not in ("at", "torch", "c10")
+        ):
             return True
     return False

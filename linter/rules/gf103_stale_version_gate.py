@@ -42,7 +42,9 @@ from ..rule import Rule
 
 RULE = Rule("GF103", "stale-version-gate", fix=Applicability.UNSAFE, needles=LEGACY_NEEDLES)
 
-_ONE_POINT_X = re.compile(r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?")
+_ONE_POINT_X = re.compile(
+    r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?"
+)
 
 
 @RULE.check_file

@@ -1,0 +1,80 @@
+"""Every fixture is checked, migrated, migrated again and checked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixture_files import Expectation, Fixture, all_fixtures
+
+from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.plan import with_fixes
+from guardfix.linter.engine import Options, Report, check
+
+FIXTURES = all_fixtures()
+each_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.name)
+
+
+def run(fixture: Fixture, folder: Path) -> Report:
+    report = check([str(folder)], Options(workers=1))
+    if fixture.select():
+        extra = check([str(folder)], Options(select=fixture.select(), workers=1))
+        report.findings.extend(extra.findings)
+        report.findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
+    return with_fixes(report)
+
+
+def found(report: Report, folder: Path) -> set[Expectation]:
+    return {
+        (
+            str(Path(finding.path).relative_to(folder)),
+            report.project.files[finding.path].row(finding.span.start),
+            finding.code,
+            finding.decision.context.value if finding.decision else "",
+        )
+        for finding in report.findings
+    }
+
+
+@each_fixture
+def test_finds_exactly_what_the_comments_say(fixture: Fixture, tmp_path: Path) -> None:
+    folder = fixture.copy_to(tmp_path)
+    assert found(run(fixture, folder), folder) == fixture.expected()
+
+
+def migrate(fixture: Fixture, folder: Path, *, unsafe: bool) -> dict[str, bytes]:
+    outcome = apply_fixes(run(fixture, folder), unsafe=unsafe)
+    assert not outcome.refused
+    assert not outcome.failed
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@each_fixture
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_migrates_to_its_sibling_and_then_changes_nothing(
+    fixture: Fixture, unsafe: bool, tmp_path: Path
+) -> None:
+    folder = fixture.copy_to(tmp_path)
+    safe = fixture.contents("migrated") if fixture.sibling("migrated") else fixture.contents()
+    wanted = fixture.contents("unsafe") if unsafe and fixture.sibling("unsafe") else safe
+    assert migrate(fixture, folder, unsafe=unsafe) == wanted
+    assert migrate(fixture, folder, unsafe=unsafe) == wanted
+
+
+@each_fixture
+def test_migrated_text_has_no_finding_that_a_fix_was_applied_for(fixture: Fixture, tmp_path: Path) -> None:
+    folder = fixture.copy_to(tmp_path)
+    report = run(fixture, folder)
+    applied = {
+        (f.path, f.code)
+        for rewritten in apply_fixes(report, unsafe=True).written
+        for f, _ in rewritten.applied
+    }
+    kept = {(f.path, f.code) for f in report.findings} - applied
+    left = {(f.path, f.code) for f in run(fixture, folder).findings}
+    assert left <= kept | {(f.path, f.code) for f in report.findings if f.fix is None}
+
+
+def test_there_are_as_many_clean_fixtures_as_bad_ones() -> None:
+    clean = [fixture for fixture in FIXTURES if not fixture.expected()]
+    assert len(clean) * 2 >= len(FIXTURES) * 0.8, f"{len(clean)} of {len(FIXTURES)} are clean"
