@@ -26,11 +26,10 @@ UNTOUCHED = "no-touch"
 
 def finding_at(report: Report, path: str, row: int) -> Finding | None:
     facts = report.project.files.get(path)
-    for finding in report.findings:
-        if facts is not None and finding.path == path and finding.code == "GF101":
-            if facts.row(finding.span.start) == row:
-                return finding
-    return None
+    if facts is None:
+        return None
+    legacy = (finding for finding in report.findings if finding.path == path and finding.code == "GF101")
+    return next((finding for finding in legacy if facts.row(finding.span.start) == row), None)
 
 
 def is_edited(report: Report, path: str, row: int) -> bool:
@@ -38,9 +37,7 @@ def is_edited(report: Report, path: str, row: int) -> bool:
     facts = report.project.files.get(path)
     if facts is None:
         return False
-    fixes = [
-        fix for f in report.findings if f.path == path for fix in (f.fix, *f.more_fixes) if fix is not None
-    ]
+    fixes = [fix for f in report.findings if f.path == path for fix in (f.fix, *f.more_fixes) if fix is not None]
     return any(
         facts.row(edit.span.start) <= row <= facts.row(edit.span.end)
         for fix in fixes
@@ -50,14 +47,10 @@ def is_edited(report: Report, path: str, row: int) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sites", type=Path)
     parser.add_argument("checkouts", type=Path)
-    parser.add_argument(
-        "--verbose", action="store_true", help="a line for every use, not only for the wrong ones"
-    )
+    parser.add_argument("--verbose", action="store_true", help="a line for every use, not only for the wrong ones")
     arguments = parser.parse_args()
     with arguments.sites.open(newline="", encoding="utf-8") as lines:
         sites = list(csv.DictReader(lines, delimiter="\t"))
@@ -89,14 +82,10 @@ def main() -> int:
         if arguments.verbose or not right:
             fix = finding.fix.applicability.value if finding is not None and finding.fix is not None else "-"
             mark = "ok   " if right else "WRONG"
-            print(
-                f"{mark} {site['id']} {decided}/{confidence}/{fix} accept={site['accept']} {site['path']}:{row}"
-            )
+            print(f"{mark} {site['id']} {decided}/{confidence}/{fix} accept={site['accept']} {site['path']}:{row}")
     total = len(sites)
     share = tally["right"] / total
-    print(
-        f"{tally['right']} of {total} decided within `accept` ({share:.1%}), {tally['exact']} exactly as labelled"
-    )
+    print(f"{tally['right']} of {total} decided within `accept` ({share:.1%}), {tally['exact']} exactly as labelled")
     print(f"{tally['wrong with high confidence']} wrong with high confidence")
     print(f"{tally['no-touch lines edited']} no-touch lines edited")
     failed = share < TARGET or tally["wrong with high confidence"] or tally["no-touch lines edited"]

@@ -12,11 +12,7 @@ from .statements import indentation, newline_of, removal, statement_around
 def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str) -> list[Edit] | None:
     """The edits that declare the guard above the first load of its scope; None when no load stands above it."""
     above = Span(use.scope.start, use.span.start)
-    loads = [
-        call
-        for call in facts.calls
-        if is_load(call) and above.holds(call.span) and call.function == use.function
-    ]
+    loads = [call for call in facts.calls if is_load(call) and above.holds(call.span) and call.function == use.function]
     if not loads:
         return None
     start = statement_around(code_only(text), use.scope, loads[0].span.start)

@@ -27,10 +27,7 @@ def needed_include(facts: Facts, text: bytes, guard: str) -> Edit | None:
     Headers of the project are followed, as far as they are found. A header that is not found is given the
     benefit of the doubt: the old guard came from somewhere too.
     """
-    if any(
-        _reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False
-        for include in facts.includes
-    ):
+    if any(_reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False for include in facts.includes):
         return None
     return _insertion(facts, text, guards.CPP[guard].headers[0])
 
@@ -79,16 +76,10 @@ def _includes_of(path: str) -> tuple[Include, ...]:
 def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
     newline = newline_of(text, 0).decode()
     directive = "#include"
-    if facts.includes and all(
-        text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes
-    ):
+    if facts.includes and all(text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes):
         directive = "#import"
     line = f"{directive} <{header}>"
-    gates = [
-        conditional.span
-        for conditional in facts.conditionals
-        if not _is_include_guard(conditional.span, facts)
-    ]
+    gates = [conditional.span for conditional in facts.conditionals if not _is_include_guard(conditional.span, facts)]
     free = [i for i in facts.includes if not any(gate.holds(i.span) for gate in gates)]
     group = [i for i in free if _TORCH.match(i.header)] or [i for i in free if i.system] or free
     for include in group:
@@ -103,17 +94,17 @@ def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
 
 def _is_include_guard(span: Span, facts: Facts) -> bool:
     """The outermost `#ifndef … #endif` of a header, around everything."""
-    return (
-        any(span.holds(include.span) for include in facts.includes)
-        and span.end >= facts.line_starts[-1] - 200
-    )
+    return any(span.holds(include.span) for include in facts.includes) and span.end >= facts.line_starts[-1] - 200
+
+
+_TOP = re.compile(
+    rb"(?:\s*(?://[^\n]*\n|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n"
+    rb"|#[ \t]*ifndef[^\n]*\n[ \t]*#[ \t]*define[^\n]*\n))*\s*",
+    re.DOTALL,
+)
 
 
 def _top(text: bytes) -> int:
     """Behind the leading comments, `#pragma once` and include guard."""
-    match = re.match(
-        rb"(?:\s*(?://[^\n]*\n|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n|#[ \t]*ifndef[^\n]*\n[ \t]*#[ \t]*define[^\n]*\n))*\s*",
-        text,
-        re.DOTALL,
-    )
+    match = _TOP.match(text)
     return match.end() if match else 0

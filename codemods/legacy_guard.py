@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..linter import guards
 from ..linter.bypass import bypasses_dispatcher
 from ..linter.decision import decide
-from ..linter.facts import Argument, Facts, Form, GuardUse, Span
+from ..linter.facts import Facts, Form, GuardUse, Span
 from ..linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
 from ..linter.hazards import Hazard, escape_hazards
 from ..linter.project import Project
@@ -54,16 +54,10 @@ def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
         return None, ()
     if context is Context.REMOVE:
         return _remove(site), ()
-    if (
-        context is Context.KERNEL
-        and site.remove_redundant
-        and bypasses_dispatcher(site.use, site.facts, site.project)
-    ):
+    if context is Context.KERNEL and site.remove_redundant and bypasses_dispatcher(site.use, site.facts, site.project):
         removed = _remove(site)
         if removed is not None:
-            message = (
-                "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
-            )
+            message = "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
             return replace(removed, message=message), ()
     if site.use.form in (Form.ALIAS, Form.USING):
         return _alias(site), ()
@@ -75,13 +69,7 @@ def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
 
 def _remove(site: Site) -> Fix | None:
     use = site.use
-    if (
-        use.form not in _PLAIN
-        or use.shared
-        or use.macro is not None
-        or use.under_error
-        or len(use.variable_spans) > 1
-    ):
+    if use.form not in _PLAIN or use.shared or use.macro is not None or use.under_error or len(use.variable_spans) > 1:
         return None
     return Fix(
         "remove the guard: it covers nothing that it should cover; this changes what runs below it",
@@ -293,9 +281,7 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
     if (
         use.macro is not None
         or use.alias is not None
-        or use.argument is not None
-        and use.argument.value is None
-        and not use.argument.empty
+        or (use.argument is not None and use.argument.value is None and not use.argument.empty)
     ):
         return None
     declaration = f"{_spelling(site)} {variable or 'guard'};"
@@ -304,9 +290,7 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
         return None
     drops = [removal(site.text, span) for span in dropped]
     edits = {*moved, *drops, *([include] if include else [])}
-    message = (
-        "replace the guard and move it above the model load, which the migration guide says to guard too"
-    )
+    message = "replace the guard and move it above the model load, which the migration guide says to guard too"
     doubts = [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return Fix("; ".join([message, *doubts]), Applicability.UNSAFE, tuple(sorted(edits)), HOIST)
 

@@ -27,9 +27,7 @@ def redundant_neighbours(use: GuardUse, facts: Facts) -> list[Span]:
         for other in facts.guard_uses
         if other.scope == use.scope and other.form in forms and other.type_span != use.type_span
     ]
-    if any(
-        other.guard in ("AutoGradMode", "InferenceMode") and not switches_grad_off(other) for other in beside
-    ):
+    if any(other.guard in ("AutoGradMode", "InferenceMode") and not switches_grad_off(other) for other in beside):
         return []
     return [
         other.span
@@ -46,10 +44,7 @@ def redundant_neighbours(use: GuardUse, facts: Facts) -> list[Span]:
 
 def _gates(span: Span, facts: Facts) -> list[Span]:
     return [
-        branch.span
-        for conditional in facts.conditionals
-        for branch in conditional.branches
-        if branch.span.holds(span)
+        branch.span for conditional in facts.conditionals for branch in conditional.branches if branch.span.holds(span)
     ]
 
 

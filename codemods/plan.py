@@ -26,9 +26,7 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
             planned.append(finding)
             continue
         if finding.path not in sources:
-            sources = {
-                finding.path: read(finding.path)
-            }  # findings are sorted by file: one at a time is enough
+            sources = {finding.path: read(finding.path)}  # findings are sorted by file: one at a time is enough
         site = Site(
             finding,
             finding.use,

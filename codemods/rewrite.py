@@ -28,9 +28,7 @@ class Rewrite:
         return self.text != self.source.text
 
 
-def rewrite(
-    source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True
-) -> Rewrite:
+def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
@@ -69,10 +67,8 @@ def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:
 def _clash(a: Edit, b: Edit) -> bool:
     """Whether two different edits touch the same bytes. Two insertions at one place clash too."""
     if a.span.start == a.span.end or b.span.start == b.span.end:
-        return (
-            a.span.start == b.span.start
-            and a.span.end == b.span.end
-            or (a.span.start < b.span.start < a.span.end or b.span.start < a.span.start < b.span.end)
+        return (a.span.start == b.span.start and a.span.end == b.span.end) or (
+            a.span.start < b.span.start < a.span.end or b.span.start < a.span.start < b.span.end
         )
     return a.span.start < b.span.end and b.span.start < a.span.end
 
@@ -111,6 +107,4 @@ def _lines(text: bytes) -> Sequence[str]:
 
 def _split_keeping_returns(text: bytes) -> Sequence[bytes]:
     """Lines end at LF only, so that a CRLF shows as what it is."""
-    return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
-        [last] if (last := text.split(b"\n")[-1]) else []
-    )
+    return [line + b"\n" for line in text.split(b"\n")[:-1]] + ([last] if (last := text.split(b"\n")[-1]) else [])

@@ -74,9 +74,9 @@ def statement_around(code: bytes, block: Span, offset: int) -> int:
             depth += 1
         elif character in (b")", b"]", b"}"):
             depth -= 1
-            if depth == 0 and character == b"}" and not _continues(code, position + 1):
-                if position < offset:
-                    begin = None
+            ends = depth == 0 and character == b"}" and not _continues(code, position + 1)
+            if ends and position < offset:
+                begin = None
         elif character == b";" and depth == 0 and position < offset:
             begin = None
     return begin if begin is not None else offset

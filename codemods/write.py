@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -34,9 +35,7 @@ def write(rewritten: Rewrite) -> None:
         before = os.stat(target)
         if not os.access(target, os.W_OK):
             raise NotWritten("the file is not writable")
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{os.path.basename(target)}.", suffix=".guardfix", dir=folder
-        )
+        handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", suffix=".guardfix", dir=folder)
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
     try:
@@ -46,10 +45,8 @@ def write(rewritten: Rewrite) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, stat.S_IMODE(before.st_mode))
         if hasattr(os, "chown") and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-            try:
+            with contextlib.suppress(PermissionError):  # only root may give files away
                 os.chown(temporary, before.st_uid, before.st_gid)
-            except PermissionError:
-                pass  # only root may give files away
         os.replace(temporary, target)
     except OSError as error:
         os.unlink(temporary)

@@ -26,9 +26,7 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="guardfix")
 def cli() -> None:
     """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.

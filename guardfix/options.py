@@ -35,9 +35,7 @@ def selection(command: F) -> F:
                 metavar="RULES",
                 help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated.",
             ),
-            click.option(
-                "--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."
-            ),
+            click.option("--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."),
             click.option(
                 "--exclude",
                 multiple=True,

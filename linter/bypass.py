@@ -13,9 +13,7 @@ from .facts import Call, Facts, Function, GuardUse, Span
 from .project import Project
 
 _DEPTH = 4
-_DISPATCHES = re.compile(
-    r"redispatch|callBoxed|findSchema|Dispatcher|\.typed<|torch::ops|_ops::|^op\.call|\bapply$"
-)
+_DISPATCHES = re.compile(r"redispatch|callBoxed|findSchema|Dispatcher|\.typed<|torch::ops|_ops::|^op\.call|\bapply$")
 
 
 def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
@@ -29,12 +27,7 @@ def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 def _is_plain(call: Call, facts: Facts, depth: int, seen: frozenset[str]) -> bool:
     """A call of a function of this file that stays off the dispatcher, as far down as it can be followed."""
-    if (
-        depth == 0
-        or _DISPATCHES.search(call.callee)
-        or call.receiver
-        or call.callee.startswith(("at::", "torch::"))
-    ):
+    if depth == 0 or _DISPATCHES.search(call.callee) or call.receiver or call.callee.startswith(("at::", "torch::")):
         return False
     if call.callee in seen:
         return True  # a recursion that was looked at
@@ -58,9 +51,7 @@ def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset
 
 
 def _is_library_call(call: Call) -> bool:
-    return (
-        call.callee.startswith(("at::", "torch::", "c10::", "std::")) or is_idle(call) or call.name.isupper()
-    )
+    return call.callee.startswith(("at::", "torch::", "c10::", "std::")) or is_idle(call) or call.name.isupper()
 
 
 def _calls_in(span: Span, facts: Facts) -> list[Call]:

@@ -116,10 +116,7 @@ def read_project(
     asked: set[str] = set()
     for _ in range(3):  # a struct's users can be helpers, whose callers are asked in turn
         names = frozenset(
-            name
-            for facts in project
-            for use in legacy_uses(facts)
-            for name in open_questions(use, facts, project)
+            name for facts in project for use in legacy_uses(facts) for name in open_questions(use, facts, project)
         )
         if names <= asked:
             break

@@ -20,6 +20,9 @@ class Span(NamedTuple):
         return self.start <= other.start and other.end <= self.end
 
 
+NOWHERE = Span(0, 0)
+
+
 class Form(StrEnum):
     """The syntactic form in which a guard stands."""
 
@@ -67,7 +70,7 @@ class GuardUse:
     variable_spans: tuple[Span, ...] = ()
     """Every place in the scope where the variable's name stands, its declaration first."""
     argument: Argument | None = None
-    scope: Span = Span(0, 0)
+    scope: Span = NOWHERE
     """The block at whose end the guard is destroyed."""
     function: int | None = None
     """Index of the innermost function or lambda in `Facts.functions`."""

@@ -80,9 +80,7 @@ def _mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) 
         if not span.holds(assignment.span) or (exclude and exclude.holds(assignment.span)):
             continue
         variable = _root(assignment.target)
-        changed = variable in names and (
-            assignment.operator != "=" or assignment.target.startswith(variable + "[")
-        )
+        changed = variable in names and (assignment.operator != "=" or assignment.target.startswith(variable + "["))
         if changed and not assignment.declares:
             yield _hazard(variable, "changed in place", assignment.span, facts)
         elif differentiated and assignment.declares:
@@ -105,9 +103,7 @@ def _in_callers(use: GuardUse, made: set[str], function: Function, facts: Facts)
     returned = [r for r in facts.returns if function.body.holds(r.span)]
     gives_back = any(use.live.holds(r.span) or _words(r.value) & made for r in returned)
     by_reference = [
-        index
-        for index, parameter in enumerate(function.parameters)
-        if "&" in parameter.type and parameter.name in made
+        index for index, parameter in enumerate(function.parameters) if "&" in parameter.type and parameter.name in made
     ]
     for call in facts.calls:
         if call.name != function.name or function.span.holds(call.span) or call.function is None:
@@ -125,11 +121,7 @@ def _in_callers(use: GuardUse, made: set[str], function: Function, facts: Facts)
 
 
 def _is_value_of(call: Call, assignment: Assignment) -> bool:
-    return (
-        assignment.operator == "="
-        and assignment.span.holds(call.span)
-        and assignment.function == call.function
-    )
+    return assignment.operator == "=" and assignment.span.holds(call.span) and assignment.function == call.function
 
 
 def _words(text: str) -> set[str]:

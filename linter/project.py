@@ -78,17 +78,12 @@ class Project:
         while size != len(names):
             size = len(names)
             names |= {
-                c.name
-                for f in self
-                for c in f.classes
-                if any(_last(re.sub("<.*", "", b)) in names for b in c.bases)
+                c.name for f in self for c in f.classes if any(_last(re.sub("<.*", "", b)) in names for b in c.bases)
             }
         return frozenset(names)
 
     def is_autograd_function(self, class_: Class) -> bool:
-        return class_.name in self._function_classes or any(
-            _FUNCTION_BASE.search(base) for base in class_.bases
-        )
+        return class_.name in self._function_classes or any(_FUNCTION_BASE.search(base) for base in class_.bases)
 
     def autograd_method(self, facts: Facts, function: Function) -> str | None:
         """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""

@@ -80,9 +80,7 @@ class Rule:
         """A finding of this rule; with `edits` it has a fix."""
         fix = None
         if edits:
-            fix = Fix(
-                fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits)
-            )
+            fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
         return Finding(
             self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
         )
@@ -136,9 +134,7 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
     `--select GF101 --ignore GF1` keeps GF101. Raises `UnknownRule`.
     """
     for selector in (*select, *ignore):
-        if selector != "ALL" and (
-            selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())
-        ):
+        if selector != "ALL" and (selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())):
             raise UnknownRule(selector)
     chosen = []
     for name in rule_names():
@@ -147,7 +143,7 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
         rule = load_rule(name)
         if not select and rule.default:
             wanted = 1
-        if wanted and wanted > unwanted or wanted and not unwanted:
+        if (wanted and wanted > unwanted) or (wanted and not unwanted):
             chosen.append(rule)
     return tuple(chosen)
 

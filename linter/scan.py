@@ -30,12 +30,13 @@ class Job(NamedTuple):
 
 def scan_job(job: Job) -> list[Facts]:
     """The facts of the job's files that hold a needle or cannot be read."""
-    return [
-        Facts(path, job.language, unreadable=trouble) if trouble else facts
-        for path, trouble in candidates(job.paths, job.needles)
-        if (facts := None if trouble else extract_file(path, job.language, job.watched)) is not None
-        or trouble
-    ]
+    found: list[Facts] = []
+    for path, trouble in candidates(job.paths, job.needles):
+        if trouble:
+            found.append(Facts(path, job.language, unreadable=trouble))
+        elif (facts := extract_file(path, job.language, job.watched)) is not None:
+            found.append(facts)
+    return found
 
 
 def extract_file(path: str, language: str, watched: frozenset[str] = frozenset()) -> Facts | None:
@@ -87,9 +88,7 @@ def scan(
         return _scan_in(pool, jobs, min(2000, total // (workers * 4) + 1), progress)
 
 
-def _scan_in(
-    executor: Executor, jobs: Sequence[Job], size: int, progress: Callable[[int], None] | None
-) -> list[Facts]:
+def _scan_in(executor: Executor, jobs: Sequence[Job], size: int, progress: Callable[[int], None] | None) -> list[Facts]:
     found: list[Facts] = []
     parts = _parts(jobs, size)
     for part, facts in zip(parts, executor.map(scan_job, parts), strict=True):
@@ -101,7 +100,5 @@ def _scan_in(
 
 def _parts(jobs: Iterable[Job], size: int) -> list[Job]:
     return [
-        job._replace(paths=job.paths[start : start + size])
-        for job in jobs
-        for start in range(0, len(job.paths), size)
+        job._replace(paths=job.paths[start : start + size]) for job in jobs for start in range(0, len(job.paths), size)
     ]

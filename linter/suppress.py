@@ -50,4 +50,4 @@ def _matches(given: str, code: str, name: str) -> bool:
     given = given.removeprefix("guardfix-")
     if given.endswith("*"):
         return code.startswith(given[:-1]) or name.startswith(given[:-1])
-    return given == code or given == name or (given[:2] == "GF" and code.startswith(given))
+    return given in (code, name) or (given[:2] == "GF" and code.startswith(given))

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-CPP_SUFFIXES = frozenset(
-    ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .cu .cuh .hip .mm .m".split()
-)
+CPP_SUFFIXES = frozenset(".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .cu .cuh .hip .mm .m".split())
 PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
 
 SKIPPED_FOLDERS = frozenset(
@@ -61,7 +59,7 @@ class _IgnoreFile:
 
         self.prefix = len(folder.rstrip(os.sep)) + 1
         self.spec = GitIgnoreSpec.from_lines(lines)
-        sources = [pattern.regex.pattern for pattern in self.spec.patterns if pattern.include is not None]
+        sources = [str(p.regex.pattern) for p in self.spec.patterns if p.include is not None and p.regex is not None]
         # pathspec names a group in each of its expressions, and a name may stand only once in the union.
         union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in sources)
         self.any = re.compile(union).match if sources else None

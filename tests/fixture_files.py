@@ -49,9 +49,7 @@ class Fixture:
 
     def select(self) -> tuple[str, ...]:
         """Extra rules that the fixture asks for."""
-        found = [
-            code for file in self.files() for line in _SELECT.findall(_text(file)) for code in line.split(",")
-        ]
+        found = [code for file in self.files() for line in _SELECT.findall(_text(file)) for code in line.split(",")]
         return tuple(code.strip() for code in found)
 
     def expected(self) -> set[Expectation]:

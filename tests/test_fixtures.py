@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_files import Expectation, Fixture, all_fixtures
 
+from fixture_files import Expectation, Fixture, all_fixtures
 from guardfix.codemods.migrate import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, Report, check
@@ -51,9 +51,7 @@ def migrate(fixture: Fixture, folder: Path, *, unsafe: bool) -> dict[str, bytes]
 
 @each_fixture
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-def test_migrates_to_its_sibling_and_then_changes_nothing(
-    fixture: Fixture, unsafe: bool, tmp_path: Path
-) -> None:
+def test_migrates_to_its_sibling_and_then_changes_nothing(fixture: Fixture, unsafe: bool, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     safe = fixture.contents("migrated") if fixture.sibling("migrated") else fixture.contents()
     wanted = fixture.contents("unsafe") if unsafe and fixture.sibling("unsafe") else safe
@@ -65,11 +63,7 @@ def test_migrates_to_its_sibling_and_then_changes_nothing(
 def test_migrated_text_has_no_finding_that_a_fix_was_applied_for(fixture: Fixture, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     report = run(fixture, folder)
-    applied = {
-        (f.path, f.code)
-        for rewritten in apply_fixes(report, unsafe=True).written
-        for f, _ in rewritten.applied
-    }
+    applied = {(f.path, f.code) for rewritten in apply_fixes(report, unsafe=True).written for f, _ in rewritten.applied}
     kept = {(f.path, f.code) for f in report.findings} - applied
     left = {(f.path, f.code) for f in run(fixture, folder).findings}
     assert left <= kept | {(f.path, f.code) for f in report.findings if f.fix is None}

@@ -12,9 +12,7 @@ from ..options import check_with, run_from, selection
 
 @click.command("check")
 @selection
-@click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed."
-)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
 @click.option(
     "--fix",
     is_flag=True,

@@ -19,12 +19,8 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command("migrate")
 @selection
 @click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
-@click.option(
-    "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
-)
-@click.option(
-    "--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are."
-)
+@click.option("--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does.")
+@click.option("--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are.")
 @click.option(
     "--remove-redundant",
     is_flag=True,

@@ -10,9 +10,7 @@ from ..linter.rule import load_rule, rule_names
 
 
 @click.command("rules")
-@click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", help="How the list is printed."
-)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How the list is printed.")
 def command(output_format: str) -> None:
     """List every rule: code, name, whether it is on by default, its fix, and what it says."""
     rules = [load_rule(name) for name in rule_names()]

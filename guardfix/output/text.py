@@ -36,11 +36,7 @@ def finding_text(finding: Finding, places: Places, *, color: bool) -> str:
         width = (end.column if end.row == start.row else len(line) + 1) - start.column
         before = line[: start.column - 1].replace("\t", _TAB)
         under = style("^" * max(1, width), fg=_COLORS[finding.severity])
-        label = (
-            f" {finding.decision.context}, {finding.decision.confidence} confidence"
-            if finding.decision
-            else ""
-        )
+        label = f" {finding.decision.context}, {finding.decision.confidence} confidence" if finding.decision else ""
         lines.append(f" {margin} {bar}")
         lines.append(f" {style(str(start.row), fg='blue')} {bar} {line.replace(chr(9), _TAB)}")
         lines.append(f" {margin} {bar} {' ' * len(before)}{under}{label}")
@@ -57,9 +53,7 @@ def finding_text(finding: Finding, places: Places, *, color: bool) -> str:
             f" {margin} {equals} {style(kind[finding.fix.applicability] + ':', bold=True)} {finding.fix.message}"
         )
     for fix in finding.more_fixes:
-        lines.append(
-            f" {margin} {equals} {style(f'{fix.applicability} fix ({fix.name}):', bold=True)} {fix.message}"
-        )
+        lines.append(f" {margin} {equals} {style(f'{fix.applicability} fix ({fix.name}):', bold=True)} {fix.message}")
     return "\n".join(lines) + "\n"
 
 
@@ -95,13 +89,13 @@ def summary(report: Report) -> str:
         sum(1 for f in report.findings if f.fix is not None and f.fix.applicability is kind)
         for kind in (Applicability.SAFE, Applicability.UNSAFE)
     )
-    line = (
-        f"Found {_count(count, 'issue')} in {_count(files, 'file')} ({_count(report.files, 'file')} checked)."
-    )
+    line = f"Found {_count(count, 'issue')} in {_count(files, 'file')} ({_count(report.files, 'file')} checked)."
     if safe:
         line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
     if unsafe:
-        line += f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
+        line += (
+            f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
+        )
     return line + "\n"
 
 

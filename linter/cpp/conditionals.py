@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -37,7 +38,7 @@ def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
             arms = [*stack.pop(), ("", span)]
             branches = tuple(
                 Branch(condition, Span(directive.end, following.start), directive)
-                for (condition, directive), (_, following) in zip(arms, arms[1:], strict=False)
+                for (condition, directive), (_, following) in itertools.pairwise(arms)
             )
             found.append(Conditional(branches, Span(branches[0].directive.start, span.end)))
         else:
@@ -58,9 +59,7 @@ def evaluate(condition: str, values: Mapping[str, int]) -> bool | None:
     """
     if not condition:
         return None
-    text = re.sub(
-        r"\bdefined\s*\(?\s*(\w+)\s*\)?", lambda m: "1" if m[1] in values else f"_unknown_{m[1]}", condition
-    )
+    text = re.sub(r"\bdefined\s*\(?\s*(\w+)\s*\)?", lambda m: "1" if m[1] in values else f"_unknown_{m[1]}", condition)
     text = text.replace("&&", " and ").replace("||", " or ")
     text = re.sub(r"!(?!=)", " not ", text)
     text = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text)

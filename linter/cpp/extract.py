@@ -125,9 +125,7 @@ def _first_error_row(root: Node, source: Source) -> int:
 
 def find_includes(text: bytes) -> tuple[Include, ...]:
     return tuple(
-        Include(
-            match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<"
-        )
+        Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
         for match in _INCLUDE.finditer(text)
     )
 
@@ -160,9 +158,7 @@ class _Reading:
 
     def written(self, node: Node, limit: int = _LONG) -> str:
         """The node's text without white space around tokens that need none."""
-        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[
-            :limit
-        ]
+        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[:limit]
 
     # -- functions, classes, calls
 
@@ -253,9 +249,7 @@ class _Reading:
         if declarator is not None and returns is not None:
             # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
             between = self.text[returns.end_byte + self.shift : declarator.start_byte + self.shift]
-            returned += "".join(
-                character for character in between.decode("utf-8", "replace") if character in "&*"
-            )
+            returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
         span = self.span(node)
         return Function(
             name=re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1],
@@ -337,9 +331,7 @@ class _Reading:
             name=name.removeprefix("template "),
             callee=self.written(function) if name else "",
             receiver=receiver,
-            arguments=tuple(
-                self.written(child) for child in arguments.named_children if child.type != "comment"
-            ),
+            arguments=tuple(self.written(child) for child in arguments.named_children if child.type != "comment"),
             span=self.span(node),
             function=self.function_at(node.start_byte + self.shift),
         )
@@ -381,17 +373,15 @@ class _Reading:
             name = node.child_by_field_name("name")
             target = node.named_children[-1]
             if name is not None:
-                self.aliases.append(
-                    Alias(self.written(name), self.written(target), self.span(node), "namespace")
-                )
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
         for node in captures.get("using", ()):
             target = node.named_children[-1] if node.named_children else None
             if target is not None:
                 keyword = any(child.type == "namespace" for child in node.children)
                 kind = "using-namespace" if keyword else "using-declaration"
                 written = self.written(target)
-                name = "" if keyword else written.rsplit("::", 1)[-1]
-                self.aliases.append(Alias(name, written, self.span(node), kind))
+                brought = "" if keyword else written.rsplit("::", 1)[-1]
+                self.aliases.append(Alias(brought, written, self.span(node), kind))
 
     # -- where things are
 
@@ -464,9 +454,7 @@ class _Reading:
 
     def _resolver(self) -> dict[str, str]:
         """Type alias -> the name in the guard table that it stands for."""
-        table = {
-            alias.name: alias.target.rsplit("::", 1)[-1] for alias in self.aliases if alias.kind == "type"
-        }
+        table = {alias.name: alias.target.rsplit("::", 1)[-1] for alias in self.aliases if alias.kind == "type"}
         resolved = {}
         for name in table:
             target, seen = name, {name}
@@ -483,9 +471,7 @@ def _function_declarator(node: Node) -> Node | None:
     while declarator is not None and declarator.type != "function_declarator":
         inner = declarator.child_by_field_name("declarator")
         if inner is None:
-            inner = next(
-                (child for child in declarator.named_children if child.type.endswith("declarator")), None
-            )
+            inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
         declarator = inner
     return declarator
 
@@ -508,9 +494,7 @@ def _macro_bodies(
     uses: list[GuardUse] = []
     functions: list[Function] = []
     calls: list[Call] = []
-    interesting = re.compile(
-        rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b"
-    )
+    interesting = re.compile(rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b")
     for macro in file.macros:
         body = file.code[macro.body.start : macro.body.end]
         if not interesting.search(body):
@@ -520,9 +504,7 @@ def _macro_bodies(
         statements = parse(head + readable + b";}", grammar)
         declarations = parse(readable, grammar)
         as_statements = error_count(statements.root_node) <= error_count(declarations.root_node)
-        tree, shift = (
-            (statements, macro.body.start - len(head)) if as_statements else (declarations, macro.body.start)
-        )
+        tree, shift = (statements, macro.body.start - len(head)) if as_statements else (declarations, macro.body.start)
         code = (head + readable + b";}") if as_statements else readable
         reading = _Reading(source.text, code, code, shift, macro.name)
         reading.collect(tree.root_node, grammar)

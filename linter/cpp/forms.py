@@ -38,9 +38,7 @@ _SMART = {
     "in_place_type_t": Form.OPTIONAL,
 }
 _NAMESPACES = frozenset({"at", "torch", "c10"})
-_NEVER_A_USE = frozenset(
-    {"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"}
-)
+_NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
 
 
 def is_named_like(type_: str, names: Collection[str]) -> bool:
@@ -87,7 +85,8 @@ def _complete(
     scope = reading.span(block)
     type_span = reading.span(top)
     under_error = _under_error(statement)
-    variable, spans = None, ()
+    variable: str | None = None
+    spans: tuple[Span, ...] = ()
     if declarator is not None:
         variable = reading.slice(reading.span(declarator))
         spans = _variable_spans(reading, variable, reading.span(declarator), scope)
@@ -114,7 +113,7 @@ def _complete(
 
 def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
     """Whether the name, as qualified here, is PyTorch's class and not another library's of that name."""
-    if name in resolve or name not in guards.CPP and name != guards.LEGACY_API:
+    if name in resolve or (name not in guards.CPP and name != guards.LEGACY_API):
         return True  # an alias or a watched name of the project's own
     parts = written.lstrip(":").split("::")[:-1]
     if parts:
@@ -129,11 +128,7 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
         # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
         around = reading.namespace(top).split("::")[0]
         return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
-    around = reading.namespace(top).split("::")
-    if any(
-        class_.name == name and class_.span.start <= top.start_byte + reading.shift
-        for class_ in reading.classes
-    ):
+    if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
         owner = next(class_ for class_ in reading.classes if class_.name == name)
         return owner.qualified.split("::")[0] in _NAMESPACES
     return True
@@ -141,8 +136,7 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
 
 def _opens_torch(reading: _Reading) -> bool:
     return any(
-        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES
-        for alias in reading.aliases
+        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
     )
 
 
@@ -161,8 +155,7 @@ def _static_call(reading: _Reading, qualified: Node, name: str, resolve: dict[st
     if call is None or call.type != "call_expression":
         return None
     use = (Form.STATIC_CALL, _statement_of(call), None, call.child_by_field_name("arguments"), False)
-    found = _complete(reading, use, name, written, top, None)
-    return found
+    return _complete(reading, use, name, written, top, None)
 
 
 # -- forms; each gives (form, statement, variable's node, argument's node, shared)
@@ -233,9 +226,7 @@ def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, 
             return None, None, False
         given = parameters.named_children if parameters is not None else []
         # `at::G guard(enabled);` parses as a function with a nameless parameter of type `enabled`.
-        names = [
-            child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1
-        ]
+        names = [child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1]
         if given and len(names) == len(given):
             return name, parameters, False
         return name, parameters, True
@@ -297,10 +288,7 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         if declaration is None or name is None or name.type != "identifier":
             return Form.REFERENCE, _statement_of(parent), None, argument, True
         kind = declaration.child_by_field_name("type")
-        if (
-            kind is not None
-            and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]
-        ):
+        if kind is not None and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]:
             return None  # `at::G g = at::G(true);` was met at its type
         words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
         if _block_of(declaration).type in ("translation_unit", "declaration_list"):
@@ -331,9 +319,7 @@ def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         return Form.REFERENCE, _statement_of(outer), None, None, True
     template = outer.parent
     name = template.child_by_field_name("name") if template is not None else None
-    form = _SMART.get(
-        reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT
-    )
+    form = _SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
     whole = template
     while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
         whole = whole.parent
@@ -469,9 +455,7 @@ def _argument(reading: _Reading, node: Node | None) -> Argument | None:
         return None
     span = reading.span(node)
     text = reading.slice(span)
-    inner = (
-        text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
-    )
+    inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
     inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
     value = {"true": True, "1": True, "false": False, "0": False}.get(inner)
     return Argument(span, text, value, not inner)

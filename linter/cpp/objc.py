@@ -29,7 +29,8 @@ _QUALIFIERS = re.compile(
     rb"|nullable|nonnull|__kindof|NS_\w+(?:\([^()\n]*\))?|API_AVAILABLE\([^()]*\)|IBAction|IBOutlet)\b"
 )
 _OBJECTIVE_C = re.compile(
-    rb"^[ \t]*@(?:interface|implementation|protocol|autoreleasepool|import|class)\b|^[ \t]*[-+][ \t]*\(|\[\[?\w+ \w+|@\"",
+    rb"^[ \t]*@(?:interface|implementation|protocol|autoreleasepool|import|class)\b"
+    rb"|^[ \t]*[-+][ \t]*\(|\[\[?\w+ \w+|@\"",
     re.MULTILINE,
 )
 _LABEL = re.compile(rb"[A-Za-z_]\w*\s*:(?!:)|:(?!:)")
@@ -74,7 +75,7 @@ def _mask_block(masked: bytearray, start: int, end: int) -> None:
     # `^{` and `^(…){` become lambdas; the introducer needs two characters, and the blank before is one.
     if end - start >= 2:
         masked[start : start + 2] = b"[]"
-    elif start and masked[start - 1 : start] in (b" ", b"\t"):
+    elif start and bytes(masked[start - 1 : start]) in (b" ", b"\t"):
         masked[start - 1 : start + 1] = b"[]"
     elif masked[start + 1 : start + 2] == b"{":
         masked[start] = 0x20
@@ -171,7 +172,7 @@ def _mask_at(masked: bytearray, text: bytes, match: re.Match[bytes]) -> int:
     start, word = match.start(), match.group()[1:]
     masked[start] = 0x20
     if word in (b"try", b"catch", b"(", b'"', b""):
-        return start + 1 if word != b'"' else start + 1
+        return start + 1
     if word in (b"[", b"{"):
         stop = closing(text, start + 1)
         if stop is not None:

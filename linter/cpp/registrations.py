@@ -33,7 +33,7 @@ def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     """`code` is `text` with comments and string contents blanked."""
     if not any(hint in text for hint in _HINTS):
         return ()
-    return tuple([*_libraries(text, code), *_operators(text, code)])
+    return (*_libraries(text, code), *_operators(text, code))
 
 
 def _libraries(text: bytes, code: bytes) -> Iterator[Registration]:
@@ -51,9 +51,7 @@ def _libraries(text: bytes, code: bytes) -> Iterator[Registration]:
         yield from _in_library(text, code, brace.end(), stop - 1, namespace, key)
 
 
-def _in_library(
-    text: bytes, code: bytes, start: int, end: int, namespace: str, key: str
-) -> Iterator[Registration]:
+def _in_library(text: bytes, code: bytes, start: int, end: int, namespace: str, key: str) -> Iterator[Registration]:
     for call in _METHOD.finditer(code, start, end):
         stop = closing(code, call.end() - 1)
         if stop is None:
@@ -105,9 +103,9 @@ def _operators(text: bytes, code: bytes) -> Iterator[Registration]:
                 continue
             pieces = split_arguments(code, opening + 1, stop - 1)
             if len(pieces) == 2 and b"kernel" not in code[slice(*pieces[1])].lower():
-                key, function = _unwrap(code[slice(*pieces[1])])
-                if function:
-                    yield Registration(function, key, _operator(text, pieces[0]), "", Span(opening, stop))
+                own_key, given = _unwrap(code[slice(*pieces[1])])
+                if given:
+                    yield Registration(given, own_key, _operator(text, pieces[0]), "", Span(opening, stop))
 
 
 def _unwrap(argument: bytes) -> tuple[str, str]:

@@ -86,10 +86,7 @@ def _through(scene: Scene, name: str, depth: int) -> list[Signal]:
 
 
 def _settled(signals: Iterable[Signal]) -> bool:
-    return (
-        any(signal.weight is Weight.DECISIVE for signal in signals)
-        or judge(signals).confidence is Confidence.HIGH
-    )
+    return any(signal.weight is Weight.DECISIVE for signal in signals) or judge(signals).confidence is Confidence.HIGH
 
 
 def _callers(scene: Scene, depth: int) -> list[Signal]:

@@ -11,27 +11,19 @@ from .signals import Scene, Signal, Weight
 
 _LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
 _LOAD_METHODS = frozenset({"load_jit", "_load_for_mobile", "_load_for_lite_interpreter"})
-_RUNS = frozenset(
-    {"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"}
-)
+_RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
 _MODEL = re.compile(
     r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
 )
 _OPTIMIZER = re.compile(r"optim(?:izer)?\w*", re.IGNORECASE)
-_MODULE_TYPE = re.compile(
-    r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule"
-)
+_MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule")
 
 
 def is_load(call: Call) -> bool:
     """`torch::jit::load`, `torch::load`, `_load_for_mobile`: a model comes from a file."""
     if call.name in _LOAD_METHODS:
         return True
-    return (
-        not call.receiver
-        and _LOADS.search(call.callee) is not None
-        and call.callee not in ("load", "std::load")
-    )
+    return not call.receiver and _LOADS.search(call.callee) is not None and call.callee not in ("load", "std::load")
 
 
 def is_run(call: Call) -> bool:
@@ -95,9 +87,7 @@ def _neighbours(scene: Scene) -> Iterator[Signal]:
             break
     for other in scene.neighbours():
         if other.guard == "GraphOptimizerEnabledGuard":
-            message = (
-                "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
-            )
+            message = "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, other.span.start)
             return
 
@@ -127,17 +117,15 @@ def _surroundings(scene: Scene) -> Iterator[Signal]:
 
 
 def _is_program(function: Function) -> bool:
-    return function.name == "main" or any(
-        "benchmark::State" in parameter.type for parameter in function.parameters
-    )
+    return function.name == "main" or any("benchmark::State" in parameter.type for parameter in function.parameters)
 
 
 def training_signals(scene: Scene) -> Iterator[Signal]:
     """What speaks against inference: gradients are made or used under the guard."""
     for call in scene.calls_in(scene.use.live):
-        if call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward")):
-            what = "gradients are computed under the guard"
-        elif call.callee.endswith("autograd::grad"):
+        if (
+            call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward"))
+        ) or call.callee.endswith("autograd::grad"):
             what = "gradients are computed under the guard"
         elif call.name in ("requires_grad_", "set_requires_grad") and not _turns_off(call):
             what = "a tensor is made to require gradients under the guard"

@@ -131,9 +131,7 @@ def _bookkeeping(scene: Scene) -> Iterator[Signal]:
         return
     for call in scene.calls_in(outermost.span):
         if call.name in _BOOKKEEPING:
-            message = (
-                f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
-            )
+            message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
             yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
             return
 
@@ -167,9 +165,7 @@ def _invoked_lambda(scene: Scene) -> Iterator[Signal]:
     calls = scene.calls_in(inner.body)
     ops = [call for call in calls if call.callee.startswith(("at::", "op.")) or call.receiver]
     if ops and not any(is_run(call) or is_load(call) for call in calls):
-        message = (
-            f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
-        )
+        message = f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
         yield scene.signal(_family(scene), Weight.STRONG, message, inner.span.start)
 
 

@@ -13,7 +13,8 @@ from .signals import Scene, Signal, Weight
 _IDLE = frozenset(
     """save_for_backward mark_dirty mark_non_differentiable set_materialize_grads get_saved_variables saved_data
     make_tuple make_pair tie move forward_as_tuple get value has_value value_or push_back emplace_back reserve size
-    sizes dim defined options dtype scalar_type device numel toInt toBool toDouble toTensor toTensorVector toString toIntVector
+    sizes dim defined options dtype scalar_type device numel toInt toBool toDouble toTensor toTensorVector toString
+    toIntVector
     toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
     empty_tensor nullopt vector make_unique make_shared reset release swap""".split()
 )
@@ -32,9 +33,10 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
         if not is_idle(call):
             return call
     for assignment in scene.facts.assignments:
-        if span.holds(assignment.span) and not assignment.target.startswith(("ctx->", "ctx.")):
-            if assignment.operator != "=" or _OPERATION.search(assignment.value):
-                return assignment.value or assignment.target
+        if not span.holds(assignment.span) or assignment.target.startswith(("ctx->", "ctx.")):
+            continue
+        if assignment.operator != "=" or _OPERATION.search(assignment.value):
+            return assignment.value or assignment.target
     for returned in scene.facts.returns:
         if span.holds(returned.span) and _OPERATION.search(returned.value):
             return returned.value
@@ -44,9 +46,7 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
 def removal_signals(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
-            message = (
-                "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
-            )
+            message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
             yield scene.signal(Context.REMOVE, Weight.DECISIVE, message, function.span.start)
             return
     if not scene.chain or scene.use.form.value not in ("declaration", "auto"):

@@ -42,9 +42,7 @@ class Scene:
     chain: tuple[Function, ...]
     """The functions around the use, innermost first."""
 
-    def signal(
-        self, context: Context, weight: Weight, message: str, offset: int, facts: Facts | None = None
-    ) -> Signal:
+    def signal(self, context: Context, weight: Weight, message: str, offset: int, facts: Facts | None = None) -> Signal:
         facts = facts or self.facts
         return Signal(context, weight, message, facts.path, offset, facts.row(offset))
 

@@ -43,7 +43,9 @@ def static_calls(use: GuardUse, facts: Facts, project: Project) -> Iterator[Find
         return
     method = use.written.rsplit("::", 1)[-1]
     if method == "is_enabled":
-        message = f"{use.written} was removed from PyTorch; ask c10::InferenceMode::is_enabled() or the excluded key set"
+        message = (
+            f"{use.written} was removed from PyTorch; ask c10::InferenceMode::is_enabled() or the excluded key set"
+        )
         end = use.argument.span.end if use.argument is not None else use.type_span.end
         edits = [Edit(use.type_span._replace(end=end), _ASK)]
         yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"ask `{_ASK}`")
