@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from . import guards
 from .decision import open_questions
@@ -13,9 +13,14 @@ from .findings import Finding
 from .prefilter import CPP_NEEDLES
 from .project import Project
 from .rule import Rule, select_rules
-from .scan import Job, scan
+from .scan import cores, extract_all
+from .sift import Sift
+from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
 from .walk import Walk, find_files
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 @dataclass(frozen=True)
@@ -54,17 +59,11 @@ def check(
 ) -> Report:
     """Every finding of the selected rules in the C++ and Python files at and below `paths`.
 
-    `progress` is called with (files done, files in all). Raises `NoSuchPath`, `UnknownRule`.
+    `progress` is called with (files parsed, files to parse). Raises `NoSuchPath`, `UnknownRule`.
     """
     options = options or Options()
     rules = select_rules(options.select, options.ignore)
-    walk = find_files(
-        paths,
-        exclude=options.exclude,
-        respect_gitignore=options.respect_gitignore,
-        force_exclude=options.force_exclude,
-    )
-    project = read_project(walk, rules, options, executor=executor, progress=progress)
+    walk, project = read_project(paths, rules, options, executor=executor, progress=progress)
     findings, suppressed = find(project, rules, options)
     return Report(
         findings=findings,
@@ -83,55 +82,72 @@ def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
 
 
 def read_project(
-    walk: Walk,
+    paths: Sequence[str],
     rules: Sequence[Rule],
     options: Options,
     *,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Project:
-    """The facts of all files that matter, joined.
+) -> tuple[Walk, Project]:
+    """What was found below `paths`, and the facts of all files that matter, joined.
 
     Files that hold a guard are read first. When a use stays open on what they say, the files that name what
     is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
     """
-    jobs = [
-        Job("cpp", tuple(walk.cpp), needles_of(rules, "cpp")),
-        Job("python", tuple(walk.python), needles_of(rules, "python")),
-    ]
-    total = sum(len(job.paths) for job in jobs if job.needles)
-    done = 0
-
-    def report(count: int) -> None:
-        nonlocal done
-        done += count
-        if progress is not None:
-            progress(done, total)
-
-    found = scan(jobs, workers=options.workers, executor=executor, progress=report)
+    workers = options.workers or cores()
+    needles = {language: needles_of(rules, language) for language in ("cpp", "python")}
+    with Sift(needles, workers) as sift:
+        walk = find_files(
+            paths,
+            exclude=options.exclude,
+            respect_gitignore=options.respect_gitignore,
+            force_exclude=options.force_exclude,
+            found=sift.add,
+        )
+        hits = sift.hits()
+    found = extract_all(hits, workers=workers, executor=executor, progress=progress)
     found += [Facts(path, "folder", unreadable=reason) for path, reason in walk.unreadable]
     project = Project(found)
-    if not any(rule.whole_project for rule in rules):
-        return project
+    if any(rule.whole_project for rule in rules):
+        project = _answer_open_questions(project, walk, workers, executor)
+    return walk, project
+
+
+_ROUNDS = 3
+"""A struct's users can be helpers, whose callers are asked in turn."""
+
+
+def _answer_open_questions(project: Project, walk: Walk, workers: int, executor: Executor | None) -> Project:
+    """The project with the files that name what its open uses depend on."""
     asked: set[str] = set()
-    for _ in range(3):  # a struct's users can be helpers, whose callers are asked in turn
-        names = frozenset(
+    for _ in range(_ROUNDS):
+        names = {
             name for facts in project for use in legacy_uses(facts) for name in open_questions(use, facts, project)
-        )
+        }
         if names <= asked:
             break
         asked |= names
-        needles = tuple(sorted(name.encode() for name in names))
+        with Sift({"cpp": sorted(name.encode() for name in names)}, workers) as sift:
+            for path in walk.cpp:
+                sift.add(path, "cpp")
+            hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
         # Facts are read anew where a watched name stands: the place itself is then among the uses.
-        more = scan(
-            [Job("cpp", tuple(walk.cpp), needles, frozenset(asked))],
-            workers=options.workers,
-            executor=executor,
-        )
+        more = extract_all(hits, frozenset(asked), workers=workers, executor=executor)
         if not more:
             break
         project = Project([*project, *more])
     return project
+
+
+def names_word(path: str, names: Iterable[str]) -> bool:
+    """Whether one of the names stands in the file as a whole word."""
+    import re
+
+    try:
+        text = read(path).text
+    except (Unreadable, BinaryFile):
+        return False
+    return re.search(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b", text) is not None
 
 
 def legacy_uses(facts: Facts) -> Iterable[GuardUse]:

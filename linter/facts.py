@@ -117,6 +117,8 @@ class Function:
     """The callee of which a lambda is an argument."""
     assigned_to: str = ""
     """The variable that a lambda initialises."""
+    is_static: bool = False
+    """`static`, or in an unnamed namespace: no other file can name it."""
     macro: str | None = None
 
 

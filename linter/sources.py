@@ -10,7 +10,6 @@ import codecs
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 from .facts import Span
@@ -123,7 +122,8 @@ def decode(data: bytes, path: str) -> Source:
 def read(path: str) -> Source:
     """The text of a file. Raises `Unreadable`, `BinaryFile`."""
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
     return decode(data, path)

@@ -37,12 +37,13 @@ Ignored = Callable[[str, bool], bool]
 """Whether a path (absolute, is it a folder) is ignored."""
 
 
+_LANGUAGES = dict.fromkeys(CPP_SUFFIXES, "cpp") | dict.fromkeys(PYTHON_SUFFIXES, "python")
+
+
 def language_of(name: str) -> str | None:
     """`cpp`, `python` or None, by the file name's suffix."""
-    suffix = os.path.splitext(name)[1].lower()
-    if suffix in CPP_SUFFIXES:
-        return "cpp"
-    return "python" if suffix in PYTHON_SUFFIXES else None
+    suffix = name[name.rfind(".") :]
+    return _LANGUAGES.get(suffix) or _LANGUAGES.get(suffix.lower())
 
 
 class _IgnoreFile:
@@ -68,7 +69,9 @@ class _IgnoreFile:
         """True ignored, False taken back by a `!` pattern, None when no pattern matches."""
         if self.any is None:
             return None
-        relative = path[self.prefix :].replace(os.sep, "/") + ("/" if is_folder else "")
+        relative = path[self.prefix :] + ("/" if is_folder else "")
+        if os.sep != "/":
+            relative = relative.replace(os.sep, "/")
         if self.any(relative) is None:
             return None
         return self.spec.check_file(relative).include
@@ -120,12 +123,14 @@ def find_files(
     respect_gitignore: bool = True,
     force_exclude: bool = False,
     base: str | None = None,
+    found: Callable[[str, str], None] | None = None,
 ) -> Walk:
     """The C++ and Python files at and below `paths`, each once.
 
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots. Paths are
-    reported as given: relative roots give relative paths.
+    reported as given: relative roots give relative paths. `found` is called with each path and its
+    language while the walk goes on.
 
     Raises `NoSuchPath`.
     """
@@ -144,6 +149,8 @@ def find_files(
         if real not in seen:
             seen.add(real)
             (walk.cpp if language == "cpp" else walk.python).append(shown)
+            if found is not None:
+                found(shown, language)
 
     links: list[tuple[str, str]] = []
 
@@ -158,16 +165,13 @@ def find_files(
         folders: list[tuple[str, str]] = []
         try:
             with os.scandir(real) as entries:
-                listed: list[os.DirEntry[Any]] = sorted(entries, key=lambda entry: entry.name)
+                listed: list[os.DirEntry[Any]] = list(entries)
         except OSError as error:
             walk.unreadable.append((shown, error.strerror or str(error)))
             return
         shown_prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
         for entry in listed:
             name = entry.name
-            if entry.is_symlink():
-                links.append((shown_prefix + name, os.path.realpath(entry.path)))
-                continue
             is_folder = entry.is_dir(follow_symlinks=False)
             language = None
             if is_folder:
@@ -175,7 +179,11 @@ def find_files(
                     continue
             else:
                 language = language_of(name)
-                if language is None or not entry.is_file(follow_symlinks=False):
+                if language is None:
+                    continue
+                if not entry.is_file(follow_symlinks=False):
+                    if entry.is_symlink():
+                        links.append((shown_prefix + name, os.path.realpath(entry.path)))
                     continue
             if ignores and _ignored(entry.path, is_folder, ignores):
                 continue

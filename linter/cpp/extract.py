@@ -26,6 +26,7 @@ from ..facts import (
     Macro,
     Member,
     Parameter,
+    Registration,
     Return,
     Span,
 )
@@ -35,7 +36,6 @@ from .conditionals import find_conditionals
 from .forms import classify, is_named_like
 from .mask import code_only
 from .parse import error_count, grammar_for, language, masked_text, parse
-from .registrations import find_registrations
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
@@ -101,7 +101,7 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
         functions=tuple(reading.functions),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
-        registrations=find_registrations(source.text, code_only(source.text)),
+        registrations=_registrations(source.text),
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
         conditionals=find_conditionals(code_only(source.text)),
@@ -121,6 +121,14 @@ def _first_error_row(root: Node, source: Source) -> int:
             break
         node = inner
     return source.position(node.start_byte).row
+
+
+def _registrations(text: bytes) -> tuple[Registration, ...]:
+    if not any(hint in text for hint in (b"TORCH_LIBRARY", b"RegisterOperators")):
+        return ()
+    from .registrations import find_registrations
+
+    return find_registrations(text, code_only(text))
 
 
 def find_includes(text: bytes) -> tuple[Include, ...]:
@@ -260,6 +268,7 @@ class _Reading:
             class_=self._class_at(span),
             parameters=self._parameters(parameters),
             returns=returned,
+            is_static=_is_static(node),
             macro=self.macro,
         )
 
@@ -463,6 +472,20 @@ class _Reading:
                 seen.add(target)
             resolved[name] = target
         return resolved
+
+
+def _is_static(node: Node) -> bool:
+    """Whether a function is seen in its own file alone. (A class's static method is not.)"""
+    outer = node.parent
+    in_class = False
+    while outer is not None:
+        if outer.type == "namespace_definition" and outer.child_by_field_name("name") is None:
+            return True
+        in_class = in_class or outer.type == "field_declaration_list"
+        outer = outer.parent
+    return not in_class and any(
+        child.type == "storage_class_specifier" and child.text == b"static" for child in node.children
+    )
 
 
 def _function_declarator(node: Node) -> Node | None:

@@ -37,13 +37,6 @@ _LABEL = re.compile(rb"[A-Za-z_]\w*\s*:(?!:)|:(?!:)")
 _DECLARED_METHOD = re.compile(rb"^[ \t]*[-+][ \t]*\([^{}]*?;", re.MULTILINE | re.DOTALL)
 
 
-def is_objective_c(path: str, text: bytes) -> bool:
-    """Whether the file is Objective-C++: by suffix, or for headers by what stands in it."""
-    if path.endswith((".mm", ".m", ".M")):
-        return True
-    return path.endswith((".h", ".hh", ".hpp")) and (b"@interface" in text or b"@protocol" in text)
-
-
 def mask_objective_c(text: bytes) -> bytes:
     """C++ of the same length; see the module's docstring."""
     if not _OBJECTIVE_C.search(text):

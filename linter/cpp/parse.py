@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .mask import mask_macros
-from .objc import is_objective_c, mask_objective_c
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Tree
@@ -42,9 +41,18 @@ def grammar_for(path: str) -> str:
     return "cuda" if path.endswith(CUDA_SUFFIXES) else "cpp"
 
 
+def is_objective_c(path: str, text: bytes) -> bool:
+    """Whether the file is Objective-C++: by suffix, or for headers by what stands in it."""
+    if path.endswith((".mm", ".m", ".M")):
+        return True
+    return path.endswith((".h", ".hh", ".hpp")) and (b"@interface" in text or b"@protocol" in text)
+
+
 def masked_text(path: str, text: bytes) -> bytes:
     """The text as the grammar can read it; every offset stays."""
     if is_objective_c(path, text):
+        from .objc import mask_objective_c
+
         text = mask_objective_c(text)
     return mask_macros(text)
 

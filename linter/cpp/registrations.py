@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from ..facts import Registration, Span
 from .mask import closing
 
-_HINTS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::import", b"register_")
 _LIBRARY = re.compile(
     rb"\bTORCH_LIBRARY(?P<kind>_IMPL|_FRAGMENT|_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY)?\s*\("
 )
@@ -31,8 +30,6 @@ _NAME = re.compile(rb"^&?\s*(?:::)?([A-Za-z_]\w*(?:(?:<[^<>()]*>)?::~?[A-Za-z_]\
 
 def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     """`code` is `text` with comments and string contents blanked."""
-    if not any(hint in text for hint in _HINTS):
-        return ()
     return (*_libraries(text, code), *_operators(text, code))
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from .. import guards
-from ..facts import Facts, Form, GuardUse
+from ..facts import Facts, Form, Function, GuardUse
 from ..findings import Confidence, Context, Decision
 from ..project import Project
 from .inference import inference_signals, training_signals
@@ -199,13 +199,26 @@ def open_questions(use: GuardUse, facts: Facts, project: Project) -> frozenset[s
     scene = scene_of(project, facts, use)
     name = _stands_for(scene)
     if name is not None:
-        return frozenset({name})
+        # What a source file defines is seen in that file alone; only headers share.
+        return frozenset({name}) if is_header(facts.path) else frozenset()
     if _settled(gather(scene, _DEPTH)):
         return frozenset()
     function = scene.outermost
-    if function is None or not function.name or function.name == "main":
+    if function is None or not _has_callers_elsewhere(function):
         return frozenset()
     return frozenset({function.name})
+
+
+def is_header(path: str) -> bool:
+    """Whether other files can include this one."""
+    return path.endswith((".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp"))
+
+
+def _has_callers_elsewhere(function: Function) -> bool:
+    """Whether another file could name the function: it has external linkage, and is no test's or program's body."""
+    if not function.name or function.name == "main" or function.name.isupper():
+        return False
+    return function.name not in ("TEST_F", "TEST_P", "forward", "backward") and not function.is_static
 
 
 # Re-exported for rules that ask the same question of other guards.

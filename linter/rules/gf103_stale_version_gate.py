@@ -32,7 +32,7 @@ import re
 from collections.abc import Iterator
 
 from .. import guards
-from ..cpp.conditionals import TORCH_2, mentions_torch_version, taken_branch
+from ..cpp.version_conditions import TORCH_2, mentions_torch_version, taken_branch
 from ..facts import Branch, Facts, Span
 from ..findings import Applicability, Edit, Finding
 from ..gates import NEW_GUARDS, uses_in
