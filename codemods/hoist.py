@@ -6,7 +6,7 @@ from ..linter.cpp.mask import code_only
 from ..linter.decision.inference import is_load
 from ..linter.facts import Facts, GuardUse, Span
 from ..linter.findings import Edit
-from .statements import indentation, newline_of, removal, statement_around
+from .statements import indentation, newline_of, removal_with_comment, statement_around
 
 
 def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str) -> list[Edit] | None:
@@ -19,8 +19,9 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str) -> list[
     if start >= use.span.start or _gated(start, use, facts):
         return None
     indent = indentation(text, start).decode()
-    inserted = Edit(Span(start, start), declaration + newline_of(text, start).decode() + indent)
-    return [inserted, removal(text, use.span)]
+    taken_out, comment = removal_with_comment(text, use.span)
+    inserted = Edit(Span(start, start), declaration + comment + newline_of(text, start).decode() + indent)
+    return [inserted, taken_out]
 
 
 def _gated(start: int, use: GuardUse, facts: Facts) -> bool:

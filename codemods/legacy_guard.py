@@ -88,7 +88,8 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
     if argument is None:
         return None, ()
     inference = context is Context.INFERENCE
-    dropped = redundant_neighbours(use, site.facts) if inference and use.macro is None else []
+    constant = use.argument is None or use.argument.empty or use.argument.value is True
+    dropped = redundant_neighbours(use, site.facts) if inference and constant and use.macro is None else []
     drop_edits = [removal(site.text, span) for span in dropped]
     variable, renamed = renaming(use, site.facts, site.text, dropped)
     edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
@@ -156,8 +157,8 @@ def _argument_edits(site: Site) -> list[Edit] | None:
         return edits
     inference = site.decision.context is Context.INFERENCE
     if not argument.empty and argument.value is not True:
-        if not inference:
-            return None  # only InferenceMode can be switched off, and by a run-time value
+        if not inference or argument.value is False:
+            return None  # only InferenceMode can be switched, and what `false` was for is not in the code
         between = Span(use.variable_spans[0].end, argument.span.start) if use.variable_spans else None
         if between is not None and use.form is Form.DECLARATION and b"=" in site.text[slice(*between)]:
             edits.append(Edit(between, ""))
@@ -204,10 +205,16 @@ def _form_edits(site: Site) -> list[Edit]:
     use = site.use
     if use.form is not Form.TEMPORARY or use.shared or use.argument is None:
         return []
-    name = free_name(site.facts, site.text, use)
+    earlier = sum(1 for other in site.facts.guard_uses if _is_temporary_above(other, use))
+    name = free_name(site.facts, site.text, use, skip=earlier)
     if use.argument.empty or use.argument.value is True:
         return [Edit(Span(use.type_span.end, use.argument.span.end), f" {name}")]
     return [Edit(Span(use.type_span.end, use.argument.span.start), f" {name}")]
+
+
+def _is_temporary_above(other: GuardUse, use: GuardUse) -> bool:
+    """Whether another temporary of the same block is given a name before this one."""
+    return other.form is Form.TEMPORARY and other.scope == use.scope and other.span < use.span
 
 
 # -- how safe

@@ -57,6 +57,14 @@ def removal(text: bytes, span: Span) -> Edit:
     return Edit(Span(span.start, end), "")
 
 
+def removal_with_comment(text: bytes, span: Span) -> tuple[Edit, str]:
+    """Take a statement out together with the comment behind it; the comment is given back, for its new place."""
+    comment = _COMMENT.match(text, span.end)
+    if comment is None:
+        return removal(text, span), ""
+    return removal(text, Span(span.start, comment.end())), comment.group().decode("utf-8", "replace")
+
+
 def statement_around(code: bytes, block: Span, offset: int) -> int:
     """Where the statement of `block` that holds `offset` begins.
 

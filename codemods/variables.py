@@ -31,12 +31,13 @@ def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span]) -> t
     return new, [Edit(place, new) for place in use.variable_spans]
 
 
-def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] = ()) -> str:
-    """A name for a guard that its function does not use yet."""
+def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] = (), skip: int = 0) -> str:
+    """A name for a guard that its function does not use yet; the first `skip` are left to others."""
     function = facts.enclosing(use.function)
     taken = _names_in(text, function[-1].span if function else use.scope, dropped)
     numbered = (f"guard{number}" for number in itertools.count(2))
-    return next(name for name in itertools.chain(_CANDIDATES, numbered) if name not in taken)
+    free = (name for name in itertools.chain(_CANDIDATES, numbered) if name not in taken)
+    return next(itertools.islice(free, skip, None))
 
 
 def _names_in(text: bytes, span: Span, dropped: Sequence[Span]) -> set[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import guards
-from .facts import Branch, Conditional, Facts, GuardUse
+from .facts import Branch, Conditional, Facts, Form, GuardUse
+from .project import Project
 
 NEW_GUARDS = frozenset({guards.INFERENCE_MODE, guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW})
 
@@ -22,8 +23,23 @@ def gates_around(use: GuardUse, facts: Facts) -> Iterator[tuple[Conditional, Bra
                 yield conditional, branch
 
 
-def has_new_counterpart(use: GuardUse, facts: Facts) -> bool:
-    """Whether another branch of an `#if` around the use holds a new guard: then the old one is deliberate."""
+def _names(use: GuardUse, alias: str, facts: Facts) -> bool:
+    """Whether the alias declaration at `use` gives this name."""
+    return any(given.span == use.span and given.name == alias for given in facts.aliases)
+
+
+def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether another branch of an `#if` around the use holds a new guard: then the old one is deliberate.
+
+    A use through an alias is as deliberate as the alias.
+    """
+    if use.alias is not None:
+        return any(
+            has_new_counterpart(other, where, project)
+            for where in project
+            for other in where.guard_uses
+            if other.form is Form.ALIAS and _names(other, use.alias, where)
+        )
     return any(
         other.guard in NEW_GUARDS
         for conditional, own in gates_around(use, facts)

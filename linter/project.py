@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from . import guards
@@ -17,7 +18,8 @@ class Project:
     """Answers questions that need more than one file."""
 
     def __init__(self, files: Iterable[Facts]) -> None:
-        self.files: dict[str, Facts] = {facts.path: facts for facts in files}
+        found = {facts.path: facts for facts in files}
+        self.files: dict[str, Facts] = _through_shared_aliases(found)
 
     def __iter__(self) -> Iterator[Facts]:
         return iter(self.files.values())
@@ -124,6 +126,28 @@ class Project:
             for class_ in facts.classes
             if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
         ]
+
+
+def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:
+    """Files in which a name that another file defines as an alias of a guard is read as that guard."""
+    targets: dict[str, set[str]] = defaultdict(set)
+    for facts in files.values():
+        for alias in facts.aliases:
+            if alias.kind == "type":
+                targets[alias.name].add(alias.target.rsplit("::", 1)[-1])
+    shared = {name: next(iter(to)) for name, to in targets.items() if len(to) == 1 and to & guards.CPP.keys()}
+    if not shared:
+        return files
+    return {
+        path: replace(facts, guard_uses=tuple(_resolved(use, shared) for use in facts.guard_uses))
+        if any(use.guard in shared for use in facts.guard_uses)
+        else facts
+        for path, facts in files.items()
+    }
+
+
+def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:
+    return replace(use, guard=shared[use.guard], alias=use.guard) if use.guard in shared else use
 
 
 def _defines(facts: Facts, name: str, span: Span) -> bool:

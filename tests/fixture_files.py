@@ -1,8 +1,8 @@
 """The fixtures, as the tests see them.
 
 A fixture is one file in fixtures/cpp (or fixtures/python), or one folder in fixtures/cpp_projects. Comments at the
-end of a line say what is found there: `// GF101 kernel`, `# GF401`, several separated by commas; the word behind a
-code is the decision's context. Siblings hold the text after migration:
+end of a line say what is found there: `// GF101 kernel`, `# GF401`, several separated by commas (inside a macro
+`/* GF101 kernel */ \\`); the word behind a code is the decision's context. Siblings hold the text after migration:
 
     name.cpp            as it is found
     name.migrated.cpp   after `guardfix migrate --apply`; without it that changes nothing
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 
-_EXPECTED = re.compile(r"(?://|#)\s*(GF\d{3}[^\n]*?)\s*(?:\*/)?$")
+_EXPECTED = re.compile(r"(?://|#|/\*)\s*(GF\d{3}[^\n*]*?)\s*(?:\*/\s*\\?)?$")
 _ONE = re.compile(r"^(GF\d{3})(?: (inference|kernel|below_autograd|remove|unknown))?$")
 _SELECT = re.compile(r"(?://|#) select: (.*)$", re.MULTILINE)
 

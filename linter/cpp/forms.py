@@ -89,7 +89,10 @@ def _complete(
     spans: tuple[Span, ...] = ()
     if declarator is not None:
         variable = reading.slice(reading.span(declarator))
-        spans = _variable_spans(reading, variable, reading.span(declarator), scope)
+        # A member can be named above its declaration, in a constructor's initialisers.
+        first = scope if form is Form.MEMBER else reading.span(declarator)
+        spans = _variable_spans(reading, variable, first, scope)
+        spans = (reading.span(declarator), *(span for span in spans if span != reading.span(declarator)))
     return GuardUse(
         guard=guard,
         form=form,
@@ -128,6 +131,9 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
         # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
         around = reading.namespace(top).split("::")[0]
         return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
+    span = reading.span(top)
+    if any(class_.name == name and class_.span.holds(span) for class_ in reading.classes):
+        return False  # the class itself: its constructors, its copies
     if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
         owner = next(class_ for class_ in reading.classes if class_.name == name)
         return owner.qualified.split("::")[0] in _NAMESPACES
@@ -348,6 +354,8 @@ def _using(reading: _Reading, top: Node, parent: Node) -> _Found | None:
 
 def _macro_statement(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     """`GUARD_MACRO;`, or a name as a whole statement."""
+    if parent.has_error:
+        return _error(reading, top, parent)
     return Form.REFERENCE, parent, None, None, True
 
 

@@ -38,8 +38,28 @@ _STATEMENT_MACRO = re.compile(
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def mask_define_comments(text: bytes) -> bytes:
+    """Blank comments inside `#define`: to the grammar a macro's body ends at the first one."""
+    if b"define" not in text:
+        return text
+    masked: bytearray | None = None
+    for define in _DEFINE.finditer(text):
+        if b"/*" not in define.group():
+            continue
+        masked = masked if masked is not None else bytearray(text)
+        for comment in _COMMENT.finditer(text, *define.span()):
+            if comment.group().startswith(b"/*"):
+                blank(masked, *comment.span())
+    return text if masked is None else bytes(masked)
+
+
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
+    text = mask_define_comments(text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
         return text
     masked = bytearray(text)

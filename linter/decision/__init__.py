@@ -34,7 +34,18 @@ _DEPTH = 3
 
 def decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     """The context of one use of the old guard, with the evidence on every side."""
-    return judge(gather(scene_of(project, facts, use), _DEPTH))
+    scene = scene_of(project, facts, use)
+    verdict = judge(gather(scene, _DEPTH))
+    name = _stands_for(scene)
+    if name is None:
+        return verdict
+    contexts = {
+        judge(gather(scene_of(project, where, place), _DEPTH - 1)).context for where, place in _places(scene, name)
+    }
+    if len(contexts - {Context.UNKNOWN}) > 1:
+        # One class, macro or alias, and its users want different replacements.
+        return Decision(Context.UNKNOWN, None, Confidence.LOW, verdict.evidence)
+    return verdict
 
 
 def gather(scene: Scene, depth: int) -> list[Signal]:
@@ -71,18 +82,21 @@ def _stands_for(scene: Scene) -> str | None:
 def _through(scene: Scene, name: str, depth: int) -> list[Signal]:
     """The signals of every place where the class, macro or alias is used."""
     found: list[Signal] = []
-    if scene.use.form is Form.USING:
-        places = [
-            (scene.facts, other)
-            for other in scene.facts.guard_uses
-            if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
-        ]
-    else:
-        places = scene.project.mentions(name)
-    for facts, use in places:
+    for facts, use in _places(scene, name):
         # A class that only passes the struct on (as member or base) is asked in turn.
         found += gather(scene_of(scene.project, facts, use), depth - 1)
     return found
+
+
+def _places(scene: Scene, name: str) -> list[tuple[Facts, GuardUse]]:
+    """Where the class, macro or alias is used."""
+    if scene.use.form is not Form.USING:
+        return scene.project.mentions(name)
+    return [
+        (scene.facts, other)
+        for other in scene.facts.guard_uses
+        if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
+    ]
 
 
 def _settled(signals: Iterable[Signal]) -> bool:
@@ -154,7 +168,8 @@ def judge(signals: Iterable[Signal]) -> Decision:
         # In forward and backward the guard's place says what it does; that it is a kernel is no objection.
         return Decision(Context.REMOVE, None, Confidence.MEDIUM, evidence)
     if decisive & set(_KERNELS):
-        confidence = Confidence.HIGH if not inference and not remove else Confidence.MEDIUM
+        # A model elsewhere in the file is no objection; one that runs here is.
+        confidence = Confidence.HIGH if inference < Weight.STRONG and not remove else Confidence.MEDIUM
         return _decision(_kernel_context(signals), confidence, evidence)
     sides = {"kernel": kernel, "inference": inference, "remove": remove}
     winner = max(sides, key=lambda side: sides[side])

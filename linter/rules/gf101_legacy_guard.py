@@ -56,7 +56,7 @@ _WHY = {
 
 @RULE.check_use
 def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.guard != guards.LEGACY or has_new_counterpart(use, facts):
+    if use.guard != guards.LEGACY or has_new_counterpart(use, facts, project):
         return
     if use.alias is None and "::" not in use.written and _is_another_librarys(use, facts, project):
         return

@@ -41,7 +41,7 @@ def arguments(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding
     argument = use.argument
     if use.guard != guards.LEGACY or use.form not in _CONSTRUCTED or argument is None or argument.empty:
         return
-    if argument.value is True or has_new_counterpart(use, facts):
+    if argument.value is True or has_new_counterpart(use, facts, project):
         return
     if argument.value is False:
         message = f"{guards.LEGACY} cannot be constructed with false: its constructor asserts that the argument is true"
