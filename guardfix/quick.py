@@ -17,10 +17,11 @@ _CONFIGURATION = ("guardfix.toml", ".guardfix.toml")
 
 def is_clean(arguments: Sequence[str]) -> str | None:
     """What to print when the named files plainly hold nothing; None when the real command has to look."""
-    if len(arguments) < 2 or arguments[0] not in _COMMANDS:
+    if not arguments or arguments[0] not in _COMMANDS:
         return None
-    paths = arguments[1:]
-    if any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
+    # What pre-commit calls. Whether an excluded file is left out makes no difference when it holds nothing.
+    paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
+    if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
         return None
     from .linter.prefilter import NEEDLES, candidates
     from .linter.walk import language_of
