@@ -89,7 +89,7 @@ def _adds_errors(source: Source, text: bytes) -> bool:
 
 def unified_diff(rewritten: Rewrite, path: str | None = None) -> str:
     """The change as `patch` and `git apply` take it; the file's own line ends are kept."""
-    path = path or rewritten.source.path
+    path = (path or rewritten.source.path).lstrip("/")
     before, after = (_lines(text) for text in (rewritten.source.text, rewritten.text))
     lines: list[str] = []
     for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"):

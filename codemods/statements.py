@@ -72,12 +72,16 @@ def statement_around(code: bytes, block: Span, offset: int) -> int:
     """
     depth = 0
     begin: int | None = None
+    directive_end = 0
     for position in range(block.start + 1, min(offset + 1, block.end)):
         character = code[position : position + 1]
+        if position < directive_end:
+            continue
+        if begin is None and character == b"#":  # a directive is no statement
+            directive_end = newline.start() if (newline := _NEWLINE.search(code, position)) else len(code)
+            continue
         if begin is None and not character.isspace() and character not in (b";", b"}"):
             begin = position
-            if character == b"#":  # a directive is no statement; the next line begins one
-                begin = None
         if character in (b"(", b"[", b"{"):
             depth += 1
         elif character in (b")", b"]", b"}"):

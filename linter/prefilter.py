@@ -26,21 +26,14 @@ _BUFFER = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def wide(needle: bytes) -> tuple[bytes, bytes]:
-    """The needle in UTF-16, both byte orders."""
-    text = needle.decode("ascii")
-    return text.encode("utf-16-le"), text.encode("utf-16-be")
-
-
 def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
-    """Whether one of the needles stands in the first `size` bytes of `data`, which may be UTF-16."""
+    """Whether one of the needles stands in the first `size` bytes of `data`, or may do so in UTF-16."""
     find = data.find
     for needle in needles:
         if find(needle, 0, size) >= 0:
             return True
-    if data[:2] in _UTF16:
-        return any(find(form, 0, size) >= 0 for needle in needles for form in wide(needle))
-    return False
+    # UTF-16 is rare enough to be decoded whatever stands in it: it may not be what its mark says.
+    return data[:2] in _UTF16
 
 
 def candidates(paths: Iterable[str], needles: Sequence[bytes]) -> Iterator[tuple[str, str]]:

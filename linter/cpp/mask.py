@@ -85,7 +85,7 @@ def _statement_ends(text: bytes, offset: int) -> bool:
     """Whether what follows cannot continue the expression that ends at `offset`."""
     following = re.compile(rb"\s*").match(text, offset)
     after = text[following.end() : following.end() + 1] if following else b""
-    return after.isalnum() or after in (b"}", b"_", b"#")
+    return after.isalnum() or after in (b"}", b"_")
 
 
 def blank(masked: bytearray, start: int, end: int) -> None:

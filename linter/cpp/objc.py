@@ -28,19 +28,12 @@ _QUALIFIERS = re.compile(
     rb"\b(?:__weak|__strong|__block|__bridge(?:_transfer|_retained)?|__unsafe_unretained|__nullable|__nonnull|_Nullable|_Nonnull"
     rb"|nullable|nonnull|__kindof|NS_\w+(?:\([^()\n]*\))?|API_AVAILABLE\([^()]*\)|IBAction|IBOutlet)\b"
 )
-_OBJECTIVE_C = re.compile(
-    rb"^[ \t]*@(?:interface|implementation|protocol|autoreleasepool|import|class)\b"
-    rb"|^[ \t]*[-+][ \t]*\(|\[\[?\w+ \w+|@\"",
-    re.MULTILINE,
-)
 _LABEL = re.compile(rb"[A-Za-z_]\w*\s*:(?!:)|:(?!:)")
 _DECLARED_METHOD = re.compile(rb"^[ \t]*[-+][ \t]*\([^{}]*?;", re.MULTILINE | re.DOTALL)
 
 
 def mask_objective_c(text: bytes) -> bytes:
     """C++ of the same length; see the module's docstring."""
-    if not _OBJECTIVE_C.search(text):
-        return text
     masked = bytearray(text)
     _mask_region(masked, text, 0, len(text))
     for match in _QUALIFIERS.finditer(bytes(masked)):

@@ -73,7 +73,10 @@ def _in_library(text: bytes, code: bytes, start: int, end: int, namespace: str, 
 
 def _operators(text: bytes, code: bytes) -> Iterator[Registration]:
     """`RegisterOperators().op("ns::op", …kernel<…>(DispatchKey::X))` and its older forms."""
+    end = 0
     for head in _OPERATORS.finditer(code):
+        if head.start() < end:
+            continue  # `RegisterOperators::options()` inside a statement that was read
         end = code.find(b";", head.end())
         end = len(code) if end < 0 else end
         # A braced lambda among the arguments holds semicolons of its own.

@@ -1,0 +1,284 @@
+"""The command line as a user meets it: exit status, output, errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KERNEL = """#include <torch/torch.h>
+
+class F : public torch::autograd::Function<F> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x) {
+    at::AutoNonVariableTypeMode g;
+    return f(x);
+  }
+};
+"""
+UNKNOWN = "void swap(at::Tensor& a) {\n  at::AutoNonVariableTypeMode g;\n  a.set_(a);\n}\n"
+CLEAN = "int main() { return 0; }\n"
+
+
+def guardfix(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "guardfix", *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "kernel.cpp").write_text(KERNEL)
+    (tmp_path / "clean.cpp").write_text(CLEAN)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        pytest.param(["check", "clean.cpp"], 0, id="nothing found"),
+        pytest.param(["check", "--isolated", "clean.cpp"], 0, id="nothing found, by the real command"),
+        pytest.param(["check", "."], 1, id="findings"),
+        pytest.param(["check"], 1, id="the current folder is the default"),
+        pytest.param(["check", "--exit-zero", "."], 0, id="findings that shall not count"),
+        pytest.param(["check", "--select", "GF102", "."], 0, id="no finding of the selected rule"),
+        pytest.param(["check", "--ignore", "legacy-guard", "."], 0, id="ignored by name"),
+        pytest.param(["check", "--exclude", "kernel.*", "."], 0, id="excluded"),
+        pytest.param(["migrate", "."], 1, id="changes would be made"),
+        pytest.param(["migrate", "clean.cpp"], 0, id="nothing to migrate"),
+        pytest.param(["migrate", "--apply", "."], 0, id="everything done"),
+        pytest.param(["rules"], 0, id="rules"),
+        pytest.param(["explain", "gf101"], 0, id="explain a code in lower case"),
+        pytest.param(["--version"], 0, id="version"),
+        pytest.param(["check", "nowhere.cpp"], 2, id="no such file"),
+        pytest.param(["check", "--select", "GF999", "."], 2, id="no such rule"),
+        pytest.param(["check", "--no-such-option"], 2, id="no such option"),
+        pytest.param(["explain", "GF999"], 2, id="no such rule to explain"),
+        pytest.param(["chekc"], 2, id="no such command"),
+        pytest.param(["check", "--config", "nowhere.toml", "."], 2, id="no such configuration"),
+    ],
+)
+def test_exit_status(arguments: list[str], status: int, tree: Path) -> None:
+    outcome = guardfix(*arguments, cwd=tree)
+    assert outcome.returncode == status, outcome.stdout + outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "nowhere.cpp"], "no such file or folder: nowhere.cpp"),
+        (["check", "--select", "GF999", "."], "no rule is called `GF999`; `guardfix rules` lists them"),
+        (["explain", "nothing"], "no rule is called `nothing`"),
+    ],
+)
+def test_errors_say_what_and_what_to_do(arguments: list[str], message: str, tree: Path) -> None:
+    assert message in guardfix(*arguments, cwd=tree).stderr
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        pytest.param("selekt = ['GF1']", "unknown setting `selekt`", id="misspelt key"),
+        pytest.param("select = 'GF1'", "`select` must be a list of strings", id="string for a list"),
+        pytest.param("force-exclude = 1", "`force-exclude` must be true or false", id="number for a switch"),
+        pytest.param("select = [", "guardfix.toml", id="no TOML"),
+        pytest.param("select = ['GF9']", "no rule is called `GF9`", id="no such rule"),
+    ],
+)
+def test_bad_configuration_is_a_failed_run(toml: str, message: str, tree: Path) -> None:
+    (tree / "guardfix.toml").write_text(toml)
+    outcome = guardfix("check", "clean.cpp", cwd=tree)
+    assert outcome.returncode == 2
+    assert message in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "toml"),
+    [
+        pytest.param("guardfix.toml", "exclude = ['kernel.cpp']", id="guardfix.toml"),
+        pytest.param("pyproject.toml", "[tool.guardfix]\nexclude = ['kernel.cpp']", id="pyproject.toml"),
+        pytest.param("guardfix.toml", "select = ['GF102']", id="select"),
+        pytest.param("guardfix.toml", "ignore = ['GF101']", id="ignore"),
+        pytest.param("guardfix.toml", "per-file-ignores = {'kernel.*' = ['GF101']}", id="per file"),
+    ],
+)
+def test_configuration_is_found_from_a_folder_below(name: str, toml: str, tree: Path) -> None:
+    (tree / name).write_text(toml)
+    (tree / "below").mkdir()
+    assert guardfix("check", "..", cwd=tree / "below").returncode == 0
+    assert guardfix("check", "--isolated", "..", cwd=tree / "below").returncode == 1
+
+
+def test_json_has_the_contract_s_fields(tree: Path) -> None:
+    outcome = guardfix("check", "--output-format", "json", "kernel.cpp", cwd=tree)
+    assert outcome.returncode == 1
+    (finding,) = json.loads(outcome.stdout)
+    assert finding["decision"].pop("evidence")[0] == {
+        "message": "stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel",
+        "filename": "kernel.cpp",
+        "row": 4,
+        "supports": "kernel",
+    }
+    assert finding.pop("url").endswith("gf101-legacy-guard")
+    assert finding == {
+        "code": "GF101",
+        "name": "legacy-guard",
+        "message": "AutoNonVariableTypeMode is deprecated; use at::AutoDispatchBelowADInplaceOrView for code that runs "
+        "as a kernel below autograd",
+        "severity": "warning",
+        "filename": "kernel.cpp",
+        "location": {"row": 5, "column": 5},
+        "end_location": {"row": 5, "column": 32},
+        "decision": {
+            "context": "kernel",
+            "replacement": "at::AutoDispatchBelowADInplaceOrView",
+            "confidence": "high",
+        },
+        "fix": {
+            "applicability": "safe",
+            "message": "replace at::AutoNonVariableTypeMode by at::AutoDispatchBelowADInplaceOrView",
+            "edits": [
+                {
+                    "content": "at::AutoDispatchBelowADInplaceOrView",
+                    "location": {"row": 5, "column": 5},
+                    "end_location": {"row": 5, "column": 32},
+                }
+            ],
+        },
+        "more_fixes": [],
+        "noqa_row": 5,
+    }
+
+
+def test_json_without_findings_is_an_empty_array(tree: Path) -> None:
+    outcome = guardfix("check", "--output-format", "json", "clean.cpp", cwd=tree)
+    assert (outcome.returncode, json.loads(outcome.stdout)) == (0, [])
+
+
+def test_json_is_sorted_by_file_then_place(tree: Path) -> None:
+    (tree / "a.cpp").write_text(UNKNOWN + UNKNOWN.replace("swap", "swap2"))
+    found = json.loads(guardfix("check", "--output-format", "json", ".", cwd=tree).stdout)
+    assert [(f["filename"], f["location"]["row"]) for f in found] == [("a.cpp", 2), ("a.cpp", 6), ("kernel.cpp", 5)]
+
+
+def test_columns_count_characters(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text("void swap() { /* ünïcødé 🙂 */ at::AutoNonVariableTypeMode g; f(); }\n", "utf-8")
+    (finding,) = json.loads(guardfix("check", "--output-format", "json", "a.cpp", cwd=tmp_path).stdout)
+    assert finding["location"] == {"row": 1, "column": 31}
+
+
+def test_text_shows_frame_evidence_and_fix(tree: Path) -> None:
+    assert guardfix("check", "kernel.cpp", cwd=tree).stdout == (
+        "kernel.cpp:5:5: GF101 [*] AutoNonVariableTypeMode is deprecated; use at::AutoDispatchBelowADInplaceOrView for "
+        "code that runs as a kernel below autograd\n"
+        "   |\n"
+        " 5 |     at::AutoNonVariableTypeMode g;\n"
+        "   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ kernel, high confidence\n"
+        "   = for kernel: stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel "
+        "(line 4)\n"
+        "   = fix: replace at::AutoNonVariableTypeMode by at::AutoDispatchBelowADInplaceOrView\n"
+        "\n"
+        "Found 1 issue in 1 file (1 file checked).\n"
+        "[*] 1 fixable with `guardfix migrate --apply`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "colored"),
+    [
+        pytest.param([], {}, False, id="plain in a pipe"),
+        pytest.param(["--color", "always"], {}, True, id="always"),
+        pytest.param([], {"FORCE_COLOR": "1"}, True, id="FORCE_COLOR"),
+        pytest.param(["--color", "auto"], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, id="NO_COLOR wins"),
+    ],
+)
+def test_colors(arguments: list[str], env: dict[str, str], colored: bool, tree: Path) -> None:
+    for command in ("check", "migrate"):
+        outcome = guardfix(command, *arguments, "kernel.cpp", cwd=tree, env=env)
+        assert ("\x1b[" in outcome.stdout) is colored
+        assert re.sub(r"\x1b\[\d*m", "", outcome.stdout).count("AutoNonVariableTypeMode") > 0
+
+
+def test_migrate_shows_a_diff_that_patch_takes_and_changes_nothing(tree: Path) -> None:
+    outcome = guardfix("migrate", ".", cwd=tree)
+    assert (tree / "kernel.cpp").read_text() == KERNEL
+    assert "-    at::AutoNonVariableTypeMode g;\n+    at::AutoDispatchBelowADInplaceOrView g;\n" in outcome.stdout
+    subprocess.run(["git", "apply", "-p1"], input=outcome.stdout, text=True, cwd=tree, check=True)
+    assert (tree / "kernel.cpp").read_text() == KERNEL.replace("NonVariableTypeMode", "DispatchBelowADInplaceOrView")
+
+
+def test_migrate_lists_what_it_leaves_with_the_reason(tree: Path) -> None:
+    (tree / "swap.cpp").write_text(UNKNOWN)
+    outcome = guardfix("migrate", "--apply", ".", cwd=tree)
+    assert outcome.returncode == 0
+    assert "swap.cpp:2:3: GF101 no fix: AutoNonVariableTypeMode is deprecated; what should replace it" in outcome.stderr
+    assert "Applied 1 fix in 1 file." in outcome.stderr
+    assert guardfix("migrate", "--apply", ".", cwd=tree).stderr.endswith("Nothing to change.\n")
+
+
+def test_check_fix_applies_and_reports_the_rest(tree: Path) -> None:
+    (tree / "swap.cpp").write_text(UNKNOWN)
+    outcome = guardfix("check", "--fix", ".", cwd=tree)
+    assert outcome.returncode == 1
+    assert "kernel.cpp" not in outcome.stdout
+    assert "swap.cpp:2:3" in outcome.stdout
+
+
+def test_files_that_cannot_be_read_are_findings_and_the_run_goes_on(tree: Path) -> None:
+    (tree / "broken.cpp").write_bytes(b"\xff\xfea")
+    outcome = guardfix("check", "--output-format", "json", ".", cwd=tree)
+    assert [f["code"] for f in json.loads(outcome.stdout)] == ["GF001", "GF101"]
+
+
+def test_a_partly_parsed_file_is_noted(tree: Path) -> None:
+    (tree / "odd.cpp").write_text("@@ {{ void f() {\n  at::AutoNonVariableTypeMode g;\n}\n")
+    assert "note: 1 file could only be parsed in part (odd.cpp:1)" in guardfix("check", ".", cwd=tree).stderr
+
+
+def test_a_closed_pipe_is_no_traceback(tree: Path) -> None:
+    for number in range(200):
+        (tree / f"swap{number}.cpp").write_text(UNKNOWN)
+    command = f"{sys.executable} -m guardfix check . | head -1"
+    outcome = subprocess.run(command, shell=True, cwd=tree, capture_output=True, text=True, check=False)
+    assert "Traceback" not in outcome.stderr
+
+
+QUICK = [
+    pytest.param(["check", "clean.cpp"], id="one file"),
+    pytest.param(["check", "clean.cpp", "./clean.cpp", "more.h"], id="a file twice"),
+    pytest.param(["check", "README.txt"], id="no file of a language"),
+    pytest.param(["check", "clean.cpp", "kernel.cpp"], id="a file with a guard"),
+    pytest.param(["check", "--force-exclude", "clean.cpp"], id="as pre-commit calls it"),
+]
+
+
+@pytest.mark.parametrize("arguments", QUICK)
+def test_the_quick_answer_is_the_real_one(arguments: list[str], tree: Path) -> None:
+    (tree / "more.h").write_text("#pragma once\n")
+    (tree / "README.txt").write_text("at::AutoNonVariableTypeMode\n")
+    quick = guardfix(*arguments, cwd=tree)
+    real = guardfix(*arguments, "--isolated", cwd=tree)
+    assert (quick.returncode, quick.stdout, quick.stderr) == (real.returncode, real.stdout, real.stderr)
+
+
+def test_the_quick_answer_imports_next_to_nothing(tree: Path) -> None:
+    code = (
+        "import sys; sys.argv[1:] = ['check', 'clean.cpp']; from guardfix.__main__ import main; main();"
+        "print(sorted({'click', 'dataclasses', 'tree_sitter', 'libcst', 'numpy', 'ast', 'json'} & set(sys.modules)))"
+    )
+    outcome = subprocess.run([sys.executable, "-S", "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+    if outcome.returncode:  # an editable install needs site
+        outcome = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=True)
+    assert outcome.stdout.splitlines()[0] == "All checks passed (1 file)."
+    assert not {"click", "tree_sitter", "libcst", "numpy"} & set(re.findall(r"\w+", outcome.stdout.splitlines()[1]))

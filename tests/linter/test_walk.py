@@ -1,0 +1,139 @@
+"""Which files are looked at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from guardfix.linter.walk import NoSuchPath, find_files, language_of
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+
+def found(folder: Path, *paths: str, **options: object) -> set[str]:
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        walk = find_files(paths or (".",), **options)  # type: ignore[arg-type]
+    finally:
+        os.chdir(before)
+    return {*walk.cpp, *walk.python}
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        *(
+            (f"a{s}", "cpp")
+            for s in ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .inl .ipp .tpp .cu .cuh .hip .mm .m".split()
+        ),
+        ("a.C", "cpp"),
+        ("a.py", "python"),
+        ("a.pyi", "python"),
+        ("a.txt", None),
+        ("cpp", None),
+        ("a.cpp.bak", None),
+        ("a.ipynb", None),
+    ],
+)
+def test_language_by_suffix(name: str, language: str | None) -> None:
+    assert language_of(name) == language
+
+
+@pytest.mark.parametrize(
+    ("ignore", "left"),
+    [
+        pytest.param({}, {"a.cpp", "build/b.cpp", "src/c.cpp", "src/gen/d.cpp"}, id="no .gitignore"),
+        pytest.param({".gitignore": "build/"}, {"a.cpp", "src/c.cpp", "src/gen/d.cpp"}, id="a folder"),
+        pytest.param({".gitignore": "/a.cpp\n*d.cpp"}, {"build/b.cpp", "src/c.cpp"}, id="anchored, and by pattern"),
+        pytest.param({".gitignore": "*.cpp\n!c.cpp"}, {"src/c.cpp"}, id="taken back"),
+        pytest.param({"src/.gitignore": "gen"}, {"a.cpp", "build/b.cpp", "src/c.cpp"}, id="nested"),
+        pytest.param({".gitignore": "c.cpp", "src/.gitignore": "!c.cpp\ngen/"}, {"a.cpp", "build/b.cpp", "src/c.cpp"},
+                     id="a nested one takes back"),
+        pytest.param({".gitignore": "# build/\n\nsrc/**/d.cpp"}, {"a.cpp", "build/b.cpp", "src/c.cpp"}, id="comments"),
+    ],
+)  # fmt: skip
+def test_gitignore(ignore: dict[str, str], left: set[str], tmp_path: Path) -> None:
+    make(tmp_path, "a.cpp", "build/b.cpp", "src/c.cpp", "src/gen/d.cpp", ".git/x.cpp", "node_modules/y.cpp")
+    for name, text in ignore.items():
+        (tmp_path / name).write_text(text)
+    assert found(tmp_path) == left
+    assert found(tmp_path, respect_gitignore=False) == {"a.cpp", "build/b.cpp", "src/c.cpp", "src/gen/d.cpp"}
+
+
+def test_gitignore_above_the_root_counts_inside_a_repository(tmp_path: Path) -> None:
+    make(tmp_path, ".git/HEAD", "src/a.cpp", "src/gen/b.cpp")
+    (tmp_path / ".gitignore").write_text("src/gen/\n")
+    assert found(tmp_path / "src") == {"a.cpp"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        (["third_party/"], {"a.cpp", "src/b.cpp"}),
+        (["*.cpp"], set()),
+        (["src/b.cpp", "third_party"], {"a.cpp"}),
+    ],
+)
+def test_exclude(patterns: list[str], left: set[str], tmp_path: Path) -> None:
+    make(tmp_path, "a.cpp", "src/b.cpp", "third_party/c.cpp")
+    assert found(tmp_path, exclude=patterns) == left
+
+
+def test_a_named_file_is_taken_whatever_is_excluded_unless_forced(tmp_path: Path) -> None:
+    make(tmp_path, "gen/a.cpp")
+    (tmp_path / ".gitignore").write_text("gen/\n")
+    assert found(tmp_path, "gen/a.cpp", exclude=["a.cpp"]) == {"gen/a.cpp"}
+    assert found(tmp_path, "gen/a.cpp", exclude=["a.cpp"], force_exclude=True) == set()
+
+
+def test_no_file_is_read_twice(tmp_path: Path) -> None:
+    make(tmp_path, "src/a.cpp")
+    walk = find_files([str(tmp_path), str(tmp_path / "src"), str(tmp_path / "src" / "a.cpp"), f"{tmp_path}/src/../src"])
+    assert len(walk.cpp) == 1
+
+
+def test_links_are_followed_only_below_the_roots(tmp_path: Path) -> None:
+    make(tmp_path, "inside/a.cpp", "outside/b.cpp", "outside/deep/c.cpp")
+    root = tmp_path / "inside"
+    (root / "again.cpp").symlink_to(root / "a.cpp")
+    (root / "out.cpp").symlink_to(tmp_path / "outside" / "b.cpp")
+    (root / "away").symlink_to(tmp_path / "outside")
+    (root / "loop").symlink_to(root)
+    (root / "broken.cpp").symlink_to(tmp_path / "nowhere.cpp")
+    assert found(root) == {"a.cpp"}
+    # What the user names is looked at, link or not.
+    assert found(root, "out.cpp") == {"out.cpp"}
+
+
+def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "open/a.cpp", "closed/b.cpp")
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    walk = find_files([str(tmp_path)])
+    assert walk.unreadable == [(str(tmp_path / "closed"), "Permission denied")]
+    assert walk.cpp == [str(tmp_path / "open" / "a.cpp")]
+
+
+def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(NoSuchPath, match=r"nowhere\.cpp"):
+        find_files([str(tmp_path / "nowhere.cpp")])
+
+
+def test_odd_names(tmp_path: Path) -> None:
+    names = {"with space.cpp", "new\nline.cpp", "ünïcødé.cpp", "-dash.cpp"}
+    make(tmp_path, *names)
+    assert found(tmp_path) == names

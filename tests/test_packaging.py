@@ -1,0 +1,84 @@
+"""What a user installs: the wheel holds every package, and runs in a fresh environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS = {"guardfix": "guardfix", **{v: k for k, v in PYPROJECT["tool"]["setuptools"]["package-dir"].items()}}
+
+
+def test_every_folder_with_code_is_a_listed_package() -> None:
+    found = set()
+    for folder, package in FOLDERS.items():
+        for init in (ROOT / folder).rglob("__init__.py"):
+            inner = init.parent.relative_to(ROOT / folder).parts
+            found.add(".".join([package, *inner]))
+    assert found == set(PYPROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_the_readme_has_the_commands_that_ci_runs() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert len(re.findall(r"^python3 -m venv .*$", readme, re.MULTILINE)) == 2
+    assert re.search(r"^python3 -m venv .*-m pytest$", readme, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel in it; the dependencies are the ones of this environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(source)], check=True)
+    # The working tree, committed or not, without what git ignores.
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        target = source / name
+        if (ROOT / name).is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((ROOT / name).read_bytes())
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    (wheel,) = folder.glob("guardfix-*.whl")
+    environment = folder / "environment"
+    venv.create(environment, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", str(wheel)], check=True, stdout=subprocess.DEVNULL)
+    site = next((environment / "lib").glob("python*/site-packages"))
+    dependencies = Path(pytest.__file__).parent.parent
+    (site / "dependencies.pth").write_text(f"{dependencies}\n")
+    return environment
+
+
+def test_the_wheel_checks_and_migrates_in_a_fresh_environment(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text((ROOT / "fixtures/cpp/inference_load_and_run.cpp").read_text())
+    guardfix = str(installed / "bin" / "guardfix")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    check = subprocess.run([guardfix, "check", "."], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (check.returncode, "GF101" in check.stdout) == (1, True), check.stderr
+    assert str(installed) in subprocess.run(
+        [str(installed / "bin/python"), "-c", "import guardfix.linter; print(guardfix.linter.__file__)"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    subprocess.run([guardfix, "migrate", "--apply", "."], cwd=tmp_path, env=env, capture_output=True, check=True)
+    migrated = (ROOT / "fixtures/cpp/inference_load_and_run.migrated.cpp").read_text()
+    assert (tmp_path / "a.cpp").read_text() == migrated
+
+
+def test_no_top_level_name_but_guardfix_is_installed(installed: Path) -> None:
+    site = next((installed / "lib").glob("python*/site-packages"))
+    names = {p.name for p in site.iterdir() if not p.name.endswith((".dist-info", ".pth"))}
+    assert names == {"guardfix"}

@@ -1,0 +1,79 @@
+"""The hooks, run by the real pre-commit against a temporary repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BAD = (ROOT / "fixtures/cpp/kernel_function_forward.cpp").read_text()
+GOOD = (ROOT / "fixtures/cpp/kernel_function_forward.migrated.cpp").read_text()
+
+
+def git(*arguments: str, cwd: Path) -> str:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.invalid"]
+    outcome = subprocess.run(["git", *identity, *arguments], cwd=cwd, capture_output=True, text=True, check=True)
+    return outcome.stdout
+
+
+@pytest.fixture(scope="module")
+def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This project as a repository of one commit, so that pre-commit installs what stands here now."""
+    folder = tmp_path_factory.mktemp("hooks") / "guardfix"
+    folder.mkdir()
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith(("fixtures/", "tests/", "bench/", "docs/")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    git("init", "--quiet", cwd=folder)
+    git("add", "--all", "--force", cwd=folder)
+    git("commit", "--quiet", "--message", "all", cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pre-commit-home")
+
+
+def try_repo(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
+    git("init", "--quiet", cwd=repository)
+    git("add", "--all", cwd=repository)
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", "try-repo", str(hooks), hook, "--verbose", "--all-files"],
+        cwd=repository,
+        env={**os.environ, "PRE_COMMIT_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "said"),
+    [
+        pytest.param({"bad.cpp": BAD}, 1, "bad.cpp:13:5: GF101", id="a bad file"),
+        pytest.param({"good.cpp": GOOD}, 0, "All checks passed", id="a good file"),
+        pytest.param({"notes.txt": BAD}, 0, "no files to check", id="no C++ file at all"),
+    ],
+)
+def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home: Path, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    outcome = try_repo(hooks, home, tmp_path, "guardfix-check")
+    assert outcome.returncode == status, outcome.stdout + outcome.stderr
+    assert said in outcome.stdout
+
+
+def test_migrate_rewrites_the_file_and_then_passes(hooks: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.cpp").write_text(BAD)
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    assert try_repo(hooks, home, tmp_path, "guardfix-migrate").returncode == 1  # pre-commit: files were modified
+    assert (tmp_path / "bad.cpp").read_text() == GOOD
+    assert try_repo(hooks, home, tmp_path, "guardfix-migrate").returncode == 0
