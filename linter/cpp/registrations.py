@@ -104,7 +104,7 @@ def _operators(text: bytes, code: bytes) -> Iterator[Registration]:
             pieces = split_arguments(code, opening + 1, stop - 1)
             if len(pieces) == 2 and b"kernel" not in code[slice(*pieces[1])].lower():
                 own_key, given = _unwrap(code[slice(*pieces[1])])
-                if given:
+                if given or code[slice(*pieces[1])].lstrip().startswith(b"["):
                     yield Registration(given, own_key, _operator(text, pieces[0]), "", Span(opening, stop))
 
 

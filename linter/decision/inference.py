@@ -12,6 +12,10 @@ from .signals import Scene, Signal, Weight
 _LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
 _LOAD_METHODS = frozenset({"load_jit", "_load_for_mobile", "_load_for_lite_interpreter"})
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
+_RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
+_WORKLOAD_NAME = re.compile(
+    r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model)"
+)
 _MODEL = re.compile(
     r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
 )
@@ -30,6 +34,8 @@ def is_run(call: Call) -> bool:
     """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`."""
     if call.name in _RUNS and call.receiver:
         return not call.receiver.startswith(("std", "ctx"))
+    if call.name in _RUNS_A_MODEL and call.receiver:
+        return _MODEL.search(call.receiver) is not None
     return (
         not call.receiver
         and "::" not in call.callee
@@ -109,10 +115,15 @@ def _holds_model(scene: Scene) -> Iterator[Signal]:
 def _surroundings(scene: Scene) -> Iterator[Signal]:
     if scene.facts.path.endswith((".mm", ".m")):
         message = "stands in an Objective-C++ file: an application, not a library of ops"
-        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, scene.use.type_span.start)
+        yield scene.signal(Context.INFERENCE, Weight.MODERATE, message, scene.use.type_span.start)
     function = scene.outermost
-    if function is not None and _is_program(function):
+    if function is None:
+        return
+    if _is_program(function):
         message = f"stands in `{function.name}`, a program of its own rather than an op"
+        yield scene.signal(Context.INFERENCE, Weight.MODERATE, message, function.span.start)
+    elif _WORKLOAD_NAME.search(function.name):
+        message = f"stands in `{function.name}`, named like a workload"
         yield scene.signal(Context.INFERENCE, Weight.WEAK, message, function.span.start)
 
 

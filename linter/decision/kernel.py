@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..facts import Facts, Function, Registration
+from ..facts import Call, Facts, Function, Registration
 from ..findings import Context
 from .inference import is_load, is_run
 from .signals import Scene, Signal, Weight
@@ -37,6 +37,12 @@ _VIEW_OPS = frozenset(
     """_fw_primal _make_dual alias as_strided detach diagonal expand expand_as movedim narrow permute real imag
     reshape_alias select slice split split_with_sizes squeeze swapaxes swapdims t transpose unbind unfold unsqueeze
     values view view_as view_as_real view_as_complex chunk tensor_split indices crow_indices col_indices""".split()
+)
+
+
+_FACTORIES = frozenset(
+    """arange empty empty_like empty_strided eye from_blob full full_like linspace logspace ones ones_like rand rand_like
+    randint randn randn_like randperm scalar_tensor tensor zeros zeros_like""".split()
 )
 
 
@@ -99,30 +105,40 @@ def registered_under_autograd(registration: Registration) -> bool:
 
 def _registered(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
-        if function.is_lambda:
-            continue
-        for where, registration in scene.project.registrations_of(scene.facts, function):
+        for where, registration in _registrations_of(scene, function):
+            name = f"`{function.name}`" if function.name else "the lambda"
             operator = f" for `{registration.operator}`" if registration.operator else ""
             context = _family(scene, registration.operator)
             if registered_under_autograd(registration):
                 weight, message = (
                     Weight.DECISIVE,
-                    f"`{function.name}` is registered under {registration.key}{operator}",
+                    f"{name} is registered under {registration.key}{operator}",
                 )
             elif registration.key == "ADInplaceOrView":
                 weight, context = Weight.DECISIVE, Context.KERNEL
-                message = f"`{function.name}` is registered under ADInplaceOrView{operator}"
+                message = f"{name} is registered under ADInplaceOrView{operator}"
             elif registration.key:
                 weight, message = (
                     Weight.STRONG,
-                    f"`{function.name}` is the {registration.key} kernel{operator}",
+                    f"{name} is the {registration.key} kernel{operator}",
                 )
             else:
                 weight, message = (
                     Weight.STRONG,
-                    f"`{function.name}` is registered with the dispatcher{operator}",
+                    f"{name} is registered with the dispatcher{operator}",
                 )
             yield scene.signal(context, weight, message, registration.span.start, where)
+
+
+def _registrations_of(scene: Scene, function: Function) -> list[tuple[Facts, Registration]]:
+    if not function.is_lambda:
+        return scene.project.registrations_of(scene.facts, function)
+    # `m.impl("op", [](const at::Tensor& self) { … });`
+    return [
+        (scene.facts, registration)
+        for registration in scene.facts.registrations
+        if not registration.function and registration.span.holds(function.span)
+    ]
 
 
 def _bookkeeping(scene: Scene) -> Iterator[Signal]:
@@ -163,10 +179,12 @@ def _invoked_lambda(scene: Scene) -> Iterator[Signal]:
         return
     inner = scene.chain[0]
     calls = scene.calls_in(inner.body)
-    ops = [call for call in calls if call.callee.startswith(("at::", "op.")) or call.receiver]
+    outer = [c for c in calls if not any(o is not c and o.span.holds(c.span) for o in calls)]
+    ops = [call for call in outer if call.callee.startswith(("at::", "op.")) or call.receiver]
     if ops and not any(is_run(call) or is_load(call) for call in calls):
         message = f"a lambda that is called where it stands runs one op below autograd: `{_shown(ops[0].callee)}`"
-        yield scene.signal(_family(scene), Weight.STRONG, message, inner.span.start)
+        context = Context.BELOW_AUTOGRAD if all(map(_is_factory, ops)) else _family(scene)
+        yield scene.signal(context, Weight.STRONG, message, inner.span.start)
 
 
 def _factory(scene: Scene) -> Iterator[Signal]:
@@ -180,6 +198,18 @@ def _factory(scene: Scene) -> Iterator[Signal]:
             message = "wraps a tensor made below autograd into a variable (`make_variable`)"
             yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, call.span.start)
             return
+    ops = [call for call in scene.calls_in(scene.use.live) if call.callee.startswith(("at::", "torch::"))]
+    if ops and all(map(_is_factory, ops)) and any(_returns(scene, call) for call in ops):
+        message = f"only makes and returns a new tensor: `{_shown(ops[0].callee)}`"
+        yield scene.signal(Context.BELOW_AUTOGRAD, Weight.MODERATE, message, ops[0].span.start)
+
+
+def _is_factory(call: Call) -> bool:
+    return call.name in _FACTORIES and not call.receiver and call.callee.startswith(("at::", "torch::"))
+
+
+def _returns(scene: Scene, call: Call) -> bool:
+    return any(returned.span.holds(call.span) for returned in scene.facts.returns)
 
 
 def _surroundings(scene: Scene) -> Iterator[Signal]:
@@ -191,7 +221,7 @@ def _surroundings(scene: Scene) -> Iterator[Signal]:
     elif "native" in spaces or "autograd" in spaces:
         space = "native" if "native" in spaces else "autograd"
         message = f"stands in namespace {space}, where ops are implemented"
-        yield scene.signal(_family(scene), Weight.WEAK, message, scene.use.type_span.start)
+        yield scene.signal(_family(scene), Weight.MODERATE, message, scene.use.type_span.start)
 
 
 def _shown(callee: str) -> str:

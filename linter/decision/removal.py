@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..facts import Call, Span
+from ..facts import Call, Function, Span
 from ..findings import Context
 from .signals import Scene, Signal, Weight
 
@@ -43,11 +43,27 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
     return None
 
 
+_NODE_BASE = re.compile(r"(?:^|::)(?:Node|TraceableFunction|Function)$")
+
+
+def _is_node(scene: Scene, function: Function) -> bool:
+    """Whether the function is a method of a hand-written node of the autograd graph."""
+    owner = function.qualified.rsplit("::", 2)[-2:-1]
+    classes = [scene.facts.classes[function.class_]] if function.class_ is not None else []
+    classes += [c for f in scene.project for c in f.classes if owner and c.name == owner[0]]
+    return any(_NODE_BASE.search(base) for class_ in classes for base in class_.bases)
+
+
 def removal_signals(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
             message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
             yield scene.signal(Context.REMOVE, Weight.DECISIVE, message, function.span.start)
+            return
+    for function in scene.chain:
+        if function.name == "apply" and _is_node(scene, function):
+            message = "stands in `apply` of a backward node, where it stops autograd from recording"
+            yield scene.signal(Context.REMOVE, Weight.STRONG, message, function.span.start)
             return
     if not scene.chain or scene.use.form.value not in ("declaration", "auto"):
         return

@@ -15,6 +15,7 @@ class Weight(IntEnum):
 
     NOTE = 0
     WEAK = 1
+    MODERATE = 2
     STRONG = 3
     DECISIVE = 6
 

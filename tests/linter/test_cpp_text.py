@@ -100,6 +100,7 @@ REGISTRATIONS = [
                  '.kernel<decltype(f), &f>(c10::DispatchKey::Autograd));', {("f", "Autograd", "ns::op")}, id="old kernel"),
     pytest.param('static auto r = torch::RegisterOperators().op("ns::op(Tensor a) -> Tensor", &f);', {("f", "", "ns::op")}, id="old op"),
     pytest.param('static auto r = torch::RegisterOperators("ns::op", &f);', {("f", "", "ns::op")}, id="oldest"),
+    pytest.param('static auto r = torch::RegisterOperators("ns::op", [](at::Tensor a) { return a; });', {("", "", "ns::op")}, id="oldest, a lambda"),
     pytest.param('static auto r = torch::RegisterOperators().op("ns::op", torch::RegisterOperators::options()'
                  '.impl_unboxedOnlyKernel<at::Tensor(at::Tensor), &f>(at::TensorTypeId::CPUTensorId));',
                  {("f", "CPUTensorId", "ns::op")}, id="unboxed kernel"),
