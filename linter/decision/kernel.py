@@ -41,8 +41,8 @@ _VIEW_OPS = frozenset(
 
 
 _FACTORIES = frozenset(
-    """arange empty empty_like empty_strided eye from_blob full full_like linspace logspace ones ones_like rand rand_like
-    randint randn randn_like randperm scalar_tensor tensor zeros zeros_like""".split()
+    """arange empty empty_like empty_strided eye from_blob full full_like linspace logspace ones ones_like rand
+    rand_like randint randn randn_like randperm scalar_tensor tensor zeros zeros_like""".split()
 )
 
 
