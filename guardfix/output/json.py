@@ -10,7 +10,7 @@ from ..linter.findings import Decision, Finding, Fix
 from ..linter.sources import Position
 from .places import Places
 
-_DOCUMENTATION = "https://guardfix.readthedocs.io/rules/"
+_DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
 
 def to_json(findings: Iterable[Finding]) -> str:

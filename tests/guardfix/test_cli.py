@@ -282,3 +282,19 @@ def test_the_quick_answer_imports_next_to_nothing(tree: Path) -> None:
         outcome = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=True)
     assert outcome.stdout.splitlines()[0] == "All checks passed (1 file)."
     assert not {"click", "tree_sitter", "libcst", "numpy"} & set(re.findall(r"\w+", outcome.stdout.splitlines()[1]))
+
+
+def test_the_rules_page_is_what_explain_prints(tree: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "rules.md"
+    assert guardfix("explain", "ALL", cwd=tree).stdout == page.read_text(), "run `guardfix explain ALL > docs/rules.md`"
+
+
+def test_every_rule_explains_itself_in_the_same_order(tree: Path) -> None:
+    codes = [rule["code"] for rule in json.loads(guardfix("rules", "--output-format", "json", cwd=tree).stdout)]
+    parts = ("What it flags:", "Why it is bad:", "Example:", "Use instead:", "Fix:", "Not flagged:", "References:")
+    for code in codes:
+        text = guardfix("explain", code, cwd=tree).stdout
+        assert text.startswith(code + " ")
+        places = [text.find(part) for part in parts]
+        assert -1 not in places, f"{code}: {parts[places.index(-1)]} is missing"
+        assert places == sorted(places), code
