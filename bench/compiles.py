@@ -3,8 +3,8 @@
 
     bench/compiles.py SITES.tsv CHECKOUTS
 
-For each C++ file of SITES.tsv (see bench/corpus.py) the compiler looks at it as it stands (`g++ -fsyntax-only`); where that
-succeeds, the whole tree is migrated in memory with `--unsafe` and the file is looked at again, in a scratch copy of
+For each C++ file of SITES.tsv (see bench/corpus.py) the compiler looks at it as it stands (`g++ -fsyntax-only`);
+where that succeeds, the whole tree is migrated in memory with `--unsafe` and the file is looked at again, in a scratch copy of
 its folder. Needs torch==2.13.0 beside the Python that runs this. Exit status 1 when a file that compiled does not
 compile any more.
 """
@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import torch
+
 from guardfix.codemods.migrate import rewrites
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, check
