@@ -127,7 +127,8 @@ def _callers(scene: Scene, depth: int) -> list[Signal]:
         signals = [*kernel_signals(caller), *inference_signals(caller)]
         if depth > 1 and not _settled(signals):
             signals += _callers(caller, depth - 1)
-        context = judge(signals).context
+        verdict = judge(signals)
+        context = verdict.context
         verdicts[context] += 1
         if context not in first:
             name = caller.outermost.name if caller.outermost else "namespace scope"
@@ -137,7 +138,9 @@ def _callers(scene: Scene, depth: int) -> list[Signal]:
                 Context.INFERENCE: "an inference workload",
             }.get(context, "")
             message = f"`{function.name}` is called from `{name}`, {kind}"
-            first[context] = scene.signal(context, Weight.STRONG, message, call.span.start, facts)
+            # A caller that is itself uncertain says little about whom it calls.
+            weight = Weight.WEAK if verdict.confidence is Confidence.LOW else Weight.STRONG
+            first[context] = scene.signal(context, weight, message, call.span.start, facts)
     known = [context for context in verdicts if context is not Context.UNKNOWN]
     if len(known) != len(verdicts):
         return []

@@ -18,7 +18,7 @@ _IDLE = frozenset(
     toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
     empty_tensor nullopt vector make_unique make_shared reset release swap""".split()
 )
-_OPERATION = re.compile(r"[\w)\]]\s*[-+*/%@]=?\s*[\w(]|\?\s*\w")
+_OPERATION = re.compile(r"\w\[|[\w)\]]\s*[-+*/%@]=?\s*[\w(]|\?\s*\w")
 
 
 def is_idle(call: Call) -> bool:
