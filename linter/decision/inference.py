@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..facts import Call, Form, Function
+from ..facts import Call, Form, Function, GuardUse
 from ..findings import Context
+from ..guards import INFERENCE_MODE
 from .signals import Scene, Signal, Weight
 
 _LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
@@ -14,7 +15,7 @@ _LOAD_METHODS = frozenset({"load_jit", "_load_for_mobile", "_load_for_lite_inter
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
 _WORKLOAD_NAME = re.compile(
-    r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model)"
+    r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model|[eE]valuate)"
 )
 _MODEL = re.compile(
     r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
@@ -83,12 +84,11 @@ def _loads(scene: Scene) -> Iterator[Signal]:
 
 
 def _neighbours(scene: Scene) -> Iterator[Signal]:
-    for other in scene.neighbours():
-        switched_off = other.guard == "NoGradGuard" or (
-            other.guard == "AutoGradMode" and other.argument is not None and other.argument.value is False
-        )
-        if switched_off:
-            message = f"grad mode is switched off beside it, by {other.guard}"
+    around = [other for other in scene.facts.guard_uses if other.live.holds(scene.use.span)]
+    for other in (*scene.neighbours(), *around):
+        if switches_grad_off(other) and other.type_span != scene.use.type_span:
+            where = "beside" if other.scope == scene.use.scope else "around"
+            message = f"gradients are switched off {where} it, by {other.guard}"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, other.span.start)
             break
     for other in scene.neighbours():
@@ -96,6 +96,18 @@ def _neighbours(scene: Scene) -> Iterator[Signal]:
             message = "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, other.span.start)
             return
+
+
+def switches_grad_off(use: GuardUse) -> bool:
+    """Whether a guard says that no gradients are wanted: NoGradGuard, AutoGradMode(false), InferenceMode."""
+    if use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER):
+        return False
+    constant = use.argument is None or use.argument.empty or use.argument.value is not None
+    if use.guard == "AutoGradMode":
+        return use.argument is not None and use.argument.value is False
+    if use.guard == INFERENCE_MODE:
+        return constant and not (use.argument is not None and use.argument.value is False)
+    return use.guard == "NoGradGuard"
 
 
 def _holds_model(scene: Scene) -> Iterator[Signal]:
