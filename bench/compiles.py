@@ -4,9 +4,9 @@
     bench/compiles.py SITES.tsv CHECKOUTS
 
 For each C++ file of SITES.tsv (see bench/corpus.py) the compiler looks at it as it stands (`g++ -fsyntax-only`);
-where that succeeds, the whole tree is migrated in memory with `--unsafe` and the file is looked at again, in a scratch copy of
-its folder. Needs torch==2.13.0 beside the Python that runs this. Exit status 1 when a file that compiled does not
-compile any more.
+where that succeeds, the whole tree is migrated in memory with `--unsafe` and the file is looked at again, in a
+scratch copy of its folder. Needs torch==2.13.0 beside the Python that runs this. Exit status 1 when a file that
+compiled does not compile any more.
 """
 
 from __future__ import annotations
