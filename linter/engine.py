@@ -34,6 +34,10 @@ class Options:
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    include_docs: bool = False
+    """C++ in the code blocks of .md and .rst files is looked at too."""
+    minimum_torch: str = ""
+    """The oldest torch that the code has to run with; empty when nobody said."""
     workers: int = 0
 
 
@@ -95,19 +99,22 @@ def read_project(
     is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
     """
     workers = options.workers or cores()
-    needles = {language: needles_of(rules, language) for language in ("cpp", "python")}
+    languages = ("cpp", "python", "docs") if options.include_docs else ("cpp", "python")
+    needles = {language: needles_of(rules, language) for language in languages}
     with Sift(needles, workers) as sift:
         walk = find_files(
             paths,
             exclude=options.exclude,
             respect_gitignore=options.respect_gitignore,
             force_exclude=options.force_exclude,
+            docs=options.include_docs,
             found=sift.add,
         )
         hits = sift.hits()
     found = extract_all(hits, workers=workers, executor=executor, progress=progress)
     found += [Facts(path, "folder", unreadable=reason) for path, reason in walk.unreadable]
-    project = Project(found)
+    found += _through_reexports(found, walk, workers, executor)
+    project = Project(found, minimum_torch=options.minimum_torch)
     if any(rule.whole_project for rule in rules):
         project = _answer_open_questions(project, walk, workers, executor)
     return walk, project
@@ -119,24 +126,51 @@ _ROUNDS = 3
 
 def _answer_open_questions(project: Project, walk: Walk, workers: int, executor: Executor | None) -> Project:
     """The project with the files that name what its open uses depend on."""
-    asked: set[str] = set()
+    asked: dict[str, set[str]] = {"cpp": set(), "python": set()}
     for _ in range(_ROUNDS):
-        names = {
-            name for facts in project for use in legacy_uses(facts) for name in open_questions(use, facts, project)
-        }
-        if names <= asked:
-            break
-        asked |= names
-        with Sift({"cpp": sorted(name.encode() for name in names)}, workers) as sift:
-            for path in walk.cpp:
-                sift.add(path, "cpp")
-            hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
-        # Facts are read anew where a watched name stands: the place itself is then among the uses.
-        more = extract_all(hits, frozenset(asked), workers=workers, executor=executor)
+        more: list[Facts] = []
+        for language, known in asked.items():
+            names = {
+                name
+                for facts in project
+                if facts.language == language
+                for use in legacy_uses(facts)
+                for name in open_questions(use, facts, project)
+            }
+            if not names <= known:
+                known |= names
+                # Facts are read anew where a watched name stands: the place itself is then among the uses.
+                more += _files_that_name(names, frozenset(known), language, walk, workers, executor)
         if not more:
             break
-        project = Project([*project, *more])
+        project = project.joined(more)
     return project
+
+
+def _through_reexports(found: Sequence[Facts], walk: Walk, workers: int, executor: Executor | None) -> list[Facts]:
+    """The facts of Python files that use guards only under names which other files gave them."""
+    if not any(facts.python is not None and facts.python.exports for facts in found):
+        return []
+    from .python.reexports import new_names
+
+    names = frozenset(new_names(found))
+    return _files_that_name(names, names, "python", walk, workers, executor) if names else []
+
+
+def _files_that_name(
+    names: Iterable[str],
+    watched: frozenset[str],
+    language: str,
+    walk: Walk,
+    workers: int,
+    executor: Executor | None,
+) -> list[Facts]:
+    names = sorted(names)
+    with Sift({language: [name.encode() for name in names]}, workers) as sift:
+        for path in walk.cpp if language == "cpp" else walk.python:
+            sift.add(path, language)
+        hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
+    return extract_all(hits, watched, workers=workers, executor=executor)
 
 
 def names_word(path: str, names: Iterable[str]) -> bool:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .python.facts import PythonFacts
 
 
 class Span(NamedTuple):
@@ -41,6 +44,10 @@ class Form(StrEnum):
     VEXING_PARSE = "vexing parse"
     STATIC_CALL = "static call"
     REFERENCE = "reference"
+    WITH = "with item"
+    DECORATOR = "decorator"
+    IMPORT = "import"
+    ARGUMENT = "part of an expression"
 
 
 class Argument(NamedTuple):
@@ -262,6 +269,10 @@ class Facts:
     includes: tuple[Include, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     line_starts: tuple[int, ...] = ()
+    python: PythonFacts | None = None
+    """What only Python files have."""
+    embedded: tuple[Facts, ...] = ()
+    """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
 
     def enclosing(self, function: int | None) -> tuple[Function, ...]:
         """The function with that index and those around it, innermost first."""

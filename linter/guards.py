@@ -1,7 +1,8 @@
 """The guard table: every guard that guardfix knows, as data, in one place.
 
 Sources: torch 2.13's headers c10/core/InferenceMode.h, c10/core/GradMode.h,
-ATen/core/LegacyTypeDispatch.h, ATen/record_function.h, torch/csrc/api/include/torch/utils.h.
+ATen/core/LegacyTypeDispatch.h, ATen/record_function.h, torch/csrc/api/include/torch/utils.h; for Python
+torch/autograd/grad_mode.py and torch/csrc/autograd/init.cpp.
 """
 
 from __future__ import annotations
@@ -136,3 +137,46 @@ CPP: Final[dict[str, Guard]] = {
         Guard("NoTracerDispatchMode", ("at::tracer::impl",), Takes.NOTHING, Effect.NEIGHBOUR),
     )
 }
+
+
+# torch/__init__.py and torch/autograd/__init__.py re-export what torch/autograd/grad_mode.py defines.
+_PUBLIC: Final = ("torch", "torch.autograd", "torch.autograd.grad_mode")
+_PRIVATE: Final = ("torch._C",)
+
+NO_GRAD: Final = "no_grad"
+ENABLE_GRAD: Final = "enable_grad"
+SET_GRAD_ENABLED: Final = "set_grad_enabled"
+PYTHON_INFERENCE_MODE: Final = "inference_mode"
+C_INFERENCE_MODE: Final = "_InferenceMode"
+C_BELOW_AUTOGRAD: Final = "_AutoDispatchBelowAutograd"
+C_BELOW_ADINPLACEORVIEW: Final = "_AutoDispatchBelowADInplaceOrView"
+
+PYTHON: Final[dict[str, Guard]] = {
+    guard.name: guard
+    for guard in (
+        Guard(NO_GRAD, _PUBLIC, Takes.NOTHING, Effect.GRAD_MODE),
+        Guard(ENABLE_GRAD, _PUBLIC, Takes.NOTHING, Effect.GRAD_MODE),
+        Guard(SET_GRAD_ENABLED, _PUBLIC, Takes.BOOL, Effect.GRAD_MODE),
+        Guard(PYTHON_INFERENCE_MODE, _PUBLIC, Takes.OPTIONAL_BOOL, Effect.INFERENCE, since="1.9"),
+        Guard(C_INFERENCE_MODE, _PRIVATE, Takes.BOOL, Effect.INFERENCE, since="1.9"),
+        Guard(C_BELOW_AUTOGRAD, _PRIVATE, Takes.NOTHING, Effect.BELOW_AUTOGRAD),
+        Guard(C_BELOW_ADINPLACEORVIEW, _PRIVATE, Takes.NOTHING, Effect.BELOW_ADINPLACEORVIEW),
+        # PyTorch never gave the old guard to Python; projects that bind it themselves, and the shim, do.
+        Guard(LEGACY, (), Takes.OPTIONAL_BOOL, Effect.BELOW_AUTOGRAD, deprecated_since="1.9"),
+    )
+}
+"""The guards that Python code names. A guard without namespaces is taken from whatever module it comes."""
+
+PYTHON_MODULES: Final = ("torch", "guardfix.runtime_shim")
+"""Modules that mean torch, whatever alias they are imported under."""
+
+
+def python_guard(dotted: str) -> str | None:
+    """The name in the table that a dotted Python name stands for (`torch.autograd.no_grad` -> `no_grad`)."""
+    if dotted.startswith("guardfix.runtime_shim."):
+        dotted = "torch" + dotted[len("guardfix.runtime_shim") :]
+    module, _, name = dotted.rpartition(".")
+    guard = PYTHON.get(name)
+    if guard is None or (guard.namespaces and module not in guard.namespaces):
+        return None
+    return name

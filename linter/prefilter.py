@@ -19,7 +19,16 @@ CPP_NEEDLES = (
     b"AutoDispatchBelow",
 )
 """One of these bytes stands in every C++ file that a rule can have a finding in."""
-PYTHON_NEEDLES: tuple[bytes, ...] = ()
+PYTHON_NEEDLES = (
+    b"no_grad",
+    b"inference_mode",
+    b"enable_grad",
+    b"set_grad_enabled",
+    b"_InferenceMode",
+    b"NonVariableTypeMode",
+    b"_AutoDispatchBelow",
+)
+"""The same for Python; what they find is looked at more closely in python/look.py."""
 NEEDLES = {"cpp": CPP_NEEDLES, "python": PYTHON_NEEDLES}
 
 _BUFFER = 1 << 20

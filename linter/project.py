@@ -10,6 +10,7 @@ from functools import cached_property
 
 from . import guards
 from .facts import Call, Class, Facts, Form, Function, GuardUse, Registration, Span
+from .python.reexports import resolve_reexports
 
 _FUNCTION_BASE = re.compile(r"(?:^|::)Function<")
 
@@ -17,9 +18,17 @@ _FUNCTION_BASE = re.compile(r"(?:^|::)Function<")
 class Project:
     """Answers questions that need more than one file."""
 
-    def __init__(self, files: Iterable[Facts]) -> None:
-        found = {facts.path: facts for facts in files}
-        self.files: dict[str, Facts] = _through_shared_aliases(found)
+    def __init__(self, files: Iterable[Facts], *, minimum_torch: str = "") -> None:
+        self.minimum_torch = minimum_torch
+        found: dict[str, Facts] = {}
+        for facts in files:
+            found[facts.path] = facts
+            found |= {piece.path: piece for piece in facts.embedded}
+        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
+
+    def joined(self, more: Iterable[Facts]) -> Project:
+        """This project with further files, or with newer facts of its own."""
+        return Project([*self, *more], minimum_torch=self.minimum_torch)
 
     def __iter__(self) -> Iterator[Facts]:
         return iter(self.files.values())
@@ -118,11 +127,12 @@ class Project:
             if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
         ]
 
-    def defined_elsewhere(self, name: str) -> list[tuple[Facts, Class]]:
-        """Classes of a guard's name that are not PyTorch's own."""
+    def defined_elsewhere(self, name: str, language: str = "cpp") -> list[tuple[Facts, Class]]:
+        """Classes of a guard's name, written in that language, that are not PyTorch's own."""
         return [
             (facts, class_)
             for facts in self
+            if facts.language == language
             for class_ in facts.classes
             if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
         ]

@@ -51,6 +51,14 @@ def extract_file(path: str, language: str, watched: frozenset[str] = frozenset()
         from .cpp.extract import extract
 
         return extract(source, watched)
+    if language == "python":
+        from .python.extract import extract as extract_python
+
+        return extract_python(source, watched)
+    if language == "docs":
+        from .docs import extract as extract_docs
+
+        return extract_docs(source)
     return None
 
 

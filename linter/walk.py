@@ -9,6 +9,7 @@ from typing import Any
 
 CPP_SUFFIXES = frozenset(".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .cu .cuh .hip .mm .m".split())
 PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
+DOCS_SUFFIXES = frozenset({".md", ".markdown", ".rst"})
 
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
@@ -26,11 +27,13 @@ class Walk:
 
     cpp: list[str] = field(default_factory=list)
     python: list[str] = field(default_factory=list)
+    docs: list[str] = field(default_factory=list)
+    """Markdown and reStructuredText, when they were asked for."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     """Folders that could not be listed, with the reason."""
 
     def __len__(self) -> int:
-        return len(self.cpp) + len(self.python)
+        return len(self.cpp) + len(self.python) + len(self.docs)
 
 
 Ignored = Callable[[str, bool], bool]
@@ -44,6 +47,11 @@ def language_of(name: str) -> str | None:
     """`cpp`, `python` or None, by the file name's suffix."""
     suffix = name[name.rfind(".") :]
     return _LANGUAGES.get(suffix) or _LANGUAGES.get(suffix.lower())
+
+
+def _language_or_docs(name: str) -> str | None:
+    """`docs` for Markdown and reStructuredText, else as `language_of`."""
+    return "docs" if name[name.rfind(".") :].lower() in DOCS_SUFFIXES else language_of(name)
 
 
 class _IgnoreFile:
@@ -122,10 +130,11 @@ def find_files(
     exclude: Sequence[str] = (),
     respect_gitignore: bool = True,
     force_exclude: bool = False,
+    docs: bool = False,
     base: str | None = None,
     found: Callable[[str, str], None] | None = None,
 ) -> Walk:
-    """The C++ and Python files at and below `paths`, each once.
+    """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
 
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots. Paths are
@@ -145,10 +154,13 @@ def find_files(
         roots.append((path, os.path.realpath(path)))
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
+    lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
+    language_for = _language_or_docs if docs else language_of
+
     def take(shown: str, real: str, language: str) -> None:
         if real not in seen:
             seen.add(real)
-            (walk.cpp if language == "cpp" else walk.python).append(shown)
+            lists[language].append(shown)
             if found is not None:
                 found(shown, language)
 
@@ -178,7 +190,7 @@ def find_files(
                 if name in SKIPPED_FOLDERS:
                     continue
             else:
-                language = language_of(name)
+                language = language_for(name)
                 if language is None:
                     continue
                 if not entry.is_file(follow_symlinks=False):
@@ -200,7 +212,7 @@ def find_files(
         if os.path.isdir(real):
             visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
         else:
-            language = language_of(shown) or language_of(real)
+            language = language_for(shown) or language_for(real)
             if language is None:
                 continue
             if force_exclude:
@@ -213,7 +225,7 @@ def find_files(
     # walk passed that place over.
     for shown, real in links:
         if real.startswith(tops) and os.path.isfile(real):
-            language = language_of(shown)
+            language = language_for(shown)
             if language is not None and not excluded(real, False):
                 take(shown, real, language)
     return walk

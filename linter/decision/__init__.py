@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from .. import guards
 from ..facts import Facts, Form, Function, GuardUse
@@ -28,12 +29,25 @@ REPLACEMENTS = {
     Context.UNKNOWN: None,
 }
 
+PYTHON_REPLACEMENTS = {
+    Context.INFERENCE: f"torch.{guards.PYTHON_INFERENCE_MODE}()",
+    Context.KERNEL: f"torch._C.{guards.C_BELOW_ADINPLACEORVIEW}()",
+    Context.BELOW_AUTOGRAD: f"torch._C.{guards.C_BELOW_AUTOGRAD}()",
+}
+
 _DEPTH = 3
 """How many calls up a helper's callers are asked."""
 
 
 def decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     """The context of one use of the old guard, with the evidence on every side."""
+    decision = _decide(use, facts, project)
+    if facts.language == "python":
+        return replace(decision, replacement=PYTHON_REPLACEMENTS.get(decision.context))
+    return decision
+
+
+def _decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     scene = scene_of(project, facts, use)
     verdict = judge(gather(scene, _DEPTH))
     name = _stands_for(scene)

@@ -7,11 +7,19 @@ from collections.abc import Iterator
 
 from ..facts import Call, Form, Function, GuardUse
 from ..findings import Context
-from ..guards import INFERENCE_MODE
+from ..guards import INFERENCE_MODE, NO_GRAD, PYTHON_INFERENCE_MODE
 from .signals import Scene, Signal, Weight
 
 _LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
-_LOAD_METHODS = frozenset({"load_jit", "_load_for_mobile", "_load_for_lite_interpreter"})
+_LOAD_METHODS = frozenset(
+    {
+        "load_jit",
+        "_load_for_mobile",
+        "_load_for_lite_interpreter",
+        "load_from_checkpoint",
+        "from_pretrained",
+    }
+)
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
 _WORKLOAD_NAME = re.compile(
@@ -32,13 +40,13 @@ def is_load(call: Call) -> bool:
 
 
 def is_run(call: Call) -> bool:
-    """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`."""
+    """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`, Python's `self.net(x)`."""
     if call.name in _RUNS and call.receiver:
         return not call.receiver.startswith(("std", "ctx"))
     if call.name in _RUNS_A_MODEL and call.receiver:
         return _MODEL.search(call.receiver) is not None
     return (
-        not call.receiver
+        call.receiver in ("", "self")
         and "::" not in call.callee
         and _MODEL.search(call.callee) is not None
         and not call.callee.isupper()
@@ -99,15 +107,15 @@ def _neighbours(scene: Scene) -> Iterator[Signal]:
 
 
 def switches_grad_off(use: GuardUse) -> bool:
-    """Whether a guard says that no gradients are wanted: NoGradGuard, AutoGradMode(false), InferenceMode."""
-    if use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER):
+    """Whether a guard says that no gradients are wanted: NoGradGuard, AutoGradMode(false), InferenceMode, no_grad."""
+    if use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.WITH, Form.DECORATOR):
         return False
     constant = use.argument is None or use.argument.empty or use.argument.value is not None
     if use.guard == "AutoGradMode":
         return use.argument is not None and use.argument.value is False
-    if use.guard == INFERENCE_MODE:
+    if use.guard in (INFERENCE_MODE, PYTHON_INFERENCE_MODE):
         return constant and not (use.argument is not None and use.argument.value is False)
-    return use.guard == "NoGradGuard"
+    return use.guard in ("NoGradGuard", NO_GRAD)
 
 
 def _holds_model(scene: Scene) -> Iterator[Signal]:

@@ -45,6 +45,8 @@ class Scene:
 
     def signal(self, context: Context, weight: Weight, message: str, offset: int, facts: Facts | None = None) -> Signal:
         facts = facts or self.facts
+        if facts.language == "python":
+            message = message.replace("::", ".").replace("Function<>", "Function")
         return Signal(context, weight, message, facts.path, offset, facts.row(offset))
 
     @property

@@ -1,7 +1,8 @@
 """GF101 legacy-guard: `AutoNonVariableTypeMode` is deprecated; what replaces it depends on its use.
 
 What it flags: every use of the guard class `at::AutoNonVariableTypeMode`, in whatever form: a local variable,
-a member, a base class, a temporary, on the heap, in an alias, in a macro.
+a member, a base class, a temporary, on the heap, in an alias, in a macro; and of the same class where a Python module
+binds it, as a context manager, as a decorator or as an object that is kept.
 
 Why it is bad: the class is deprecated since PyTorch 1.9, and warns once at run time, never at compile time.
 Around an inference workload it can give silently wrong gradients: before 1.9 it hid version counter bumps,
@@ -22,6 +23,9 @@ Use instead: by context,
     remove           nothing                               the guard covers nothing, or stands in `backward`
     unknown          nothing                               the evidence conflicts or is missing: decide yourself
 
+In Python the first three are `torch.inference_mode()`, `torch._C._AutoDispatchBelowADInplaceOrView()` and
+`torch._C._AutoDispatchBelowAutograd()`.
+
 Fix: safe when the confidence is high and the meaning is kept; unsafe otherwise, and then the message names the
 hazard and the way out. Nothing is offered for an unknown context.
 
@@ -38,14 +42,22 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..decision import decide
-from ..facts import Facts, GuardUse
+from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Context, Decision, Finding
 from ..gates import has_new_counterpart
 from ..prefilter import LEGACY_NEEDLES
 from ..project import Project
+from ..python.facts import use_behind
 from ..rule import Rule
 
-RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, needles=LEGACY_NEEDLES, whole_project=True)
+RULE = Rule(
+    "GF101",
+    "legacy-guard",
+    fix=Applicability.SAFE,
+    languages=("cpp", "python"),
+    needles=LEGACY_NEEDLES,
+    whole_project=True,
+)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",
@@ -58,7 +70,10 @@ _WHY = {
 def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.guard != guards.LEGACY or has_new_counterpart(use, facts, project):
         return
-    if use.alias is None and "::" not in use.written and _is_another_librarys(use, facts, project):
+    if facts.language == "python":
+        if (use.form is Form.IMPORT and is_used(use, facts)) or _is_a_python_class(use, facts, project):
+            return
+    elif use.alias is None and "::" not in use.written and _is_another_librarys(use, facts, project):
         return
     decision = decide(use, facts, project)
     yield RULE.at(facts, use.type_span, message_for(decision), use=use, decision=decision)
@@ -71,6 +86,28 @@ def message_for(decision: Decision) -> str:
     if decision.context is Context.REMOVE:
         return f"{guards.LEGACY} is deprecated and does nothing useful here; remove it"
     return f"{guards.LEGACY} is deprecated; use {decision.replacement} for {_WHY[decision.context]}"
+
+
+def is_used(use: GuardUse, facts: Facts) -> bool:
+    """Whether a name that an import brings is used in the file: then the uses are reported."""
+    return any(
+        other.form is not Form.IMPORT and other.written.split(".")[0] == use.variable
+        for other in facts.guard_uses
+        if other.guard == guards.LEGACY
+    )
+
+
+def _is_a_python_class(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether the name means a class that the project itself writes in Python."""
+    if any(class_.name == guards.LEGACY for class_ in facts.classes):
+        return True
+    found = use_behind(facts, use)
+    module = found.origin.rpartition(".")[0].rpartition(".")[2] if found is not None else ""
+    stems = {
+        where.path.replace("\\", "/").removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
+        for where, _ in project.defined_elsewhere(guards.LEGACY, "python")
+    }
+    return module in stems
 
 
 def _is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:

@@ -1,0 +1,63 @@
+"""C++ in the code blocks of Markdown and reStructuredText files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import guards
+from .facts import Facts, Span
+from .python.strings import read_embedded
+from .sources import Source
+from .suppress import find_suppressions
+
+SUFFIXES = (".md", ".markdown", ".rst")
+NEEDLES = (guards.LEGACY.encode(),)
+
+_LANGUAGE = rb"(?:c\+\+|cpp|cc|cxx|c|cuda|objc|objective-c|objectivec|objective-c\+\+)"
+_FENCE = re.compile(
+    rb"^(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?"
+    + _LANGUAGE
+    + rb"\b[^\n`]*\n(?P<code>.*?)^[ \t>]*(?P=fence)",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+_DIRECTIVE = re.compile(
+    rb"^(?P<indent>[ \t]*)\.\. (?:code-block|code|sourcecode|highlight)::[ \t]*" + _LANGUAGE + rb"[ \t]*\r?\n"
+    rb"(?P<code>(?:(?P=indent)[ \t]+[^\n]*\n?|[ \t]*\r?\n)+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def extract(source: Source) -> Facts:
+    """The facts of a document: those of the C++ in its code blocks."""
+    facts = Facts(
+        path=source.path,
+        language="docs",
+        notes=source.notes,
+        suppressions=find_suppressions(source),
+        line_starts=source.line_starts,
+    )
+    pieces = []
+    for block in code_blocks(source):
+        laid = bytearray(b" " * len(source.text))
+        laid[block.start : block.end] = source.text[block.start : block.end]
+        piece = read_embedded(source, block, bytes(laid), facts)
+        if piece is not None:
+            pieces.append(piece)
+    return Facts(
+        path=facts.path,
+        language="docs",
+        notes=facts.notes,
+        suppressions=facts.suppressions,
+        line_starts=facts.line_starts,
+        embedded=tuple(pieces),
+    )
+
+
+def code_blocks(source: Source) -> Iterator[Span]:
+    """The insides of the C++ code blocks that hold the old guard."""
+    pattern = _DIRECTIVE if source.path.lower().endswith(".rst") else _FENCE
+    for match in pattern.finditer(source.text):
+        span = Span(*match.span("code"))
+        if guards.LEGACY.encode() in source.text[span.start : span.end]:
+            yield span

@@ -1,0 +1,1 @@
+"""The Python front end: a file's text -> its facts."""

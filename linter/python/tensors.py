@@ -1,0 +1,184 @@
+"""Which expressions make tensors, which only look at one, and which cannot be differentiated through."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+_VIEWS = frozenset(
+    """view view_as reshape squeeze unsqueeze transpose permute t expand expand_as narrow select detach alias contiguous
+    to cpu cuda float half bfloat16 double type flatten unflatten movedim swapaxes diagonal unfold requires_grad_ chunk
+    split unbind""".split()
+)
+"""Methods that can give back the very tensor, or a view of it."""
+
+_PLAIN_VALUES = frozenset(
+    """item tolist numpy size dim numel ndimension stride element_size data_ptr get_device type_as is_contiguous
+    state_dict parameters named_parameters keys values items decode batch_decode tokenize apply_chat_template
+    get_device_name format join strip split lower upper count index encode_plus""".split()
+)
+"""Methods whose value is no tensor, or not surely one."""
+
+_NO_TENSORS = frozenset(
+    """device Generator Size Stream Event load save manual_seed is_tensor is_grad_enabled is_inference_mode_enabled
+    get_default_dtype set_default_dtype no_grad enable_grad inference_mode set_grad_enabled compile typename finfo iinfo
+    initial_seed get_rng_state is_floating_point numel is_inference set_rng_state dtype""".split()
+)
+"""Functions of the torch namespace that make no tensor."""
+
+MODEL = re.compile(
+    r"(?:^|[._])\w*(?:[mM]odel|[mM]odule|[nN]et(?:work)?|[tT]eacher|[sS]tudent|[eE]ncoder|[dD]ecoder|[bB]ackbone"
+    r"|[eE]xtractor|[vV]ae|[uU]net|[cC]ritic|[aA]ctor|[gG]enerator|[dD]iscriminator|forward)$"
+)
+_BUILTINS = frozenset("int float bool str len list tuple dict set range print repr isinstance type zip sorted".split())
+IN_PLACE = re.compile(r"[a-z]\w*[a-z0-9]_$")
+_NOT_IN_PLACE = frozenset({"share_memory_", "pin_memory_", "requires_grad_"})
+
+
+def calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    return (child for child in walk_own(node) if isinstance(child, ast.Call))
+
+
+def walk_own(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes in it."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        for child in ast.iter_child_nodes(current):
+            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                stack.append(child)
+
+
+def root_of(node: ast.expr) -> str:
+    """The variable of which an expression is the tensor itself or a view: `x` for `x[0].view(-1).detach()`."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+            node = node.func.value
+        elif isinstance(node, ast.Attribute) and node.attr in ("data", "T", "mT", "H", "real"):
+            node = node.value
+        else:
+            return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_tensor_function(name: str | None) -> bool:
+    """`torch.zeros`, `torch.nn.functional.softmax`: a function of torch that makes a tensor."""
+    if name is None or not name.startswith("torch."):
+        return False
+    module, _, last = name.rpartition(".")
+    return module in ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft") and (
+        last not in _NO_TENSORS and not last[0].isupper() and not last.startswith(("is_", "set_", "get_"))
+    )
+
+
+def makes_tensor(value: ast.expr, resolved: str | None, made: set[str]) -> str:
+    """`surely`, `likely` or nothing: whether a value assigned under inference mode is a new tensor.
+
+    `resolved` is the dotted name of the function when the value is a call; `made` are names already made there.
+    """
+    if isinstance(value, ast.BinOp):
+        return "surely" if any(root_of(side) in made for side in (value.left, value.right)) else ""
+    if not isinstance(value, ast.Call):
+        return "surely" if root_of(value) in made else ""
+    if is_tensor_function(resolved):
+        return "surely"
+    func = value.func
+    if isinstance(func, ast.Attribute):
+        if func.attr == "clone":
+            return "surely"
+        if func.attr in _VIEWS:
+            inner = root_of(value)
+            if inner:
+                return "surely" if inner in made else ""
+            return (
+                "surely"
+                if isinstance(func.value, (ast.Call, ast.BinOp)) and makes_tensor(func.value, None, made)
+                else ""
+            )
+        if func.attr in _PLAIN_VALUES or func.attr.startswith(("get_", "is_", "load", "from_")):
+            return ""
+        if root_of(func.value) in made:
+            return "surely"
+        text = ".".join(_parts(func))
+        return "likely" if MODEL.search(text) else ""
+    if isinstance(func, ast.Name) and func.id not in _BUILTINS and MODEL.search(func.id):
+        return "likely"
+    return ""
+
+
+def _parts(node: ast.expr) -> list[str]:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    return parts[::-1]
+
+
+def changed_in_place(call: ast.Call) -> str:
+    """The variable that `x.add_(1)` changes."""
+    func = call.func
+    if isinstance(func, ast.Attribute) and IN_PLACE.match(func.attr) and func.attr not in _NOT_IN_PLACE:
+        return root_of(func.value)
+    return ""
+
+
+def given_requires_grad(call: ast.Call) -> str:
+    """The variable that `x.requires_grad_()` makes require gradients."""
+    func = call.func
+    if not isinstance(func, ast.Attribute) or func.attr != "requires_grad_":
+        return ""
+    if any(isinstance(argument, ast.Constant) and argument.value is False for argument in call.args):
+        return ""
+    if any(isinstance(keyword.value, ast.Constant) and keyword.value.value is False for keyword in call.keywords):
+        return ""
+    return root_of(func.value)
+
+
+_SAVING = (ast.Mult, ast.Div, ast.MatMult, ast.Pow)
+_ONE_TENSOR = frozenset(
+    "argmax argmin topk sort unique nonzero zeros_like ones_like full_like empty_like rand_like".split()
+)
+
+
+def saved_names(
+    value: ast.expr, resolved: dict[ast.Call, str | None], made: set[str]
+) -> Iterator[tuple[str, ast.expr]]:
+    """(variable, where) of tensors in `made` that an expression may save for backward.
+
+    An op of inference tensors alone gives a normal tensor and saves nothing; so a tensor counts when it stands beside
+    another operand, or is given to a function of the project's own.
+    """
+    for node in walk_own(value):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, _SAVING):
+            sides = (node.left, node.right)
+            for side, other in (sides, sides[::-1]):
+                name = root_of(side)
+                if name in made and not isinstance(other, ast.Constant) and root_of(other) not in made:
+                    yield name, side
+        elif isinstance(node, ast.Call):
+            yield from _saved_by_call(node, resolved.get(node), made)
+
+
+def _saved_by_call(call: ast.Call, resolved: str | None, made: set[str]) -> Iterator[tuple[str, ast.expr]]:
+    func = call.func
+    last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    if last in _BUILTINS or last in _PLAIN_VALUES or last in _ONE_TENSOR or last in ("clone", "append", "cat", "stack"):
+        return
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    others = [v for v in values if root_of(v) not in made and not isinstance(v, ast.Constant)]
+    if isinstance(func, ast.Attribute) and resolved is None:
+        # `x.mul(y)`: the receiver is an operand too, where it is no module.
+        receiver = root_of(func.value)
+        if receiver in made and others and last not in _VIEWS and last in ("mul", "div", "matmul", "mm", "bmm", "pow"):
+            yield receiver, func.value
+    if is_tensor_function(resolved) and not others:
+        return
+    for argument in values:
+        name = root_of(argument)
+        if name in made:
+            yield name, argument

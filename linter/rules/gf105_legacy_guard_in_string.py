@@ -1,0 +1,72 @@
+"""GF105 legacy-guard-in-string: C++ inside Python or a document holds `AutoNonVariableTypeMode`.
+
+What it flags: the old guard in C++ that stands in a Python string literal: code templates with `${…}`, `%` or `{…}`
+placeholders, f-strings, arguments of `load_inline`; with `--include-docs` also in C++ code blocks of Markdown and
+reStructuredText.
+
+Why it is bad: it is the same code as in a .cpp file, and is compiled in the end; see GF101. Code generators carry the
+old guard into every file that they write.
+
+Example:
+
+    KERNEL = CodeTemplate(\"\"\"
+    Tensor ${name}(${formals}) {
+      at::AutoNonVariableTypeMode non_var_type_mode(true);
+      return at::redispatch::${name}(${arguments});
+    }
+    \"\"\")
+
+Use instead: as for GF101, by what the C++ is for.
+
+Fix: as for GF101, written with the literal's own escapes and doubled braces; unsafe where the template's placeholders
+hide a part of the code. In documents it is only shown.
+
+Not flagged: docstrings and strings that stand alone, comments, prose, the name alone in a string.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .. import guards
+from ..decision import decide
+from ..facts import Facts
+from ..findings import Applicability, Decision, Evidence, Finding
+from ..gates import has_new_counterpart
+from ..prefilter import LEGACY_NEEDLES
+from ..project import Project
+from ..python.strings import real_path
+from ..rule import Rule
+from .gf101_legacy_guard import message_for
+
+RULE = Rule(
+    "GF105",
+    "legacy-guard-in-string",
+    fix=Applicability.SAFE,
+    languages=("python", "docs"),
+    needles=LEGACY_NEEDLES,
+)
+
+
+@RULE.check_file
+def in_strings(facts: Facts, project: Project) -> Iterator[Finding]:
+    where = "a code block" if facts.language == "docs" else "a string"
+    for piece in facts.embedded:
+        for use in piece.guard_uses:
+            if use.guard != guards.LEGACY or has_new_counterpart(use, piece, project):
+                continue
+            decision = _in_file(decide(use, piece, project))
+            message = f"in C++ inside {where}: {message_for(decision)}"
+            yield RULE.at(facts, use.type_span, message, use=use, decision=decision)
+
+
+def _in_file(decision: Decision) -> Decision:
+    """The decision, its evidence placed in the files that hold the strings."""
+    return replace(decision, evidence=tuple(_placed(evidence) for evidence in decision.evidence))
+
+
+def _placed(evidence: Evidence) -> Evidence:
+    return replace(evidence, path=real_path(evidence.path))

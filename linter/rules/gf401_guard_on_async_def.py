@@ -1,0 +1,71 @@
+"""GF401 guard-on-async-def: a guard that decorates an `async def` does nothing.
+
+What it flags: `@torch.no_grad()`, `@torch.inference_mode()`, `@torch.enable_grad()` or `@torch.set_grad_enabled(…)` on
+a coroutine function or an asynchronous generator.
+
+Why it is bad: the decorator enters the guard, calls the function and leaves the guard. Calling an `async def` only
+makes a coroutine; its body runs later, when it is awaited, and by then the guard is gone. Nothing says so: gradients
+are recorded, memory grows, and everything else works.
+
+Example:
+
+    @torch.no_grad()
+    async def embed(text):
+        return model(tokenize(text))
+
+Use instead: a `with` statement inside, around the computation and not around an `await`:
+
+    async def embed(text):
+        with torch.no_grad():
+            return model(tokenize(text))
+
+Fix: unsafe, where the body neither awaits nor yields: the decorator becomes a `with` around the body, and the guard,
+which did nothing, acts. Elsewhere it is only described: a guard that is held over an `await` is in force in every other
+task of the event loop (GF406).
+
+Not flagged: a guard above a decorator that may turn the coroutine function into an ordinary one
+(`@torch.no_grad()` above `@async_to_sync`); plain functions and generators, which the decorator handles.
+
+References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` knows generators, not coroutines).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Facts, Form
+from ..findings import Applicability, Finding
+from ..guards import python_guard
+from ..project import Project
+from ..python.facts import MODES, Kind, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF401",
+    "guard-on-async-def",
+    fix=Applicability.UNSAFE,
+    languages=("python",),
+    needles=(b"no_grad", b"inference_mode", b"enable_grad", b"set_grad_enabled"),
+)
+
+# Decorators that give the function back as it was, or wrap it in another coroutine function.
+_TRANSPARENT = re.compile(
+    r"^(?:pytest|pytest_asyncio|typing|typing_extensions|abc|functools\.wraps)\b|^(?:staticmethod|classmethod|override"
+    r"|abstractmethod|wraps)$|\.(?:get|post|put|delete|patch|head|route|websocket|on_event|api_route|exception_handler)$"
+)
+
+
+@RULE.check_file
+def on_async_def(facts: Facts, project: Project) -> Iterator[Finding]:
+    for found in uses_of(facts, MODES, Form.DECORATOR):
+        decorated = found.decorated
+        if decorated is None or decorated.kind not in (Kind.ASYNC_FUNCTION, Kind.ASYNC_GENERATOR):
+            continue
+        if not all(_TRANSPARENT.search(name) or python_guard(name) for name in decorated.below):
+            continue
+        message = (
+            f"`@{found.use.written}` does nothing on the {decorated.kind} `{decorated.name}`: "
+            "its body runs after the guard is left"
+        )
+        yield RULE.at(facts, found.use.span, message, use=found.use)

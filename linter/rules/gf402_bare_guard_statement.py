@@ -1,0 +1,58 @@
+"""GF402 bare-guard-statement: a guard that is made and thrown away does nothing.
+
+What it flags: `torch.no_grad()`, `torch.inference_mode()` or `torch.enable_grad()` as a statement of its own.
+
+Why it is bad: these guards act when they are entered. An object that nobody enters changes nothing, and the code below
+records gradients as before. Just before a `def`, an `@` was meant.
+
+Example:
+
+    model.eval()
+    torch.no_grad()
+    for batch in loader:
+        predictions.append(model(batch))
+
+Use instead:
+
+    with torch.no_grad():
+        for batch in loader:
+            predictions.append(model(batch))
+
+Fix: unsafe just before a `def`: the `@` is added, and the guard, which did nothing, acts. Elsewhere only described:
+where the guard should end is not in the code.
+
+Not flagged: `torch.set_grad_enabled(False)`, which acts when it is made; `torch.no_grad().__enter__()`;
+`torch.no_grad()(function)`; a guard that is assigned, returned or passed on.
+
+References: torch/autograd/grad_mode.py of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form
+from ..findings import Applicability, Finding
+from ..project import Project
+from ..python.facts import Kind, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF402",
+    "bare-guard-statement",
+    fix=Applicability.UNSAFE,
+    languages=("python",),
+    needles=(b"no_grad", b"inference_mode", b"enable_grad"),
+)
+
+_INACTIVE = (guards.NO_GRAD, guards.ENABLE_GRAD, guards.PYTHON_INFERENCE_MODE)
+
+
+@RULE.check_file
+def bare_statements(facts: Facts, project: Project) -> Iterator[Finding]:
+    for found in uses_of(facts, _INACTIVE, Form.TEMPORARY):
+        message = f"`{found.use.written}()` as a statement does nothing: a guard acts when it is entered"
+        if found.following is not None and found.following.kind is not Kind.CLASS:
+            message = f"`{found.use.written}()` before a `def` does nothing; was `@{found.use.written}()` meant?"
+        yield RULE.at(facts, found.use.span, message, use=found.use)

@@ -1,0 +1,67 @@
+"""GF403 uncalled-guard: a guard's class stands where a guard is needed.
+
+What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its own; the same for the other guards and
+for names that stand for them.
+
+Why it is bad: the class is no context manager, so `with` raises `TypeError: 'type' object does not support the
+context manager protocol`, perhaps only in the branch that no test runs. As a statement the name does nothing at all.
+
+Example:
+
+    with torch.no_grad:
+        output = model(batch)
+
+Use instead: `with torch.no_grad():`.
+
+Fix: safe for `with`: the brackets are added. Unsafe for a statement before a `def` (an `@` and brackets are). None
+for `set_grad_enabled`, which needs an argument that is not in the code.
+
+Not flagged: names inside `try:`, which ask whether the guard exists; `@torch.no_grad` (GF505); aliases
+(`guard = torch.no_grad`); names with several meanings.
+
+References: torch/autograd/grad_mode.py of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, Span
+from ..findings import Applicability, Edit, Finding, Severity
+from ..project import Project
+from ..python.facts import C_GUARDS, MODES, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF403",
+    "uncalled-guard",
+    severity=Severity.ERROR,
+    fix=Applicability.SAFE,
+    languages=("python",),
+    needles=(
+        b"no_grad",
+        b"inference_mode",
+        b"enable_grad",
+        b"set_grad_enabled",
+        b"_InferenceMode",
+        b"_AutoDispatchBelow",
+    ),
+)
+
+_NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)
+
+
+@RULE.check_file
+def uncalled(facts: Facts, project: Project) -> Iterator[Finding]:
+    for found in uses_of(facts, MODES | C_GUARDS, Form.WITH, Form.REFERENCE):
+        if found.called:
+            continue
+        use, end = found.use, found.call_span.end
+        if use.form is Form.WITH:
+            message = f"`with {use.written}:` raises TypeError: the guard is not called"
+            edits = [] if use.guard in _NEED_ARGUMENT else [Edit(Span(end, end), "()")]
+            yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"call `{use.written}()`")
+        else:
+            message = f"`{use.written}` as a statement does nothing: the guard is neither called nor entered"
+            yield RULE.at(facts, use.type_span, message, use=use)

@@ -1,0 +1,50 @@
+"""GF404 guard-on-class: a guard that decorates a class covers only its construction.
+
+What it flags: a guard as decorator of a class.
+
+Why it is bad: the decorator replaces the class by a function that makes objects under the guard. The methods run
+without it, `isinstance` and inheritance break, and PyTorch says that it will stop working.
+
+Example:
+
+    @torch.no_grad()
+    class Evaluator:
+        def run(self, batch):
+            return self.model(batch)
+
+Use instead: the decorator on each method that needs it, `__init__` among them if that was meant.
+
+Fix: none. Which methods were meant is not in the code.
+
+Not flagged: guards on methods and functions; other decorators on classes.
+
+References: torch/utils/_contextlib.py of torch 2.13 (`Decorating classes is deprecated`, a FutureWarning).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts, Form
+from ..findings import Finding
+from ..project import Project
+from ..python.facts import MODES, Kind, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF404",
+    "guard-on-class",
+    languages=("python",),
+    needles=(b"no_grad", b"inference_mode", b"enable_grad", b"set_grad_enabled"),
+)
+
+
+@RULE.check_file
+def on_class(facts: Facts, project: Project) -> Iterator[Finding]:
+    for found in uses_of(facts, MODES, Form.DECORATOR):
+        if found.decorated is not None and found.decorated.kind is Kind.CLASS:
+            message = (
+                f"`@{found.use.written}` on class `{found.decorated.name}` covers only its construction, "
+                "and makes a function of the class; decorate its methods"
+            )
+            yield RULE.at(facts, found.use.span, message, use=found.use)

@@ -1,0 +1,62 @@
+"""GF405 raw-c-guard: a guard object of torch._C is kept in a variable instead of entered.
+
+What it flags: `torch._C._InferenceMode(True)`, `torch._C._AutoDispatchBelowAutograd()` or
+`torch._C._AutoDispatchBelowADInplaceOrView()` as a statement, or assigned to a name or attribute that nothing enters.
+
+Why it is bad: the first two act from their construction until Python happens to free the object, which an exception's
+traceback or a reference cycle can put off for long; guards that are freed out of order leave the wrong mode behind.
+As a statement they are gone at once. `_AutoDispatchBelowADInplaceOrView` acts only when it is entered: without
+`with` it does nothing, and says nothing.
+
+Example:
+
+    def predict(batch):
+        guard = torch._C._InferenceMode(True)
+        return model(batch)
+
+Use instead: `with torch.inference_mode():`, or `with torch._C._AutoDispatchBelowAutograd():`.
+
+Fix: unsafe: the rest of the block goes below a `with`. When the guard ends is the same in the common case, and no
+longer left to the garbage collector; a guard that did nothing acts.
+
+Not flagged: `with torch._C.…`, `enter_context(…)`, variables and attributes whose `__enter__` or `__exit__` is called,
+that are passed on, returned or entered by a `with`.
+
+References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form
+from ..findings import Applicability, Finding
+from ..project import Project
+from ..python.facts import C_GUARDS, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF405",
+    "raw-c-guard",
+    fix=Applicability.UNSAFE,
+    languages=("python",),
+    needles=(b"_InferenceMode", b"_AutoDispatchBelow"),
+)
+
+
+@RULE.check_file
+def raw_guards(facts: Facts, project: Project) -> Iterator[Finding]:
+    for found in uses_of(facts, C_GUARDS, Form.AUTO, Form.MEMBER, Form.TEMPORARY):
+        use = found.use
+        if found.entered:
+            continue
+        if use.guard == guards.C_BELOW_ADINPLACEORVIEW:
+            message = f"`{use.written}` acts only when it is entered: without `with` it does nothing"
+        elif use.form is Form.TEMPORARY:
+            message = f"`{use.written}` as a statement is freed at once; use `with`"
+        else:
+            message = (
+                f"`{use.written}` is in force until `{use.variable}` is freed, whenever that is; enter it with `with`"
+            )
+        yield RULE.at(facts, use.span, message, use=use)

@@ -1,0 +1,73 @@
+"""GF406 yield-under-guard: a `yield` or `await` inside a guard's block leaks the mode to other code.
+
+What it flags: `yield`, `await`, `async for` or `async with` inside `with torch.no_grad():` or another guard.
+
+Why it is bad: the mode belongs to the thread, not to the function. While a generator is suspended its caller runs in
+the generator's mode, and a generator that is not run to its end takes the mode along. While a coroutine waits, every
+other task of the event loop runs in its mode.
+
+Example:
+
+    def predictions(loader):
+        with torch.no_grad():
+            for batch in loader:
+                yield model(batch)
+
+Use instead: compute under the guard, and `yield` or `await` outside it; or decorate the generator with
+`@torch.no_grad()`, which leaves the mode at every `yield`:
+
+    def predictions(loader):
+        for batch in loader:
+            with torch.no_grad():
+                output = model(batch)
+            yield output
+
+Fix: none. What should be computed under the guard is for a person to say.
+
+Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`, …), whose purpose
+it is; generators that a guard decorates; functions and lambdas that are defined inside the block.
+
+References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
+torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts, Form, Span
+from ..findings import Finding
+from ..project import Project
+from ..python.facts import C_GUARDS, MODES, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF406",
+    "yield-under-guard",
+    languages=("python",),
+    needles=(
+        b"no_grad",
+        b"inference_mode",
+        b"enable_grad",
+        b"set_grad_enabled",
+        b"_InferenceMode",
+        b"_AutoDispatchBelow",
+    ),
+)
+
+
+@RULE.check_file
+def pauses(facts: Facts, project: Project) -> Iterator[Finding]:
+    reported: set[Span] = set()
+    for found in uses_of(facts, MODES | C_GUARDS, Form.WITH):
+        if not found.called or found.resumes or not found.pauses:
+            continue
+        pause = min(found.pauses, key=lambda pause: pause.span)
+        if pause.span in reported:
+            continue  # of nested guards the outermost is the leak
+        reported.update(other.span for other in found.pauses)
+        who = "the caller" if pause.word == "yield" else "every other task of the event loop"
+        rest = len(found.pauses) - 1
+        more = f" (and {rest} more in this block)" if rest else ""
+        message = f"`{pause.word}` inside `with {found.use.written}(…)`: {who} runs in this mode meanwhile{more}"
+        yield RULE.at(facts, pause.span, message, use=found.use)

@@ -1,0 +1,63 @@
+"""GF501 inference-escape: a tensor made under inference mode is used after it as inference tensors cannot be.
+
+What it flags: in one function, a tensor that is made inside `with torch.inference_mode():` and after the block is
+changed in place, made to require gradients, or used in a loss that is differentiated.
+
+Why it is bad: such tensors are inference tensors for ever. Outside inference mode PyTorch raises `Inplace update to
+inference tensor outside InferenceMode is not allowed` (after it changed the data), `Setting requires_grad=True on
+inference tensor outside InferenceMode is not allowed`, or `Inference tensors cannot be saved for backward`.
+
+Example:
+
+    with torch.inference_mode():
+        targets = teacher(batch)
+    loss = criterion(student(batch), targets)
+    loss.backward()
+
+Use instead: `torch.no_grad()` for tensors that go on to training; or `targets.clone()` after the block.
+
+Fix: display only. Both ways out cost something, and which is right depends on what else the block does.
+
+Not flagged: tensors that are bound anew or cloned after the block, results of `.item()`, `.tolist()` and `.numpy()`,
+views of tensors from outside the block, `inference_mode(flag)`.
+
+References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Span
+from ..findings import Applicability, Edit, Finding
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule(
+    "GF501",
+    "inference-escape",
+    fix=Applicability.DISPLAY,
+    languages=("python",),
+    needles=(b"inference_mode",),
+)
+
+
+@RULE.check_file
+def escapes(facts: Facts, project: Project) -> Iterator[Finding]:
+    python = facts.python
+    if python is None:
+        return
+    for escape in python.escapes:
+        use = python.uses[escape.use].use
+        if use.guard != guards.PYTHON_INFERENCE_MODE:
+            continue
+        row = facts.row(escape.made.start)
+        message = (
+            f"`{escape.variable}` is an inference tensor (made at line {row} under inference mode) and is {escape.what}"
+        )
+        end = use.type_span.end
+        name_start = end - len(use.written.rpartition(".")[2])
+        edits = [Edit(Span(name_start, end), guards.NO_GRAD)] if use.alias is None else []
+        advice = f"clone `{escape.variable}` after the block, or use `no_grad` for the block"
+        yield RULE.at(facts, escape.span, message, use=use, edits=edits, fix_message=advice)

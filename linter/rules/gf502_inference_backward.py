@@ -1,0 +1,57 @@
+"""GF502 inference-backward: gradients are computed, or an optimizer steps, under inference mode.
+
+What it flags: `.backward()`, `torch.autograd.grad`, `torch.autograd.backward` or an optimizer's `.step()` inside a
+`with torch.inference_mode():` block or a function that it decorates.
+
+Why it is bad: nothing that is computed under inference mode records a gradient, so `backward` raises `element 0 of
+tensors does not require grad and does not have a grad_fn`. A graph that was built before can be differentiated, but the
+fresh `.grad` is an inference tensor, and so is what an optimizer makes for its state: the next step outside raises.
+
+Example:
+
+    @torch.inference_mode()
+    def train_step(batch):
+        loss = model(batch).sum()
+        loss.backward()
+        optimizer.step()
+
+Use instead: no guard around training code.
+
+Fix: none.
+
+Not flagged: code inside `torch.inference_mode(False)` or `inference_mode(flag)`; functions that are defined, not run,
+inside the block; schedulers.
+
+References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts
+from ..findings import Finding, Severity
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule(
+    "GF502",
+    "inference-backward",
+    severity=Severity.ERROR,
+    languages=("python",),
+    needles=(b"inference_mode", b"_InferenceMode"),
+)
+
+
+@RULE.check_file
+def gradients(facts: Facts, project: Project) -> Iterator[Finding]:
+    python = facts.python
+    if python is None:
+        return
+    for call in python.gradient_calls:
+        use = python.uses[call.use].use
+        if use.guard in (guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE):
+            row = facts.row(use.span.start)
+            message = f"`{call.what}` under `{use.written}` of line {row}: no gradients are recorded here"
+            yield RULE.at(facts, call.span, message, use=use)

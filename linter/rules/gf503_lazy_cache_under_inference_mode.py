@@ -1,0 +1,53 @@
+"""GF503 lazy-cache-under-inference-mode: an attribute is filled with an inference tensor and used in training too.
+
+What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode, in a method that it decorates,
+in its block, or in a method called from there, where another method reads `self.x` in normal mode.
+
+Why it is bad: whoever comes first fills the cache. When that is an evaluation, every later training step finds an
+inference tensor and raises `Inference tensors cannot be saved for backward`; when training comes first, all is well. So
+the failure depends on the order of calls.
+
+Example:
+
+    @torch.inference_mode()
+    def predict(self, x):
+        if self.mask is None:
+            self.mask = torch.ones(x.shape[-1])
+        return self.model(x * self.mask)
+
+    def forward(self, x):
+        return self.model(x * self.mask)
+
+Use instead: fill the cache in `__init__` (as a buffer), or under `with torch.inference_mode(False):`, or use
+`torch.no_grad()` for the evaluation.
+
+Fix: display only.
+
+Not flagged: caches that only methods under inference mode read; values that are no new tensors.
+
+References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..findings import Finding
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF503", "lazy-cache-under-inference-mode", languages=("python",), needles=(b"inference_mode",))
+
+
+@RULE.check_file
+def caches(facts: Facts, project: Project) -> Iterator[Finding]:
+    python = facts.python
+    if python is None:
+        return
+    for cache in python.lazy_caches:
+        message = (
+            f"`self.{cache.attribute}` becomes an inference tensor when `{cache.method}` fills it under inference "
+            f"mode, and `{cache.reader}` reads it in normal mode (line {facts.row(cache.reader_span.start)})"
+        )
+        yield RULE.at(facts, cache.span, message)

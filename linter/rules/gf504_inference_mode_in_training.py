@@ -1,0 +1,68 @@
+"""GF504 inference-mode-in-training: inference mode for validation, in code that trains with FSDP, XLA or torch.compile.
+
+What it flags: `torch.inference_mode()` in a file that computes gradients and uses FullyShardedDataParallel,
+`fully_shard`, torch_xla or `torch.compile`. Off by default: much such code works.
+
+Why it is bad: these wrap the model's own parameters and buffers, and make or swap tensors when the model runs. What
+they make during a validation under inference mode is an inference tensor, which the next training step cannot use.
+
+Example:
+
+    model = FullyShardedDataParallel(model)
+    with torch.inference_mode():
+        validate(model)
+    loss.backward()
+
+Use instead: `torch.no_grad()` around validation.
+
+Fix: unsafe: `no_grad` is put in its place, which is a little slower and tracks versions.
+
+Not flagged: files that do not train; `inference_mode(False)` and `inference_mode(flag)`.
+
+References: PyTorch issues on FSDP, XLA and inference mode; https://docs.pytorch.org/docs/stable/fsdp.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, Span
+from ..findings import Applicability, Edit, Finding, Severity
+from ..project import Project
+from ..python.facts import uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF504",
+    "inference-mode-in-training",
+    severity=Severity.INFO,
+    fix=Applicability.UNSAFE,
+    languages=("python",),
+    needles=(b"inference_mode",),
+    default=False,
+)
+
+
+@RULE.check_file
+def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
+    python = facts.python
+    if python is None or not python.training or not python.trains:
+        return
+    sign = python.training[0]
+    for found in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR):
+        use = found.use
+        if found.called and found.mode is not True:
+            continue
+        message = (
+            f"`{use.written}` in a file that trains with {sign.what} (line {facts.row(sign.span.start)}): "
+            "what is made under it cannot be trained with; use no_grad"
+        )
+        written = use.written.rpartition(".")[0]
+        qualifier = written + "." if written else ""
+        edits = []
+        if qualifier and use.alias is None:
+            edits = [Edit(Span(use.type_span.start, found.call_span.end), f"{qualifier}{guards.NO_GRAD}()")]
+        yield RULE.at(
+            facts, found.call_span, message, use=use, edits=edits, fix_message=f"use `{qualifier}{guards.NO_GRAD}()`"
+        )

@@ -1,0 +1,59 @@
+"""GF505 legacy-decorator-call: `@torch.no_grad` without brackets needs torch 2.1.
+
+What it flags: a guard as decorator without brackets, where the configured `minimum-torch` is older than 2.1.
+
+Why it is bad: before torch 2.1 the class itself was called with the function: `no_grad` raised a TypeError when the
+module was imported, and `inference_mode` took the function for its argument and put an object in its place that cannot
+be called.
+
+Example:
+
+    @torch.no_grad
+    def evaluate(model, loader): ...
+
+Use instead: `@torch.no_grad()`, which works everywhere.
+
+Fix: safe: the brackets are added.
+
+Not flagged: anything, when no `minimum-torch` is configured or it is 2.1 or newer.
+
+References: torch/utils/_contextlib.py of torch 2.1 (`_NoParamDecoratorContextManager`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, Span
+from ..findings import Applicability, Edit, Finding
+from ..project import Project
+from ..python.facts import Kind, uses_of
+from ..rule import Rule
+
+RULE = Rule(
+    "GF505",
+    "legacy-decorator-call",
+    fix=Applicability.SAFE,
+    languages=("python",),
+    needles=(b"no_grad", b"inference_mode", b"enable_grad"),
+)
+
+_SINCE = (2, 1)
+_PLAIN = (guards.NO_GRAD, guards.ENABLE_GRAD, guards.PYTHON_INFERENCE_MODE)
+
+
+@RULE.check_file
+def uncalled_decorators(facts: Facts, project: Project) -> Iterator[Finding]:
+    version = tuple(int(part) for part in re.findall(r"\d+", project.minimum_torch)[:2])
+    if not version or version >= _SINCE:
+        return
+    for found in uses_of(facts, _PLAIN, Form.DECORATOR):
+        if found.called or found.decorated is None or found.decorated.kind is Kind.CLASS:
+            continue
+        use, end = found.use, found.call_span.end
+        message = f"`@{use.written}` without brackets needs torch 2.1, and torch {project.minimum_torch} is supported"
+        yield RULE.at(
+            facts, use.span, message, use=use, edits=[Edit(Span(end, end), "()")], fix_message=f"`@{use.written}()`"
+        )
