@@ -46,7 +46,7 @@ def _mask_region(masked: bytearray, text: bytes, start: int, end: int) -> None:
     while (match := _NEXT.search(text, position, end)) is not None:
         position = match.end()
         if match.lastgroup == "block":
-            _mask_block(masked, match.start(), match.end())
+            _mask_block(masked, match.start())
         elif match.lastgroup == "bracket":
             _mask_message(masked, text, match.start())
         elif match.lastgroup == "at":
@@ -57,14 +57,12 @@ def _mask_region(masked: bytearray, text: bytes, start: int, end: int) -> None:
             _mask_for_in(masked, text, match.end() - 1)
 
 
-def _mask_block(masked: bytearray, start: int, end: int) -> None:
-    # `^{` and `^(…){` become lambdas; the introducer needs two characters, and the blank before is one.
-    if end - start >= 2:
+def _mask_block(masked: bytearray, start: int) -> None:
+    # `^{` and `^(…){` become lambdas; the introducer needs two characters, and a blank beside `^` is one.
+    if bytes(masked[start + 1 : start + 2]) in (b" ", b"\t"):
         masked[start : start + 2] = b"[]"
     elif start and bytes(masked[start - 1 : start]) in (b" ", b"\t"):
         masked[start - 1 : start + 1] = b"[]"
-    elif masked[start + 1 : start + 2] == b"{":
-        masked[start] = 0x20
     else:
         masked[start] = 0x20
 
