@@ -59,6 +59,17 @@ class Argument(NamedTuple):
     empty: bool
 
 
+class Holder(NamedTuple):
+    """What is given a guard that was made on the heap."""
+
+    name: str
+    """As written; empty when nothing is: the expression is a statement of its own."""
+    declared: bool
+    """The holder is declared there, so that it ends with the block."""
+    raw: bool
+    """A plain pointer, which destroys nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class GuardUse:
     """One place where a guard stands."""
@@ -77,8 +88,12 @@ class GuardUse:
     variable_spans: tuple[Span, ...] = ()
     """Every place in the scope where the variable's name stands, its declaration first."""
     argument: Argument | None = None
+    holder: Holder | None = None
+    """Of a guard on the heap: what keeps it; None when it is handed on, or cannot be told."""
     scope: Span = NOWHERE
     """The block at whose end the guard is destroyed."""
+    first_work: Span | None = None
+    """The first statement behind it in its scope that can do something; None when nothing is left to cover."""
     function: int | None = None
     """Index of the innermost function or lambda in `Facts.functions`."""
     class_: int | None = None
@@ -263,6 +278,8 @@ class Facts:
     registrations: tuple[Registration, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     returns: tuple[Return, ...] = ()
+    deletes: tuple[str, ...] = ()
+    """Operands of `delete`, as written."""
     conditionals: tuple[Conditional, ...] = ()
     aliases: tuple[Alias, ...] = ()
     macros: tuple[Macro, ...] = ()

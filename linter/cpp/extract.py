@@ -49,6 +49,7 @@ _QUERY = """
 (assignment_expression) @assignment
 (init_declarator) @declarator
 (return_statement) @return
+(delete_expression) @delete
 (alias_declaration) @alias
 (type_definition) @typedef
 (namespace_alias_definition) @namespace_alias
@@ -104,6 +105,7 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
         registrations=_registrations(source.text),
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
+        deletes=tuple(reading.deletes),
         conditionals=find_conditionals(code_only(source.text)),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
@@ -152,6 +154,7 @@ class _Reading:
         self.calls: list[Call] = []
         self.assignments: list[Assignment] = []
         self.returns: list[Return] = []
+        self.deletes: list[str] = []
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
         self._starts: list[int] = []
@@ -185,6 +188,8 @@ class _Reading:
             value = node.named_children[0] if node.named_children else None
             text = self.written(value) if value is not None else ""
             self.returns.append(Return(text, self.span(node), self.function_at(node.start_byte + self.shift)))
+        for node in captures.get("delete", ()):
+            self.deletes += [self.written(child) for child in node.named_children]
         self._read_aliases(captures)
         for node in captures.get("macro", ()):
             name, body = node.child_by_field_name("name"), node.child_by_field_name("value")

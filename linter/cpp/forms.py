@@ -7,7 +7,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from .. import guards
-from ..facts import Argument, Form, GuardUse, Span
+from ..facts import Argument, Form, GuardUse, Holder, Span
+from .effects import first_work
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -38,6 +39,7 @@ _SMART = {
     "in_place_type_t": Form.OPTIONAL,
 }
 _NAMESPACES = frozenset({"at", "torch", "c10"})
+_COVERS = (Form.DECLARATION, Form.AUTO)
 _NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
 
 
@@ -93,6 +95,7 @@ def _complete(
         first = scope if form is Form.MEMBER else reading.span(declarator)
         spans = _variable_spans(reading, variable, first, scope)
         spans = (reading.span(declarator), *(span for span in spans if span != reading.span(declarator)))
+    work = first_work(statement, block) if form in _COVERS else None
     return GuardUse(
         guard=guard,
         form=form,
@@ -103,7 +106,9 @@ def _complete(
         variable=variable,
         variable_spans=spans,
         argument=_argument(reading, argument),
+        holder=_holder(reading, top, statement) if form is Form.HEAP else None,
         scope=scope,
+        first_work=reading.span(work) if work is not None else None,
         class_=reading._class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
         namespace=reading.namespace(top),
         under_error=under_error,
@@ -180,7 +185,7 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     at_namespace = _block_of(parent).type in ("translation_unit", "declaration_list")
     if name is None:
         return Form.REFERENCE, parent, None, None, True
-    if vexing:
+    if vexing and (at_namespace or _is_empty(argument)):
         form = Form.REFERENCE if at_namespace else Form.VEXING_PARSE
         return form, parent, name, argument, True
     words = {
@@ -194,7 +199,7 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     elif "extern" in words:
         form = Form.REFERENCE
     elif at_namespace:
-        form = Form.GLOBAL
+        form = Form.GLOBAL if _is_outside_functions(reading, parent) else Form.REFERENCE
     outer = parent.parent
     lonely = outer is not None and outer.type in _CONTROL | {
         "init_statement",
@@ -202,6 +207,29 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         "case_statement",
     }
     return form, parent, name, argument, len(declarators) > 1 or lonely
+
+
+_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
+
+
+def _is_outside_functions(reading: _Reading, node: Node) -> bool:
+    """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
+    opened: list[bool] = []
+    previous = 0
+    for match in re.finditer(rb"[{};]", reading.code[: node.start_byte]):
+        if match.group() == b"{":
+            opened.append(_NAMESPACE_HEAD.search(reading.code, previous, match.start()) is not None)
+        elif match.group() == b"}":
+            if not opened:
+                return False
+            opened.pop()
+        previous = match.end()
+    return all(opened)
+
+
+def _is_empty(parameters: Node | None) -> bool:
+    """`()`; with something in it, `at::G g(a && b);` is a guard that the grammar reads as a function."""
+    return parameters is None or all(child.type == "comment" for child in parameters.named_children)
 
 
 def _last_name(node: Node) -> bytes:
@@ -298,7 +326,7 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
             return None  # `at::G g = at::G(true);` was met at its type
         words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
         if _block_of(declaration).type in ("translation_unit", "declaration_list"):
-            form = Form.GLOBAL
+            form = Form.GLOBAL if _is_outside_functions(reading, declaration) else Form.REFERENCE
         else:
             form = Form.STATIC if {"static", "thread_local"} & words else Form.AUTO
         return form, declaration, name, argument, False
@@ -417,6 +445,42 @@ _FORMS = {
     "function_declarator": _function,
     "ERROR": _error,
 }
+
+
+# -- guards on the heap
+
+
+def _holder(reading: _Reading, top: Node, statement: Node) -> Holder | None:
+    """What is given the guard, climbing from its name through the expression that makes it."""
+    current, raw = top, False
+    while current != statement and current.parent is not None:
+        outer = current.parent
+        if outer.type == "new_expression":
+            raw = True
+        elif outer.type in ("init_declarator", "assignment_expression"):
+            target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
+            if target is None:
+                return None
+            return Holder(reading.written(target).lstrip("*&"), outer.type == "init_declarator", raw)
+        elif outer.type == "declaration":
+            declarator = outer.child_by_field_name("declarator")
+            if current.type in ("template_type", "qualified_identifier") and declarator is not None:
+                inner = declarator.child_by_field_name("declarator") or declarator
+                return Holder(reading.written(inner).lstrip("*&"), True, False)
+            return None
+        elif outer.type == "argument_list":
+            call = outer.parent
+            callee = call.child_by_field_name("function") if call is not None else None
+            written = reading.written(callee) if callee is not None else ""
+            if written.endswith((".reset", "->reset")):
+                return Holder(re.split(r"\.reset|->reset", written)[0], False, False)
+            if call is None or re.sub(r"<.*", "", written).rsplit("::", 1)[-1] not in _SMART:
+                return None
+            raw = False
+        elif outer.type in ("return_statement", "lambda_expression", "initializer_list"):
+            return None
+        current = outer
+    return Holder("", False, raw) if statement.type == "expression_statement" else None
 
 
 # -- surroundings

@@ -45,6 +45,7 @@ from ..decision import decide
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Context, Decision, Finding
 from ..gates import has_new_counterpart
+from ..ownership import is_another_librarys
 from ..prefilter import LEGACY_NEEDLES
 from ..project import Project
 from ..python.facts import use_behind
@@ -73,7 +74,7 @@ def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     if facts.language == "python":
         if (use.form is Form.IMPORT and is_used(use, facts)) or _is_a_python_class(use, facts, project):
             return
-    elif use.alias is None and "::" not in use.written and _is_another_librarys(use, facts, project):
+    elif use.alias is None and "::" not in use.written and is_another_librarys(use, facts, project):
         return
     decision = decide(use, facts, project)
     yield RULE.at(facts, use.type_span, message_for(decision), use=use, decision=decision)
@@ -108,21 +109,3 @@ def _is_a_python_class(use: GuardUse, facts: Facts, project: Project) -> bool:
         for where, _ in project.defined_elsewhere(guards.LEGACY, "python")
     }
     return module in stems
-
-
-def _is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
-    """Whether an unqualified name means a class of that name that the project itself defines."""
-    for where, class_ in project.defined_elsewhere(guards.LEGACY):
-        if where.path == facts.path:
-            return True
-        space = class_.qualified.rpartition("::")[0]
-        opened = {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
-        if space and (use.namespace.split("::")[0] == space.split("::")[0] or space in opened):
-            return True
-        if (
-            not space
-            and not opened & {"at", "torch", "c10"}
-            and use.namespace.split("::")[0] not in ("at", "torch", "c10")
-        ):
-            return True
-    return False
