@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from ..linter.cpp.mask import code_only
 from ..linter.decision.inference import is_load
-from ..linter.facts import Facts, GuardUse, Span
+from ..linter.facts import Call, Facts, GuardUse, Span
 from ..linter.findings import Edit
 from .statements import indentation, newline_of, removal_with_comment, statement_around
 
 
-def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str) -> list[Edit] | None:
-    """The edits that declare the guard above the first load of its scope; None when no load stands above it."""
+def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Call | None = None) -> list[Edit] | None:
+    """The edits that declare the guard above the first load of its scope, or above `work`.
+
+    None when there is no load above it, or when a preprocessor condition begins or ends between the two places.
+    """
     above = Span(use.scope.start, use.span.start)
     loads = [call for call in facts.calls if is_load(call) and above.holds(call.span) and call.function == use.function]
-    if not loads:
+    first = work or next(iter(loads), None)
+    if first is None:
         return None
-    start = statement_around(code_only(text), use.scope, loads[0].span.start)
+    start = statement_around(code_only(text), use.scope, first.span.start)
     if start >= use.span.start or _gated(start, use, facts):
         return None
     indent = indentation(text, start).decode()

@@ -12,9 +12,9 @@ from ..linter.facts import Facts, Form, GuardUse, Span
 from ..linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
 from ..linter.hazards import Hazard, escape_hazards
 from ..linter.project import Project
+from ..linter.redundancy import redundant_guards
 from .hoist import hoisted
 from .includes import needed_include
-from .neighbours import redundant_neighbours
 from .statements import removal
 from .variables import free_name, renaming
 
@@ -89,7 +89,8 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
         return None, ()
     inference = context is Context.INFERENCE
     constant = use.argument is None or use.argument.empty or use.argument.value is True
-    dropped = redundant_neighbours(use, site.facts) if inference and constant and use.macro is None else []
+    covered = redundant_guards(use, site.facts) if inference and constant and use.macro is None else []
+    dropped = [other.span for other in covered]
     drop_edits = [removal(site.text, span) for span in dropped]
     variable, renamed = renaming(use, site.facts, site.text, dropped)
     edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
@@ -119,7 +120,7 @@ def _spelling(site: Site) -> str:
     if context is Context.INFERENCE:
         if _using_declaration_follows(site):
             return name
-        return _inference_qualifier(site.facts) + name
+        return inference_qualifier(site.facts) + name
     if use.alias is not None:
         return f"at::{name}"
     prefix = use.written[: len(use.written) - len(guards.LEGACY)]
@@ -128,7 +129,7 @@ def _spelling(site: Site) -> str:
     return prefix + name
 
 
-def _inference_qualifier(facts: Facts) -> str:
+def inference_qualifier(facts: Facts) -> str:
     """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
     for other in facts.guard_uses:
         if other.guard == guards.INFERENCE_MODE and other.written in (
@@ -243,7 +244,7 @@ def _doubts(site: Site) -> list[str]:
     if use.shared:
         doubts.append("the declaration holds more than this guard")
     if decision.context is Context.INFERENCE:
-        doubts += [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
+        doubts += [hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return doubts
 
 
@@ -259,7 +260,7 @@ def _hazards(site: Site) -> list[Hazard]:
     ]
 
 
-def _hazard_in_words(hazard: Hazard) -> str:
+def hazard_in_words(hazard: Hazard) -> str:
     way_out = "clone it there, or move that code into the scope"
     return f"`{hazard.variable}` becomes an inference tensor and is {hazard.what} at line {hazard.row}: {way_out}"
 
@@ -298,7 +299,7 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
     drops = [removal(site.text, span) for span in dropped]
     edits = {*moved, *drops, *([include] if include else [])}
     message = "replace the guard and move it above the model load, which the migration guide says to guard too"
-    doubts = [_hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
+    doubts = [hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return Fix("; ".join([message, *doubts]), Applicability.UNSAFE, tuple(sorted(edits)), HOIST)
 
 
@@ -322,7 +323,7 @@ def _alias(site: Site) -> Fix | None:
             return None
     elif _alias_decision(site.facts, site.project, alias.name) is not context:
         return None
-    target = _inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
+    target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
     if context is not Context.INFERENCE and "::" in use.written:
         target = use.written[: len(use.written) - len(guards.LEGACY)]
     edits = [Edit(use.type_span, target + NEW_NAME[context])]

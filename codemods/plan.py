@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..linter.engine import Report
 from ..linter.findings import Finding, Fix
 from ..linter.sources import Source, read
 from .legacy_guard import Site, fixes_for
+from .scopes import (
+    hoist_the_guard,
+    name_the_temporary,
+    remove_the_guard,
+    repeat_in_the_thread,
+    replace_by_inference_mode,
+)
 
-CODEMODS = {"GF101": fixes_for}
+CODEMODS: dict[str, Callable[[Site], tuple[Fix | None, tuple[Fix, ...]]]] = {
+    "GF101": fixes_for,
+    "GF201": name_the_temporary,
+    "GF203": name_the_temporary,
+    "GF207": repeat_in_the_thread,
+    "GF208": hoist_the_guard,
+    "GF301": replace_by_inference_mode,
+    "GF302": remove_the_guard,
+    "GF303": remove_the_guard,
+    "GF304": remove_the_guard,
+}
 """Rules whose edits need the file's text; other rules bring their edits themselves."""
 
 
@@ -22,7 +40,7 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
     planned: list[Finding] = []
     for finding in report.findings:
         codemod = CODEMODS.get(finding.code)
-        if codemod is None or finding.use is None or finding.decision is None:
+        if codemod is None or finding.use is None or finding.fix is not None:
             planned.append(finding)
             continue
         if finding.path not in sources:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from . import guards
-from .decision import open_questions
-from .facts import Facts, GuardUse
+from .facts import Facts
 from .findings import Finding
 from .prefilter import CPP_NEEDLES
 from .project import Project
@@ -116,7 +114,7 @@ def read_project(
     found += _through_reexports(found, walk, workers, executor)
     project = Project(found, minimum_torch=options.minimum_torch)
     if any(rule.whole_project for rule in rules):
-        project = _answer_open_questions(project, walk, workers, executor)
+        project = _answer_open_questions(project, rules, walk, workers, executor)
     return walk, project
 
 
@@ -124,7 +122,9 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-def _answer_open_questions(project: Project, walk: Walk, workers: int, executor: Executor | None) -> Project:
+def _answer_open_questions(
+    project: Project, rules: Sequence[Rule], walk: Walk, workers: int, executor: Executor | None
+) -> Project:
     """The project with the files that name what its open uses depend on."""
     asked: dict[str, set[str]] = {"cpp": set(), "python": set()}
     for _ in range(_ROUNDS):
@@ -134,8 +134,8 @@ def _answer_open_questions(project: Project, walk: Walk, workers: int, executor:
                 name
                 for facts in project
                 if facts.language == language
-                for use in legacy_uses(facts)
-                for name in open_questions(use, facts, project)
+                for rule in rules
+                for name in rule.questions(facts, project)
             }
             if not names <= known:
                 known |= names
@@ -182,10 +182,6 @@ def names_word(path: str, names: Iterable[str]) -> bool:
     except (Unreadable, BinaryFile):
         return False
     return re.search(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b", text) is not None
-
-
-def legacy_uses(facts: Facts) -> Iterable[GuardUse]:
-    return (use for use in facts.guard_uses if use.guard == guards.LEGACY)
 
 
 def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int]:

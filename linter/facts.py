@@ -107,6 +107,17 @@ class GuardUse:
     """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
 
     @property
+    def declares_its_argument(self) -> bool:
+        """`at::G(name);` declares a variable of that name ([dcl.ambig.res]); it constructs no temporary."""
+        return (
+            self.form is Form.TEMPORARY
+            and self.argument is not None
+            and self.argument.value is None
+            and self.argument.text.startswith("(")
+            and self.argument.text[1:-1].strip().isidentifier()
+        )
+
+    @property
     def live(self) -> Span:
         """The part of the scope that the guard covers: from its end to the end of the block."""
         return Span(self.span.end, max(self.span.end, self.scope.end))

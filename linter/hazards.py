@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from .facts import Assignment, Call, Facts, Function, GuardUse, Span
 from .project import Project
+from .scopes import inference_mode_at, is_expected_to_throw, is_run_in_place
 
 _IN_PLACE = re.compile(r"^[a-zA-Z]\w*[^_]_$")
 _NOT_TENSOR = re.compile(r"^(?:std|env|jenv|this)$")
@@ -130,3 +131,73 @@ def _words(text: str) -> set[str]:
 
 def _hazard(variable: str, what: str, span: Span, facts: Facts) -> Hazard:
     return Hazard(variable, what, span, facts.row(span.start))
+
+
+# -- escapes that one function proves
+
+_MAKES = re.compile(r"^(?:::)?(?:torch|at)::(?:nn::functional::|special::|linalg::|fft::)?(?P<name>[a-z]\w*)\(")
+_NO_NEW_TENSOR = frozenset(
+    """view_as_real view_as_complex real imag narrow select slice squeeze unsqueeze transpose t permute diagonal detach
+    reshape flatten unbind split chunk movedim swapaxes swapdims expand_copy alias load pickle_load dtype device
+    requires_grad str numel max_size get_num_threads conj adjoint ravel unflatten""".split()
+)
+_NEW_BY_METHOD = re.compile(r"(?:\.|->)(?:forward\(.*\)|clone\(\))(?:\.toTensor\(\))?$")
+
+
+def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
+    """Tensors made under an InferenceMode that raise below its scope, as far as the function itself proves it."""
+    if use.function is None:
+        return []
+    body = facts.functions[use.function].body
+    after = Span(use.scope.end, body.end)
+    found: list[Hazard] = []
+    for made in facts.assignments:
+        if not use.live.holds(made.span) or made.declares or made.operator != "=" or not _makes_tensor(made.value):
+            continue
+        if not made.target.isidentifier() or not is_run_in_place(made.function, use.function, facts):
+            continue
+        if inference_mode_at(facts, made.span, made.function) is not use:
+            continue
+        if _is_declared_inside(made.target, use, facts):
+            continue
+        until = _next_value(made.target, after, facts)
+        for hazard in _mutations({made.target}, Span(after.start, until), facts, exclude=None):
+            if hazard.what in _PROVEN and not _is_covered(hazard, use, facts):
+                found.append(hazard)
+    return list({hazard.span: hazard for hazard in found}.values())
+
+
+_PROVEN = ("changed in place", "given requires_grad", "saved for backward")
+
+
+def _makes_tensor(value: str) -> bool:
+    """Whether the value is a tensor with storage of its own: a view of an ordinary tensor stays ordinary."""
+    match = _MAKES.match(value)
+    if match is not None:
+        return match["name"] not in _NO_NEW_TENSOR and value.endswith(")")
+    return _NEW_BY_METHOD.search(value) is not None
+
+
+def _is_declared_inside(name: str, use: GuardUse, facts: Facts) -> bool:
+    return any(
+        a.target == name and a.declares and use.scope.holds(a.span) and a.function == use.function
+        for a in facts.assignments
+    )
+
+
+def _next_value(name: str, after: Span, facts: Facts) -> int:
+    """Where the variable is given another value, or goes out of the function's hands; the end when it is not."""
+    given = [a.span.start for a in facts.assignments if a.target == name and a.operator == "=" and after.holds(a.span)]
+    return min([*given, after.end])
+
+
+def _is_covered(hazard: Hazard, use: GuardUse, facts: Facts) -> bool:
+    """Whether another InferenceMode is on there, a lambda runs it elsewhere, or a test expects the error."""
+    for call in facts.calls:
+        if call.span == hazard.span and (
+            is_expected_to_throw(call, facts) or not is_run_in_place(call.function, use.function, facts)
+        ):
+            return True
+    return any(
+        other.guard == use.guard and other.live.holds(hazard.span) and other is not use for other in facts.guard_uses
+    )

@@ -21,6 +21,7 @@ from .project import Project
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
+Questions = Callable[[Facts, Project], Iterable[str]]
 
 
 class UnknownRule(Exception):
@@ -40,12 +41,11 @@ class Rule:
     needles: tuple[bytes, ...] = ()
     """Bytes of which one stands in every file with a finding; empty for rules that look at every file."""
     default: bool = True
-    whole_project: bool = False
-    """Its decisions may need facts of files that hold no guard."""
     summary: str = ""
     documentation: str = ""
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
+    _questions: list[Questions] = field(default_factory=list)
 
     def check_use(self, check: UseCheck) -> UseCheck:
         """Register a check that is asked about each guard use."""
@@ -56,6 +56,20 @@ class Rule:
         """Register a check that is asked about each file."""
         self._files.append(check)
         return check
+
+    def asks(self, questions: Questions) -> Questions:
+        """Register what the rule must know of files that hold no guard: names whose places could change a decision."""
+        self._questions.append(questions)
+        return questions
+
+    @property
+    def whole_project(self) -> bool:
+        """Whether its decisions may need facts of files that hold no guard."""
+        return bool(self._questions)
+
+    def questions(self, facts: Facts, project: Project) -> Iterator[str]:
+        for questions in self._questions:
+            yield from questions(facts, project)
 
     def findings(self, facts: Facts, project: Project) -> Iterator[Finding]:
         for check in self._files:

@@ -38,10 +38,10 @@ ATen/core/LegacyTypeDispatch.h and c10/core/InferenceMode.h of torch 2.13.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .. import guards
-from ..decision import decide
+from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Context, Decision, Finding
 from ..gates import has_new_counterpart
@@ -52,12 +52,7 @@ from ..python.facts import use_behind
 from ..rule import Rule
 
 RULE = Rule(
-    "GF101",
-    "legacy-guard",
-    fix=Applicability.SAFE,
-    languages=("cpp", "python"),
-    needles=LEGACY_NEEDLES,
-    whole_project=True,
+    "GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES
 )
 
 _WHY = {
@@ -65,6 +60,14 @@ _WHY = {
     Context.KERNEL: "code that runs as a kernel below autograd",
     Context.BELOW_AUTOGRAD: "an in-place, view or factory kernel that must keep version counting and view tracking",
 }
+
+
+@RULE.asks
+def users(facts: Facts, project: Project) -> Iterable[str]:
+    """Who registers, calls or holds what a use stands in may stand in another file."""
+    for use in facts.guard_uses:
+        if use.guard == guards.LEGACY:
+            yield from open_questions(use, facts, project)
 
 
 @RULE.check_use

@@ -1,0 +1,75 @@
+"""Guards that an `InferenceMode` makes redundant: it switches grad mode off itself (c10/core/InferenceMode.h)."""
+
+from __future__ import annotations
+
+from .facts import Facts, Form, GuardUse, Span
+from .scopes import is_run_in_place
+
+_LOCAL = (Form.DECLARATION, Form.AUTO)
+
+
+def switches_grad_off(use: GuardUse) -> bool:
+    """`NoGradGuard`, or `AutoGradMode` with a literal false: implied by InferenceMode."""
+    if use.guard == "NoGradGuard":
+        return use.argument is None or use.argument.empty
+    return use.guard == "AutoGradMode" and use.argument is not None and use.argument.value is False
+
+
+def _switches_grad_on(use: GuardUse) -> bool:
+    """`AutoGradMode(true)`, `InferenceMode(false)`, and both with a value that is known at run time only."""
+    if use.guard == "InferenceMode":
+        return use.argument is not None and not use.argument.empty and use.argument.value is not True
+    return use.guard == "AutoGradMode" and not switches_grad_off(use)
+
+
+def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
+    """The guards beside `use`, and in the blocks below it, that do nothing once `use` is an InferenceMode.
+
+    A guard stays when something runs between it and the guard below it (that would lose its cover), when grad mode
+    is switched on again around it, when a preprocessor condition parts the two, or when its name is used.
+    """
+    forms = (Form.MEMBER,) if use.form is Form.MEMBER else _LOCAL
+    if use.form not in forms:
+        return []
+    switches = [other for other in facts.guard_uses if _switches_grad_on(other) and other.form in forms]
+    if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
+        return []
+    if any(call.name == "set_enabled" and use.scope.holds(call.span) for call in facts.calls):
+        return []
+    return [
+        other
+        for other in facts.guard_uses
+        if other.form in forms
+        and switches_grad_off(other)
+        and not other.shared
+        and not other.under_error
+        and other.macro == use.macro
+        and len(other.variable_spans) <= 1
+        and _gates(other.span, facts) == _gates(use.span, facts)
+        and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
+    ]
+
+
+def _is_beside(other: GuardUse, use: GuardUse) -> bool:
+    if other.scope != use.scope or other.type_span == use.type_span:
+        return False
+    if use.form is Form.MEMBER or other.span.start > use.span.start:
+        return True
+    return other.first_work is None or other.first_work.start >= use.span.start
+
+
+def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[GuardUse]) -> bool:
+    """Whether the guard stands in a block below `use`, with grad mode still off there."""
+    return (
+        use.form is not Form.MEMBER
+        and use.live.holds(other.span)
+        and other.scope != use.scope
+        and is_run_in_place(other.function, use.function, facts)
+        and not any(use.live.holds(switch.span) and switch.live.holds(other.span) for switch in switches)
+    )
+
+
+def _gates(span: Span, facts: Facts) -> list[Span]:
+    return [
+        branch.span for conditional in facts.conditionals for branch in conditional.branches if branch.span.holds(span)
+    ]

@@ -1,0 +1,64 @@
+"""GF202 guard-covers-nothing: nothing is left to cover between the guard and the end of its scope.
+
+What it flags: a named guard behind which its block does nothing any more: it is the last statement, or only
+`return true;`, a flag, constant log text or `model.eval()` follow.
+
+Why it is bad: a guard acts from its declaration to the end of its block. In a constructor, a load function or a
+`setEvaluationMode()` it ends with that function; the author took it for a global switch, and the code that runs the
+model later records gradients.
+
+Example:
+
+    Detector::Detector(const std::string& path) {
+      module_ = torch::jit::load(path);
+      module_.eval();
+      torch::NoGradGuard no_grad;
+    }
+
+Use instead: the guard at the top of every function that runs the model:
+
+    torch::Tensor Detector::detect(const torch::Tensor& image) {
+      c10::InferenceMode guard;
+      return module_.forward({image}).toTensor();
+    }
+
+Fix: none. Where the guard belongs is in another function.
+
+Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; macro
+bodies; members; `at::AutoNonVariableTypeMode`, for which GF101 says `remove`.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/InferenceMode.h, c10/core/GradMode.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, GuardUse
+from ..findings import Finding
+from ..ownership import is_gradient_guard
+from ..prefilter import CURRENT_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF202", "guard-covers-nothing", needles=CURRENT_NEEDLES)
+
+
+@RULE.check_use
+def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.form not in (Form.DECLARATION, Form.AUTO) or use.first_work is not None:
+        return
+    if use.function is None or use.macro is not None or use.under_error or use.guard == guards.LEGACY:
+        return
+    if not is_gradient_guard(use, facts, project):
+        return
+    function = facts.functions[use.function]
+    where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
+    yield RULE.at(
+        facts,
+        use.type_span,
+        f"{use.guard} covers nothing: it ends with {where}, and nothing runs between; "
+        "declare it where the model is run",
+        use=use,
+    )

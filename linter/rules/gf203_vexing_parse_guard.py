@@ -1,0 +1,65 @@
+"""GF203 vexing-parse-guard: the statement declares something else than a guard with these arguments.
+
+What it flags: `torch::NoGradGuard guard();` in a function body, which declares a function; and
+`c10::InferenceMode(flag);`, which declares a guard *named* `flag` and never reads the flag.
+
+Why it is bad: the first switches nothing at all. The second is always on, whatever the flag says, and hides it. Both
+compile; the first with a warning of newer compilers, the second without one.
+
+Example:
+
+    void run(Model& model) {
+      torch::NoGradGuard guard();
+
+Use instead:
+
+    void run(Model& model) {
+      torch::NoGradGuard guard;
+
+Fix: unsafe. The brackets are dropped, or the guard is given a name of its own: what was meant comes into force.
+
+Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose;
+`guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends too.
+
+References: [dcl.ambig.res] of the C++ standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, GuardUse
+from ..findings import Applicability, Edit, Finding
+from ..ownership import is_gradient_guard
+from ..prefilter import CURRENT_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF203", "vexing-parse-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)
+
+
+@RULE.check_use
+def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.function is None or use.macro is not None or use.under_error or use.guard == guards.LEGACY:
+        return
+    argument = use.argument
+    if argument is None or not is_gradient_guard(use, facts, project):
+        return
+    if use.form is Form.VEXING_PARSE:
+        yield RULE.at(
+            facts,
+            use.span,
+            f"`{use.variable}` is declared as a function that returns a {use.guard}; no guard is made",
+            use=use,
+            edits=[Edit(argument.span, "")],
+            fix_message=f"drop the brackets, so that `{use.variable}` is a guard",
+        )
+    elif use.form is Form.TEMPORARY and not use.shared and use.declares_its_argument:
+        name = argument.text[1:-1].strip()
+        yield RULE.at(
+            facts,
+            use.span,
+            f"this declares a guard named `{name}`, which is always on; the flag `{name}` is not read",
+            use=use,
+        )

@@ -1,0 +1,57 @@
+"""GF204 static-or-global-guard: a guard with static storage sets the mode of whichever thread initialises it.
+
+What it flags: a guard at namespace scope, a `static` or `thread_local` guard in a function, a static data member.
+
+Why it is bad: the mode is a property of the thread. The constructor sets it for the thread that happens to run the
+initialiser (the main thread, the first caller, whoever loads the library), for ever; other threads are not
+touched, and every other user of that thread inherits a mode that nothing on screen explains. The destructor runs
+when the program ends.
+
+Example:
+
+    static torch::NoGradGuard no_grad;
+
+    torch::Tensor detect(const torch::Tensor& image) { return model->forward(image); }
+
+Use instead: a guard in the function that runs the model:
+
+    torch::Tensor detect(const torch::Tensor& image) {
+      c10::InferenceMode guard;
+      return model->forward(image);
+    }
+
+Fix: none. Which functions need the guard is not in the declaration.
+
+Not flagged: `NoGradGuard no_grad();` at namespace scope (a function), `extern` declarations, static pointers and
+optionals without a guard in them, static functions.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/GradMode.h (the state is thread local).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts, Form, GuardUse
+from ..findings import Finding
+from ..ownership import is_gradient_guard
+from ..prefilter import CPP_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF204", "static-or-global-guard", needles=CPP_NEEDLES)
+
+
+@RULE.check_use
+def static_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.form not in (Form.STATIC, Form.GLOBAL) or use.macro is not None or use.under_error:
+        return
+    if not is_gradient_guard(use, facts, project):
+        return
+    if use.form is Form.GLOBAL:
+        how = "at namespace scope sets the mode of the thread that runs the initialisers, until the program ends"
+    elif use.function is None:
+        how = "as a static member sets the mode of the thread that runs the initialisers, until the program ends"
+    else:
+        how = "with static storage sets the mode of the first thread that comes here, for as long as it lives"
+    yield RULE.at(facts, use.type_span, f"{use.guard} {how}; declare it in the functions that need it", use=use)

@@ -1,0 +1,107 @@
+"""GF205 heap-guard: a guard on the heap has no scope that ends it.
+
+What it flags: a guard made by `new`, `make_unique` or `make_shared` that nothing keeps (`new G;` is never
+destroyed, `std::make_unique<G>();` at once), or that a plain local pointer keeps which is never used again. At level
+info: a guard that is put into a member or a global and never released in the same file.
+
+Why it is bad: guards restore what was there when they were made, so they must end in the reverse order of their
+beginnings, on the same thread. One that is never destroyed leaves the thread in its mode; one that ends on another
+thread, or late, leaves the wrong mode behind.
+
+Example:
+
+    Runner::Runner() { new torch::NoGradGuard(); }
+
+Use instead: a local guard; `std::optional<c10::InferenceMode>` where it depends on a condition:
+
+    std::optional<c10::InferenceMode> guard;
+    if (inference) guard.emplace();
+
+Fix: none.
+
+Not flagged: a local smart pointer; a pointer that is returned, cast to a handle, passed on, or deleted, as the push and
+pop functions of a C interface do; a member that is reset somewhere in the file.
+
+Level: info where the pointer outlives the function, as what releases it may stand in another file.
+
+References: c10/core/InferenceMode.h, c10/core/GradMode.h of torch 2.13.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Facts, Form, GuardUse, Holder
+from ..findings import Finding, Severity
+from ..ownership import is_gradient_guard
+from ..prefilter import CPP_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF205", "heap-guard", needles=CPP_NEEDLES)
+
+
+@RULE.check_use
+def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    holder = use.holder
+    if use.form is not Form.HEAP or holder is None or use.function is None:
+        return
+    if use.macro is not None or use.under_error or not is_gradient_guard(use, facts, project):
+        return
+    if not holder.name:
+        fate = "never destroyed: nothing keeps the pointer" if holder.raw else "destroyed at the semicolon"
+        yield RULE.at(facts, use.span, f"{use.guard} on the heap is {fate}; declare it as a local variable", use=use)
+    elif holder.declared:
+        if holder.raw and not _is_used(holder, use, facts):
+            message = f"{use.guard} on the heap is never destroyed: `{holder.name}` is not used again"
+            yield RULE.at(facts, use.span, message, use=use)
+    elif not _is_local(holder, use, facts) and not _is_released(holder, facts):
+        message = f"{use.guard} is kept in `{holder.name}` and never released in this file: its life has no scope"
+        yield RULE.at(facts, use.span, message, use=use, severity=Severity.INFO)
+
+
+def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
+    """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
+    assert use.function is not None
+    body = facts.enclosing(use.function)[-1].span
+    texts = [
+        *facts.deletes,
+        *(call.callee + "(" + ",".join(call.arguments) for call in facts.calls if body.holds(call.span)),
+        *(returned.value for returned in facts.returns if body.holds(returned.span)),
+        *(
+            f"{assignment.target}={assignment.value}"
+            for assignment in facts.assignments
+            if body.holds(assignment.span) and not use.span.holds(assignment.span)
+        ),
+    ]
+    word = re.compile(rf"\b{re.escape(holder.name)}\b")
+    return any(word.search(text) for text in texts)
+
+
+def _is_local(holder: Holder, use: GuardUse, facts: Facts) -> bool:
+    """Whether the smart pointer that is given the guard is declared in a block around."""
+    return any(
+        other.holder is not None
+        and other.holder.declared
+        and other.holder.name == holder.name
+        and other.function is not None
+        and other.scope.holds(use.span)
+        for other in facts.guard_uses
+    )
+
+
+def _is_released(holder: Holder, facts: Facts) -> bool:
+    last = re.split(r"->|\.", holder.name)[-1]
+    return (
+        any(re.split(r"->|\.", deleted)[-1] == last for deleted in facts.deletes)
+        or any(
+            re.split(r"->|\.", call.receiver)[-1] == last and call.name in ("reset", "release", "swap")
+            for call in facts.calls
+            if call.receiver and not call.arguments
+        )
+        or any(
+            re.split(r"->|\.", assignment.target)[-1] == last and assignment.value in ("nullptr", "NULL", "{}", "0")
+            for assignment in facts.assignments
+        )
+    )

@@ -1,0 +1,75 @@
+"""GF206 guard-member: a guard that is a data member lives as long as its object.
+
+What it flags: a guard as a data member of a class that holds other things too, or does work of its own.
+
+Why it is bad: the mode is on from the object's construction to its destruction, in the thread that constructs it:
+around code that has nothing to do with the class, and not in the threads that call its methods. Two such objects
+that are not destroyed in reverse order leave the thread in the wrong mode.
+
+Example:
+
+    class Detector {
+      torch::jit::Module module_;
+      torch::NoGradGuard no_grad_;
+    };
+
+Use instead: a local guard in each method that runs the model.
+
+Fix: none.
+
+Not flagged: a class that is a guard itself (all its members are guards, or it is called `…Guard`, `…Scope`,
+`…Mode`, `…Lock`), test and benchmark fixtures, static members (GF204).
+
+Level: info. Whether the object is a local variable with a scope of its own is not in the class.
+
+References: c10/core/GradMode.h, c10/core/InferenceMode.h of torch 2.13.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Class, Facts, Form, GuardUse
+from ..findings import Finding, Severity
+from ..ownership import is_gradient_guard
+from ..prefilter import CPP_NEEDLES
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF206", "guard-member", severity=Severity.INFO, needles=CPP_NEEDLES)
+
+_SCOPED = re.compile(r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|No)[A-Z]")
+_FIXTURE = re.compile(r"Test|Fixture|Benchmark|testing::")
+
+
+@RULE.check_use
+def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.form is not Form.MEMBER or use.class_ is None or use.macro is not None or use.under_error:
+        return
+    class_ = facts.classes[use.class_]
+    if is_made_of_guards(class_) or _is_fixture(class_) or not is_gradient_guard(use, facts, project):
+        return
+    name = f"`{class_.name}`" if class_.name else "the class"
+    yield RULE.at(
+        facts,
+        use.type_span,
+        f"{use.guard} is on as long as the object of {name} lives, in the thread that made it; "
+        "declare it in the methods that run the model",
+        use=use,
+    )
+
+
+def is_made_of_guards(class_: Class) -> bool:
+    """Whether the class is a guard itself."""
+    if _SCOPED.search(class_.name):
+        return True
+    return not class_.has_methods and all(
+        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP or re.search("Guard|Mode", member.type)
+        for member in class_.members
+    )
+
+
+def _is_fixture(class_: Class) -> bool:
+    return any(_FIXTURE.search(text) for text in (class_.name, *class_.bases))

@@ -1,0 +1,137 @@
+"""GF208 guard-after-work: `InferenceMode` is declared below the work that it is meant to cover.
+
+What it flags: a model that is loaded above the guard and run below it, in the same block (level info); a model that is
+run above the guard, with only the reading of results below it (level warning).
+
+Why it is bad: what runs above the guard runs in the normal mode. A model that is loaded there has ordinary
+parameters, which keep version counters; the migration guide puts the guard above the load. A model that is run there
+records the whole graph.
+
+Example:
+
+    auto module = torch::jit::load(path);
+    c10::InferenceMode guard;
+    auto output = module.forward(inputs);
+
+Use instead:
+
+    c10::InferenceMode guard;
+    auto module = torch::jit::load(path);
+    auto output = module.forward(inputs);
+
+Fix: unsafe. The guard moves above the load or the run: more tensors become inference tensors. For
+`at::AutoNonVariableTypeMode` in such a place the fix of GF101 moves it.
+
+Not flagged: a load that another guard covers; a load in another function or in the guard's own scope; a function that
+trains; a model that is run above the guard and below it, as a comparison does.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide from AutoNonVariableTypeMode).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .. import guards
+from ..decision import decide
+from ..decision.inference import is_load, is_run
+from ..facts import Call, Facts, Form, GuardUse, Span
+from ..findings import Applicability, Context, Finding, Severity
+from ..gates import has_new_counterpart
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..rule import Rule
+from ..scopes import covering, is_constantly_on
+from ..tensor_work import computes_tensors
+
+RULE = Rule("GF208", "guard-after-work", fix=Applicability.UNSAFE, needles=(b"InferenceMode", b"NonVariableTypeMode"))
+
+_TRAINS = frozenset({"backward", "zero_grad", "step"})
+_READS = frozenset(
+    """argmax item max min sum mean softmax topk sort toTensor toTuple elements size sizes data_ptr accessor cpu to eq
+    squeeze slice select view""".split()
+)
+
+
+@RULE.check_use
+def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.guard not in (guards.INFERENCE_MODE, guards.LEGACY) or use.form not in (Form.DECLARATION, Form.AUTO):
+        return
+    if use.function is None or use.macro is not None or use.under_error or use.shared:
+        return
+    if not is_constantly_on(use) or not is_gradient_guard(use, facts, project):
+        return
+    calls = [call for call in facts.calls if facts.functions[use.function].body.holds(call.span)]
+    if any(call.name in _TRAINS for call in calls):
+        return
+    late = _late_load(use, facts, calls) or _late_run(use, facts, calls)
+    if late is None:
+        return
+    if use.guard == guards.LEGACY and (
+        has_new_counterpart(use, facts, project) or decide(use, facts, project).context is not Context.INFERENCE
+    ):
+        return
+    row = facts.row(late.span.start)
+    if is_load(late):
+        message = f"the model is loaded at line {row}, above the guard under which it is run; guard the load too"
+        yield RULE.at(facts, use.type_span, message, use=use, severity=Severity.INFO)
+    else:
+        message = f"the model is run at line {row}, above the guard, which covers only the reading of the result"
+        yield RULE.at(facts, use.type_span, message, use=use)
+
+
+def late_work(use: GuardUse, facts: Facts) -> Call | None:
+    """The load or run above the guard that it should cover; None when there is none."""
+    calls = [call for call in facts.calls if facts.functions[use.function or 0].body.holds(call.span)]
+    return _late_load(use, facts, calls) or _late_run(use, facts, calls)
+
+
+def _above(use: GuardUse, facts: Facts, calls: list[Call]) -> list[Call]:
+    """The calls of the same block and function above the guard that no other guard covers."""
+    above = Span(use.scope.start, use.span.start)
+    return [
+        call
+        for call in calls
+        if above.holds(call.span)
+        and call.function == use.function
+        and not any(covering(facts, call.span, call.function))
+    ]
+
+
+def _late_load(use: GuardUse, facts: Facts, calls: list[Call]) -> Call | None:
+    run = {_root(call.receiver or call.callee) for call in calls if is_run(call) and use.live.holds(call.span)}
+    for call in _above(use, facts, calls):
+        if is_load(call) and _loaded_into(call, facts) & run:
+            return call
+    return None
+
+
+def _loaded_into(load: Call, facts: Facts) -> set[str]:
+    """The names that hold the model: `m = torch::jit::load(path)`, `torch::load(m, path)`."""
+    names = {_root(a.target) for a in facts.assignments if a.span.holds(load.span) and a.function == load.function}
+    if len(load.arguments) > 1:
+        names.add(_root(load.arguments[0]))
+    return names - {""}
+
+
+def _late_run(use: GuardUse, facts: Facts, calls: list[Call]) -> Call | None:
+    below = [call for call in calls if use.live.holds(call.span)]
+    if not below or not any(call.name in _READS for call in below) or not all(map(_only_reads, below)):
+        return None
+    return next((call for call in _above(use, facts, calls) if is_run(call)), None)
+
+
+def _only_reads(call: Call) -> bool:
+    if call.callee.startswith("std::") or call.name.isupper():
+        return True
+    return (
+        call.name in _READS
+        and not (is_run(call) or is_load(call))
+        and not (computes_tensors(call) and call.name.endswith("_"))
+    )
+
+
+def _root(text: str) -> str:
+    match = re.match(r"(?:this->)?\*?([A-Za-z_]\w*)", text)
+    return match[1] if match else ""

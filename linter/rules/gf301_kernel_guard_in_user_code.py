@@ -1,0 +1,122 @@
+"""GF301 kernel-guard-in-user-code: a guard that is made for kernels stands in a program that runs a model.
+
+What it flags: `at::AutoDispatchBelowADInplaceOrView` and `at::AutoDispatchBelowAutograd` in code that loads or runs a
+model, or in `main`, and for which nothing says that it runs as a kernel.
+
+Why it is bad: these guards hide dispatch keys; they are no grad mode. `AutoDispatchBelowADInplaceOrView` hides the
+version counters and the view tracking too: a tensor that was saved for backward can be changed unseen, and the
+gradient is silently wrong. It is the commonest wrong migration of `AutoNonVariableTypeMode`, whose deprecation
+message names it first.
+
+Example:
+
+    int main(int argc, char* argv[]) {
+      at::AutoDispatchBelowADInplaceOrView guard;
+      auto module = torch::jit::load(argv[1]);
+      auto output = module.forward(inputs);
+
+Use instead:
+
+    int main(int argc, char* argv[]) {
+      c10::InferenceMode guard;
+      auto module = torch::jit::load(argv[1]);
+      auto output = module.forward(inputs);
+
+Fix: unsafe. `c10::InferenceMode` raises where the kernel guard computed something wrong; the message names the places
+in sight where an inference tensor would raise.
+
+Not flagged: kernels: code that is registered with the dispatcher in any file, methods of autograd Functions, code that
+redispatches or builds the autograd graph; tests; whatever has evidence on both sides.
+
+References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (notes on the two guards);
+https://pytorch.org/cppdocs/notes/inference_mode.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from .. import guards
+from ..decision import decide, open_questions
+from ..facts import Facts, Form, Function, GuardUse
+from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
+
+_GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
+_REGISTERS = re.compile(r"(?:^|\.|->|::)(?:impl|def|op|kernel|fallback|TORCH_FN|CppFunction|catchAllKernel)$")
+
+
+@RULE.asks
+def users(facts: Facts, project: Project) -> Iterable[str]:
+    """A function that looks like a program may be registered as a kernel in another file."""
+    for use in facts.guard_uses:
+        if _is_candidate(use, facts, project) and _user_code(use, facts, project) is not None:
+            yield from open_questions(use, facts, project)
+
+
+@RULE.check_use
+def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if not _is_candidate(use, facts, project):
+        return
+    decision = _user_code(use, facts, project)
+    if decision is None:
+        return
+    harm = "a saved tensor can be changed unseen, which gives silently wrong gradients"
+    if use.guard == guards.BELOW_AUTOGRAD:
+        harm = "it only hides the autograd keys"
+    yield RULE.at(
+        facts,
+        use.type_span,
+        f"{use.guard} is made for kernels, and this is {_what(decision)}: {harm}; use c10::InferenceMode",
+        use=use,
+        decision=decision,
+    )
+
+
+def _is_candidate(use: GuardUse, facts: Facts, project: Project) -> bool:
+    return (
+        use.guard in _GUARDS
+        and use.form in (Form.DECLARATION, Form.AUTO)
+        and use.function is not None
+        and use.macro is None
+        and is_gradient_guard(use, facts, project)
+    )
+
+
+def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None:
+    """The decision for inference, when nothing at all speaks for a kernel."""
+    decision = decide(use, facts, project)
+    if any(reason.supports in (Context.KERNEL, Context.BELOW_AUTOGRAD) for reason in decision.evidence):
+        return None
+    if decision.context is Context.INFERENCE and decision.confidence is not Confidence.LOW:
+        return decision
+    program = _program(use, facts)
+    if program is None or decision.context not in (Context.UNKNOWN, Context.INFERENCE):
+        return None
+    reason = Evidence(
+        "stands in `main`, which is no kernel",
+        facts.path,
+        program.span.start,
+        facts.row(program.span.start),
+        Context.INFERENCE,
+    )
+    others = tuple(other for other in decision.evidence if other.message.find("`main`") < 0)
+    return Decision(Context.INFERENCE, f"c10::{guards.INFERENCE_MODE}", Confidence.MEDIUM, (reason, *others))
+
+
+def _program(use: GuardUse, facts: Facts) -> Function | None:
+    """`main`, when the guard stands in it and not in a lambda that it registers as a kernel."""
+    chain = facts.enclosing(use.function)
+    if any(function.is_lambda and _REGISTERS.search(function.passed_to) for function in chain):
+        return None
+    return chain[-1] if chain and chain[-1].name == "main" and chain[-1].class_ is None else None
+
+
+def _what(decision: Decision) -> str:
+    first = next((reason for reason in decision.evidence if reason.supports is Context.INFERENCE), None)
+    return "an inference workload" if first is None or "main" not in first.message else "a program of its own"

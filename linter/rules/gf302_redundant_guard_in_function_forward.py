@@ -1,0 +1,63 @@
+"""GF302 redundant-guard-in-function-forward: `forward` of an autograd Function needs no dispatch guard here.
+
+What it flags: `AutoDispatchBelowADInplaceOrView` or `AutoDispatchBelowAutograd` in the `forward` of a
+`torch::autograd::Function` where everything that is called below the guard is defined in the same file and calls no
+op by its schema.
+
+Why it is bad: `Function<T>::apply` switches grad mode off around `forward`, so the guard does nothing more than hide
+keys from ops that would not record anyway.
+
+Example:
+
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+      at::AutoDispatchBelowADInplaceOrView guard;
+      return scale_cpu(input);
+    }
+
+Use instead:
+
+    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+      return scale_cpu(input);
+    }
+
+Fix: unsafe. The guard is removed. Were the op called back through the dispatcher after all, it would recurse for ever.
+
+Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`, a method, or any function whose body
+is not in the file.
+
+Off by default: that nothing below calls the dispatcher can only be seen as far as the file goes.
+
+References: torch/csrc/autograd/custom_function.h of torch 2.13 (`AutoGradMode grad_mode(false)` around `forward`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..bypass import bypasses_dispatcher
+from ..facts import Facts, Form, GuardUse
+from ..findings import Applicability, Finding
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule(
+    "GF302",
+    "redundant-guard-in-function-forward",
+    fix=Applicability.UNSAFE,
+    needles=(b"AutoDispatchBelow",),
+    default=False,
+)
+
+
+@RULE.check_use
+def redundant_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.guard not in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) or use.macro is not None:
+        return
+    if use.form not in (Form.DECLARATION, Form.AUTO) or use.under_error:
+        return
+    if not is_gradient_guard(use, facts, project) or not bypasses_dispatcher(use, facts, project):
+        return
+    message = f"{use.guard} does nothing here: autograd is off in `forward`, and what is called bypasses the dispatcher"
+    yield RULE.at(facts, use.type_span, message, use=use)

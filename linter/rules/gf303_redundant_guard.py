@@ -1,0 +1,64 @@
+"""GF303 redundant-guard: grad mode is switched off where `InferenceMode` has switched it off already.
+
+What it flags: `NoGradGuard` or `AutoGradMode(false)` beside an `InferenceMode` that is always on, or in a block below
+it.
+
+Why it is bad: it does nothing. `InferenceMode` implies it, and two guards leave the reader to wonder which of them
+matters.
+
+Example:
+
+    c10::InferenceMode guard;
+    torch::NoGradGuard no_grad;
+    auto output = model->forward(input);
+
+Use instead:
+
+    c10::InferenceMode guard;
+    auto output = model->forward(input);
+
+Fix: safe. The statement is removed; a comment behind it stays.
+
+Not flagged: an `InferenceMode` with a run-time flag or `false`; a guard above the `InferenceMode` with anything
+between them that it covers; a guard inside `AutoGradMode(true)` or `InferenceMode(false)`; the other branch of an
+`#if`; a guard whose name is used; lambdas, which may run elsewhere.
+
+Level: info. The program does the same with and without it.
+
+References: c10/core/InferenceMode.h of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts import Facts, Form, GuardUse
+from ..findings import Applicability, Finding, Severity
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..redundancy import redundant_guards
+from ..rule import Rule
+from ..scopes import is_inference_scope
+
+RULE = Rule(
+    "GF303",
+    "redundant-guard",
+    severity=Severity.INFO,
+    fix=Applicability.SAFE,
+    needles=(b"NoGradGuard", b"AutoGradMode"),
+)
+
+
+@RULE.check_file
+def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
+    seen: set[GuardUse] = set()
+    for use in facts.guard_uses:
+        if not is_inference_scope(use) or use.form is Form.MEMBER or not is_gradient_guard(use, facts, project):
+            continue
+        row = facts.row(use.span.start)
+        for other in redundant_guards(use, facts):
+            if other in seen or not is_gradient_guard(other, facts, project):
+                continue
+            seen.add(other)
+            message = f"{other.guard} does nothing here: InferenceMode at line {row} has switched gradients off"
+            yield RULE.at(facts, other.span, message, use=other)

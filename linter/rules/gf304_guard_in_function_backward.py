@@ -1,0 +1,53 @@
+"""GF304 guard-in-function-backward: a dispatch guard in `backward` blocks higher-order gradients.
+
+What it flags: `AutoDispatchBelowADInplaceOrView` or `AutoDispatchBelowAutograd` in the `backward` of a
+`torch::autograd::Function`.
+
+Why it is bad: with `create_graph=True` autograd records what `backward` does, to differentiate it again. Under the
+guard nothing is recorded: the second derivative is missing or wrong, and no error says so. Without `create_graph` grad
+mode is off in `backward` anyway, and the guard does nothing.
+
+Example:
+
+    static variable_list backward(AutogradContext* ctx, variable_list grads) {
+      at::AutoDispatchBelowADInplaceOrView guard;
+      return {grads[0] * ctx->saved_data["factor"].toDouble()};
+    }
+
+Use instead: no guard. Where the gradient cannot be differentiated, raise an error that says so, as
+`torch::autograd::Function`s of torchvision do.
+
+Fix: unsafe. The guard is removed; what the backward calls is recorded then.
+
+Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which GF101
+says `remove`; `NoGradGuard`, which says what it does.
+
+References: torch/csrc/autograd/custom_function.h of torch 2.13; the double backward tutorial,
+https://pytorch.org/tutorials/intermediate/custom_function_double_backward_tutorial.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Facts, Form, GuardUse
+from ..findings import Applicability, Finding
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..rule import Rule
+
+RULE = Rule("GF304", "guard-in-function-backward", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
+
+
+@RULE.check_use
+def guards_in_backward(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.guard not in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) or use.macro is not None:
+        return
+    if use.form not in (Form.DECLARATION, Form.AUTO) or not is_gradient_guard(use, facts, project):
+        return
+    for function in facts.enclosing(use.function):
+        if project.autograd_method(facts, function) == "backward":
+            message = f"{use.guard} in `backward` stops autograd from recording: no higher-order gradients"
+            yield RULE.at(facts, use.type_span, message, use=use)
+            return

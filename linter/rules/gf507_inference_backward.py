@@ -1,0 +1,84 @@
+"""GF507 inference-backward: gradients are asked for under `InferenceMode`, where nothing is recorded.
+
+What it flags: `backward()` and `torch::autograd::grad` in the scope of an `InferenceMode` that is always on.
+
+Why it is bad: nothing that is computed under InferenceMode is recorded, so `backward()` on it raises "element 0 of
+tensors does not require grad and does not have a grad_fn". For a graph that was recorded outside it works, but a
+`.grad` that is made there is an inference tensor: the next `backward()` outside raises when it adds to it.
+
+Example:
+
+    c10::InferenceMode guard;
+    auto loss = model->forward(input).sum();
+    loss.backward();
+
+Use instead: no `InferenceMode` around what is differentiated; `c10::InferenceMode normal(false);` around it where the
+mode comes from outside.
+
+Fix: none.
+
+Not flagged: `InferenceMode` with `false` or a run-time flag, an `InferenceMode(false)` inside; lambdas that run
+elsewhere; calls that a test expects to throw.
+
+Level: warning where the differentiated tensor is made in the scope, info where it may come from outside.
+
+References: https://pytorch.org/cppdocs/notes/inference_mode.html; torch/csrc/autograd/engine.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..facts import Call, Facts, GuardUse
+from ..findings import Finding, Severity
+from ..ownership import is_gradient_guard
+from ..project import Project
+from ..rule import Rule
+from ..scopes import inference_mode_at, is_expected_to_throw, is_inference_scope, is_run_in_place
+
+RULE = Rule("GF507", "inference-backward", needles=(b"InferenceMode",))
+
+
+@RULE.check_use
+def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
+        return
+    for call in facts.calls:
+        if not use.live.holds(call.span) or not is_run_in_place(call.function, use.function, facts):
+            continue
+        if not _differentiates(call) or inference_mode_at(facts, call.span, call.function) is not use:
+            continue
+        if is_expected_to_throw(call, facts):
+            continue
+        row = facts.row(use.span.start)
+        name = _differentiated(call)
+        if _is_made_inside(name, use, facts):
+            message = (
+                f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, and this raises"
+            )
+            yield RULE.at(facts, call.span, message, use=use)
+        else:
+            message = (
+                f"gradients are computed under the InferenceMode of line {row}: a graph made there has none, "
+                "and every new `.grad` is an inference tensor"
+            )
+            yield RULE.at(facts, call.span, message, use=use, severity=Severity.INFO)
+
+
+def _differentiates(call: Call) -> bool:
+    if re.search(r"autograd::(?:grad|backward)$", call.callee):
+        return True
+    return call.name == "backward" and bool(call.receiver) and not call.arguments
+
+
+def _differentiated(call: Call) -> str:
+    match = re.match(r"\W*([A-Za-z_]\w*)", call.receiver or (call.arguments[0] if call.arguments else ""))
+    return match[1] if match else ""
+
+
+def _is_made_inside(name: str, use: GuardUse, facts: Facts) -> bool:
+    return any(
+        assignment.target == name and assignment.operator == "=" and use.live.holds(assignment.span)
+        for assignment in facts.assignments
+    )
