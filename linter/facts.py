@@ -147,7 +147,7 @@ class Function:
     is_lambda: bool = False
     immediately_invoked: bool = False
     passed_to: str = ""
-    """The callee of which a lambda is an argument."""
+    """The callee of which a lambda is an argument, or the type of what is built from it."""
     assigned_to: str = ""
     """The variable that a lambda initialises."""
     is_static: bool = False

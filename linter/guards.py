@@ -134,6 +134,7 @@ CPP: Final[dict[str, Guard]] = {
         Guard("ExcludeDispatchKeyGuard", ("c10::impl",), Takes.OTHER, Effect.NEIGHBOUR),
         Guard("IncludeDispatchKeyGuard", ("c10::impl",), Takes.OTHER, Effect.NEIGHBOUR),
         Guard("GraphOptimizerEnabledGuard", ("torch::jit",), Takes.BOOL, Effect.NEIGHBOUR),
+        Guard("ThreadLocalStateGuard", _FROM_AT, Takes.OTHER, Effect.NEIGHBOUR),
         Guard("NoTracerDispatchMode", ("at::tracer::impl",), Takes.NOTHING, Effect.NEIGHBOUR),
     )
 }

@@ -68,8 +68,10 @@ def is_idle(node: Node) -> bool:
 
 
 def _is_idle_value(node: Node) -> bool:
-    if node.type in ("field_expression", "unary_expression", "parenthesized_expression", "initializer_list"):
+    if node.type in ("field_expression", "parenthesized_expression", "initializer_list"):
         return all(_is_idle_value(child) for child in node.named_children)
+    if node.type == "unary_expression":  # `-1`; `-x` is an op where x is a tensor
+        return all(child.type == "number_literal" for child in node.named_children)
     return node.type in _IDLE_VALUES
 
 

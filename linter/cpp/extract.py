@@ -289,6 +289,10 @@ class _Reading:
         elif outer is not None and outer.type in ("argument_list", "initializer_list"):
             call = outer.parent
             callee = call.child_by_field_name("function") if call is not None else None
+            if call is not None and call.type == "init_declarator" and call.parent is not None:
+                callee = call.parent.child_by_field_name("type")  # `std::thread worker([] { … });`
+            elif call is not None and call.type in ("new_expression", "compound_literal_expression"):
+                callee = call.child_by_field_name("type")
             passed_to = self.written(callee) if callee is not None else ""
         elif outer is not None and outer.type in ("init_declarator", "assignment_expression"):
             target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")

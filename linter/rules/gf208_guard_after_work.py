@@ -50,7 +50,7 @@ RULE = Rule("GF208", "guard-after-work", fix=Applicability.UNSAFE, needles=(b"In
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
 _READS = frozenset(
     """argmax item max min sum mean softmax topk sort toTensor toTuple elements size sizes data_ptr accessor cpu to eq
-    squeeze slice select view""".split()
+    squeeze slice select view requires_grad is_inference grad_fn defined dim numel dtype device print""".split()
 )
 
 

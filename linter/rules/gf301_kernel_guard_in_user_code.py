@@ -39,6 +39,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..decision import decide, open_questions
+from ..decision.inference import is_load, is_run
 from ..facts import Facts, Form, Function, GuardUse
 from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
 from ..ownership import is_gradient_guard
@@ -66,9 +67,9 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     decision = _user_code(use, facts, project)
     if decision is None:
         return
-    harm = "a saved tensor can be changed unseen, which gives silently wrong gradients"
+    harm = "tensors can be changed unseen by autograd, which gives silently wrong gradients"
     if use.guard == guards.BELOW_AUTOGRAD:
-        harm = "it only hides the autograd keys"
+        harm = "it is no grad mode, and makes ordinary tensors"
     yield RULE.at(
         facts,
         use.type_span,
@@ -93,7 +94,11 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
     decision = decide(use, facts, project)
     if any(reason.supports in (Context.KERNEL, Context.BELOW_AUTOGRAD) for reason in decision.evidence):
         return None
-    if decision.context is Context.INFERENCE and decision.confidence is not Confidence.LOW:
+    if (
+        decision.context is Context.INFERENCE
+        and decision.confidence is not Confidence.LOW
+        and _works_with_a_model(use, facts)
+    ):
         return decision
     program = _program(use, facts)
     if program is None or decision.context not in (Context.UNKNOWN, Context.INFERENCE):
@@ -107,6 +112,12 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
     )
     others = tuple(other for other in decision.evidence if other.message.find("`main`") < 0)
     return Decision(Context.INFERENCE, f"c10::{guards.INFERENCE_MODE}", Confidence.MEDIUM, (reason, *others))
+
+
+def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
+    """Whether the function itself loads or runs a model: what its callers do is not enough."""
+    body = facts.enclosing(use.function)[-1].body
+    return any(body.holds(call.span) and (is_run(call) or is_load(call)) for call in facts.calls)
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:

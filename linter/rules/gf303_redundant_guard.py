@@ -1,7 +1,7 @@
 """GF303 redundant-guard: grad mode is switched off where `InferenceMode` has switched it off already.
 
-What it flags: `NoGradGuard` or `AutoGradMode(false)` beside an `InferenceMode` that is always on, or in a block below
-it.
+What it flags: `NoGradGuard` or `AutoGradMode(false)` beside an `InferenceMode` that is always on (as a local variable
+or as a member of the same struct), or in a block below it.
 
 Why it is bad: it does nothing. `InferenceMode` implies it, and two guards leave the reader to wonder which of them
 matters.
@@ -32,13 +32,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .. import guards
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding, Severity
 from ..ownership import is_gradient_guard
 from ..project import Project
 from ..redundancy import redundant_guards
 from ..rule import Rule
-from ..scopes import is_inference_scope
+from ..scopes import is_constantly_on, is_inference_scope
 
 RULE = Rule(
     "GF303",
@@ -49,11 +50,22 @@ RULE = Rule(
 )
 
 
+def _is_member(use: GuardUse) -> bool:
+    """An `InferenceMode` in a struct of guards: all of them begin and end together."""
+    return (
+        use.guard == guards.INFERENCE_MODE
+        and use.form is Form.MEMBER
+        and is_constantly_on(use)
+        and not use.under_error
+        and use.macro is None
+    )
+
+
 @RULE.check_file
 def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
     seen: set[GuardUse] = set()
     for use in facts.guard_uses:
-        if not is_inference_scope(use) or use.form is Form.MEMBER or not is_gradient_guard(use, facts, project):
+        if not (is_inference_scope(use) or _is_member(use)) or not is_gradient_guard(use, facts, project):
             continue
         row = facts.row(use.span.start)
         for other in redundant_guards(use, facts):
