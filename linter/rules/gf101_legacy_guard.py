@@ -51,9 +51,7 @@ from ..project import Project
 from ..python.facts import use_behind
 from ..rule import Rule
 
-RULE = Rule(
-    "GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES
-)
+RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",
