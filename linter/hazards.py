@@ -31,29 +31,93 @@ class Hazard:
 
 
 def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard]:
-    """Hazards of turning this use into InferenceMode."""
+    """Hazards of turning this use into InferenceMode. Rather one too many than one too few."""
     function = facts.functions[use.function] if use.function is not None else None
     if function is None:
         return []
     made = _made_inside(use, facts)
-    after = Span(use.scope.end, max(use.scope.end, function.body.end))
-    found = list(_mutations(made, after, facts, exclude=None))
-    members = {name for name in made if name.endswith("_") or name.startswith(("m_", "this->", "_"))}
-    if members:
-        whole = Span(0, max(facts.line_starts[-1], function.span.end) + 1)
-        found += _mutations(members, whole, facts, exclude=use.scope)
-    if not function.is_lambda and function.name:
-        found += _in_callers(use, made, function, facts)
+    if function.immediately_invoked:
+        # `auto out = [&] { guard; return model.forward(x); }();`
+        made |= {name for a in facts.assignments if a.span.holds(function.span) for name in _targets(a.target)}
+    whole = facts.enclosing(use.function)[-1]
+    local = {a.target for a in facts.assignments if a.declares and whole.span.holds(a.span)}
+    local |= {parameter.name for parameter in function.parameters}
+    inside = {a.target for a in facts.assignments if a.declares and use.scope.holds(a.span)} - _returned_names(
+        use, facts
+    )
+    # In a loop, what stands above the scope runs after it too: all of the function counts.
+    found = list(_possible_mutations(made - inside, whole.body, facts, exclude=use.scope))
+    shared = {name for name in made if name not in local}
+    if shared:
+        end = max(facts.line_starts[-1], whole.span.end) + 1
+        found += _possible_mutations(shared, Span(0, end), facts, exclude=use.scope)
+    found += _in_callers(use.live, made, function, facts, _DEPTH)
     return list({hazard.span: hazard for hazard in found}.values())
 
 
+_DEPTH = 3
+"""How many functions of the file a result is followed through."""
+
+
 def _made_inside(use: GuardUse, facts: Facts) -> set[str]:
-    """Names that are given a value under the guard."""
-    return {
-        _root(assignment.target)
+    """Names that are given a value under the guard, or are given one to hold."""
+    names = {
+        name
         for assignment in facts.assignments
         if use.live.holds(assignment.span) and assignment.operator == "="
-    } - {""}
+        for name in _targets(assignment.target)
+    }
+    names |= {
+        _root(call.receiver)
+        for call in facts.calls
+        if call.name in _HOLDS and use.live.holds(call.span) and call.receiver
+    }
+    return names - {""}
+
+
+_HOLDS = frozenset({"push_back", "emplace_back", "insert", "emplace", "copy_", "set_", "append"})
+_VIEWS = re.compile(
+    r"^\W*(?P<name>[A-Za-z_]\w*)(?:$|\[|(?:\.|->)(?:view|view_as|reshape|select|slice|narrow|transpose|t|permute|squeeze"
+    r"|unsqueeze|index|detach|expand|flatten|diagonal|unbind|split|chunk|alias|at|front|back|get|toTensor)\b(?!_))"
+)
+
+
+def _targets(target: str) -> list[str]:
+    """The names that an assignment's left side gives a value: `a`, `std::tie(a,b)`, `[a,b]`, `*out`."""
+    match = re.match(r"(?:std::tie\(|&{0,2}\[)([^()\[\]]*)[)\]]$", target)
+    if match is not None:
+        return [_root(part) for part in match[1].split(",")]
+    return [_root(target)]
+
+
+def _returned_names(use: GuardUse, facts: Facts) -> set[str]:
+    return {word for returned in facts.returns if use.scope.holds(returned.span) for word in _words(returned.value)}
+
+
+def _possible_mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) -> list[Hazard]:
+    """Places in the span where one of the names, or a view of it, may be changed as inference tensors may not be."""
+    if not names:
+        return []
+    assignments = [a for a in facts.assignments if span.holds(a.span) and not (exclude and exclude.holds(a.span))]
+    for assignment in assignments:
+        match = _VIEWS.match(assignment.value)
+        if match is not None and match["name"] in names and assignment.operator == "=":
+            names = names | set(_targets(assignment.target))
+    found = list(_mutations(names, span, facts, exclude))
+    calls = [c for c in facts.calls if span.holds(c.span) and not (exclude and exclude.holds(c.span))]
+    backwards = [c for c in calls if c.name == "backward" or c.callee.endswith("autograd::grad")]
+    for call in calls:
+        first = _root(call.arguments[0].lstrip("&*")) if call.arguments else ""
+        if not call.receiver and first in names and (_IN_PLACE.match(call.name) or call.name.endswith("_out")):
+            found.append(_hazard(first, "changed in place", call.span, facts))
+    for call in backwards:
+        for name in sorted(_words(" ".join((call.receiver, *call.arguments))) & names):
+            found.append(_hazard(name, "used in a computation that is differentiated", call.span, facts))
+    if backwards:
+        for assignment in assignments:
+            for name in sorted(_words(assignment.value) & names - set(_targets(assignment.target))):
+                found.append(_hazard(name, "used in a computation that is differentiated", assignment.span, facts))
+    return found
 
 
 def _root(target: str) -> str:
@@ -99,26 +163,33 @@ def _mutates(call: Call) -> str:
     return ""
 
 
-def _in_callers(use: GuardUse, made: set[str], function: Function, facts: Facts) -> Iterator[Hazard]:
-    """Results that the function returns, followed into its callers in the same file."""
+def _in_callers(live: Span, made: set[str], function: Function, facts: Facts, depth: int) -> Iterator[Hazard]:
+    """Results that the function gives back, followed into its callers in the same file."""
+    if depth == 0 or function.is_lambda or not function.name:
+        return
     returned = [r for r in facts.returns if function.body.holds(r.span)]
-    gives_back = any(use.live.holds(r.span) or _words(r.value) & made for r in returned)
+    gives_back = any(live.holds(r.span) or _words(r.value) & made for r in returned)
     by_reference = [
-        index for index, parameter in enumerate(function.parameters) if "&" in parameter.type and parameter.name in made
+        index
+        for index, parameter in enumerate(function.parameters)
+        if parameter.name in made and ("&" in parameter.type or "*" in parameter.type)
     ]
+    if not gives_back and not by_reference:
+        return
     for call in facts.calls:
         if call.name != function.name or function.span.holds(call.span) or call.function is None:
             continue
         caller = facts.functions[call.function]
-        names = {_root(call.arguments[i]) for i in by_reference if i < len(call.arguments)} - {""}
+        names = {_root(call.arguments[i].lstrip("&*")) for i in by_reference if i < len(call.arguments)} - {""}
         if gives_back:
-            names |= {_root(a.target) for a in facts.assignments if _is_value_of(call, a)} - {""}
+            names |= {n for a in facts.assignments if _is_value_of(call, a) for n in _targets(a.target)} - {""}
             for outer in facts.calls:
                 if outer.receiver and outer.span.start == call.span.start and outer.span.end > call.span.end:
                     what = _mutates(outer)
                     if what:
                         yield _hazard(f"{function.name}()", what, outer.span, facts)
-        yield from _mutations(names, Span(call.span.end, caller.body.end), facts, exclude=None)
+        yield from _possible_mutations(names, caller.body, facts, exclude=call.span)
+        yield from _in_callers(call.span, names, caller, facts, depth - 1)
 
 
 def _is_value_of(call: Call, assignment: Assignment) -> bool:

@@ -28,7 +28,6 @@ _WORKLOAD_NAME = re.compile(
 _MODEL = re.compile(
     r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
 )
-_OPTIMIZER = re.compile(r"optim(?:izer)?\w*", re.IGNORECASE)
 _MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule")
 
 
@@ -151,6 +150,9 @@ def _is_program(function: Function) -> bool:
     return function.name == "main" or any("benchmark::State" in parameter.type for parameter in function.parameters)
 
 
+_REQUIRES_GRAD = frozenset({"requires_grad_", "set_requires_grad", "requires_grad"})
+
+
 def training_signals(scene: Scene) -> Iterator[Signal]:
     """What speaks against inference: gradients are made or used under the guard."""
     for call in scene.calls_in(scene.use.live):
@@ -158,9 +160,9 @@ def training_signals(scene: Scene) -> Iterator[Signal]:
             call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward"))
         ) or call.callee.endswith("autograd::grad"):
             what = "gradients are computed under the guard"
-        elif call.name in ("requires_grad_", "set_requires_grad") and not _turns_off(call):
+        elif call.name in _REQUIRES_GRAD and not _turns_off(call):
             what = "a tensor is made to require gradients under the guard"
-        elif call.name == "step" and _OPTIMIZER.search(call.receiver):
+        elif call.name in ("step", "zero_grad") and call.receiver:
             what = "an optimizer steps under the guard"
         else:
             continue
@@ -169,7 +171,9 @@ def training_signals(scene: Scene) -> Iterator[Signal]:
 
 
 def _turns_off(call: Call) -> bool:
-    return bool(call.arguments) and call.arguments[0] == "false"
+    # `tensor.requires_grad()` asks; `torch::requires_grad()` and `options.requires_grad(true)` set.
+    asks = call.name == "requires_grad" and bool(call.receiver) and not call.arguments
+    return asks or (bool(call.arguments) and call.arguments[0] in ("false", "c10::nullopt", "std::nullopt"))
 
 
 def _shown(call: Call) -> str:
