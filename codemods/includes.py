@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 
 from ..linter import guards
-from ..linter.facts import Facts, Include, Span
+from ..linter.cpp.mask import code_only
+from ..linter.facts import Conditional, Facts, Include, Span
 from ..linter.findings import Edit
 from ..linter.sources import BinaryFile, Unreadable, read
 from .statements import newline_of
@@ -79,22 +80,35 @@ def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
     if facts.includes and all(text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes):
         directive = "#import"
     line = f"{directive} <{header}>"
-    gates = [conditional.span for conditional in facts.conditionals if not _is_include_guard(conditional.span, facts)]
-    free = [i for i in facts.includes if not any(gate.holds(i.span) for gate in gates)]
+    gates = [c.span for c in facts.conditionals if not _is_include_guard(c, text)]
+    code = code_only(text)
+    free = [
+        i
+        for i in facts.includes
+        if not any(gate.holds(i.span) for gate in gates)
+        and code.count(b"{", 0, i.span.start) == code.count(b"}", 0, i.span.start)  # not inside `extern "C" {`
+    ]
     group = [i for i in free if _TORCH.match(i.header)] or [i for i in free if i.system] or free
     for include in group:
         if include.header > header:
             return Edit(Span(include.span.start, include.span.start), line + newline)
     if group:
-        end = group[-1].span.end
+        # Behind a comment on the include's line, if there is one.
+        line_end = re.compile(rb"\r?\n|\Z").search(text, group[-1].span.end)
+        end = line_end.start() if line_end is not None else len(text)
         return Edit(Span(end, end), newline + line)
     start = _top(text)
     return Edit(Span(start, start), line + newline + newline)
 
 
-def _is_include_guard(span: Span, facts: Facts) -> bool:
-    """The outermost `#ifndef … #endif` of a header, around everything."""
-    return any(span.holds(include.span) for include in facts.includes) and span.end >= facts.line_starts[-1] - 200
+def _is_include_guard(conditional: Conditional, text: bytes) -> bool:
+    """`#ifndef NAME`, `#define NAME` at once, and nothing but comments behind its `#endif`."""
+    name = re.fullmatch(r"!defined\((\w+)\)", conditional.branches[0].condition)
+    if name is None or len(conditional.branches) > 1:
+        return False
+    defines = re.compile(rb"\s*#[ \t]*define[ \t]+" + name[1].encode() + rb"\b")
+    rest = text[conditional.span.end :]
+    return defines.match(text, conditional.branches[0].directive.end) is not None and not code_only(rest).strip()
 
 
 _TOP = re.compile(

@@ -16,7 +16,7 @@ from ..linter.redundancy import redundant_guards
 from .hoist import hoisted
 from .includes import needed_include
 from .statements import removal
-from .variables import free_name, renaming
+from .variables import free_name, renaming, takes_new_name
 
 NEW_NAME = {
     Context.INFERENCE: guards.INFERENCE_MODE,
@@ -24,7 +24,7 @@ NEW_NAME = {
     Context.BELOW_AUTOGRAD: guards.BELOW_AUTOGRAD,
 }
 _PLAIN = (Form.DECLARATION, Form.AUTO)
-_EXPRESSION = (Form.AUTO, Form.TEMPORARY, Form.HEAP, Form.REFERENCE, Form.TEMPLATE_ARGUMENT)
+_EXPRESSION = (Form.AUTO, Form.TEMPORARY, Form.HEAP, Form.OPTIONAL, Form.REFERENCE, Form.TEMPLATE_ARGUMENT)
 """Forms whose constructor call keeps its brackets: `at::G(true)` -> `at::G()`."""
 
 HOIST = "hoist"
@@ -92,20 +92,24 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
     covered = redundant_guards(use, site.facts) if inference and constant and use.macro is None else []
     dropped = [other.span for other in covered]
     drop_edits = [removal(site.text, span) for span in dropped]
-    variable, renamed = renaming(use, site.facts, site.text, dropped)
+    variable, renamed = renaming(use, site.facts, site.text, dropped, skip=_names_given_above(site))
+    if use.form is Form.MEMBER and _is_constructed_out_of_line(site):
+        variable, renamed = use.variable or "", []
     edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
     include = needed_include(site.facts, site.text, name) if inference else None
     if include is not None:
         edits.append(include)
     doubts = _doubts(site)
     applicability = Applicability.UNSAFE if doubts else Applicability.SAFE
+    if use.form is Form.REFERENCE:
+        applicability = Applicability.DISPLAY  # what else has to change with it is not in sight
     message = f"replace {use.written} by {_spelling(site)}"
     if dropped:
         message += f", which makes {_names(dropped, site)} redundant"
     if doubts:
         message += "; " + "; ".join(doubts)
     fix = Fix(message, applicability, tuple(sorted(set(edits))))
-    return fix, tuple(filter(None, [_hoist(site, dropped, variable, include)]))
+    return fix, tuple(filter(None, [_hoist(site, dropped, variable, include, renamed)]))
 
 
 def _names(spans: list[Span], site: Site) -> str:
@@ -154,6 +158,10 @@ def _argument_edits(site: Site) -> list[Edit] | None:
     """The edits that drop the constructor's argument; None when the replacement cannot be built with it."""
     use, argument = site.use, site.use.argument
     edits = list(_emplaced(site))
+    if use.shared and use.form is Form.DECLARATION and _has_more_declarators(site):
+        return None  # each of them may be built differently
+    if use.form is Form.BASE and _is_initialised_elsewhere(site):
+        return None
     if argument is None:
         return edits
     inference = site.decision.context is Context.INFERENCE
@@ -174,6 +182,19 @@ def _argument_edits(site: Site) -> list[Edit] | None:
     return [*edits, Edit(Span(start, argument.span.end), "")]
 
 
+def _has_more_declarators(site: Site) -> bool:
+    """`at::G a(true), b(true);`"""
+    use = site.use
+    end = use.argument.span.end if use.argument is not None else use.variable_spans[0].end
+    return site.text[end : use.span.end].lstrip()[:1] == b","
+
+
+def _is_initialised_elsewhere(site: Site) -> bool:
+    """Whether a constructor of the deriving class builds the base with an argument."""
+    written = site.use.written.rsplit("::", 1)[-1].encode()
+    return re.search(rb"\b" + written + rb"\s*[({]\s*\w", site.text[site.use.type_span.end :]) is not None
+
+
 _INITIALISED = re.compile(rb"\s*[({]\s*true\s*[)}]")
 
 
@@ -191,9 +212,21 @@ def _emplaced(site: Site) -> list[Edit]:
         return [
             Edit(_inside_call(site.text, call.span), "")
             for call in site.facts.calls
-            if call.name == "emplace" and call.arguments == ("true",) and use.scope.holds(call.span)
+            if call.name == "emplace"
+            and call.arguments == ("true",)
+            and use.scope.holds(call.span)
+            and call.receiver == _declared_name(site)
         ]
     return []
+
+
+_NAME_BEHIND_TEMPLATE = re.compile(rb"\s*>\s*([A-Za-z_]\w*)")
+
+
+def _declared_name(site: Site) -> str:
+    """The variable of `std::optional<at::G> name;`."""
+    match = _NAME_BEHIND_TEMPLATE.match(site.text, site.use.type_span.end)
+    return match[1].decode() if match is not None else ""
 
 
 def _inside_call(text: bytes, span: Span) -> Span:
@@ -206,16 +239,19 @@ def _form_edits(site: Site) -> list[Edit]:
     use = site.use
     if use.form is not Form.TEMPORARY or use.shared or use.argument is None:
         return []
-    earlier = sum(1 for other in site.facts.guard_uses if _is_temporary_above(other, use))
-    name = free_name(site.facts, site.text, use, skip=earlier)
+    name = free_name(site.facts, site.text, use, skip=_names_given_above(site))
     if use.argument.empty or use.argument.value is True:
         return [Edit(Span(use.type_span.end, use.argument.span.end), f" {name}")]
     return [Edit(Span(use.type_span.end, use.argument.span.start), f" {name}")]
 
 
-def _is_temporary_above(other: GuardUse, use: GuardUse) -> bool:
-    """Whether another temporary of the same block is given a name before this one."""
-    return other.form is Form.TEMPORARY and other.scope == use.scope and other.span < use.span
+def _names_given_above(site: Site) -> int:
+    return sum(1 for other in site.facts.guard_uses if _takes_a_name_above(other, site.use))
+
+
+def _takes_a_name_above(other: GuardUse, use: GuardUse) -> bool:
+    """Whether another use of the same block is given a new name before this one."""
+    return other.scope == use.scope and other.span < use.span and takes_new_name(other)
 
 
 # -- how safe
@@ -241,11 +277,54 @@ def _doubts(site: Site) -> list[str]:
         doubts.append("a member guard lives as long as its object")
     if use.argument is not None and not use.argument.empty and use.argument.value is not True:
         doubts.append("the argument was asserted to be true, and switches InferenceMode now")
+    if _loses_comment(site):
+        doubts.append("a comment inside the declaration is lost")
+    if use.form is Form.MEMBER and _is_constructed_out_of_line(site):
+        doubts.append("a constructor is defined elsewhere and may initialise it")
+    if decision.context is Context.INFERENCE and _switches_grad_on_below(site):
+        doubts.append("grad mode is switched on again below, where nothing can be recorded any more")
     if use.shared:
         doubts.append("the declaration holds more than this guard")
     if decision.context is Context.INFERENCE:
         doubts += [hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return doubts
+
+
+def _loses_comment(site: Site) -> bool:
+    """Whether a comment stands where the edits write; one that names the argument goes with the argument."""
+    use = site.use
+    if b"/*" in site.text[slice(*use.type_span)] or b"//" in site.text[slice(*use.type_span)]:
+        return True
+    if use.argument is None or use.argument.value is not True:
+        return False
+    start = use.variable_spans[0].end if use.variable_spans else use.argument.span.start
+    text = re.sub(rb"/\*\s*\w+\s*=?\s*\*/\s*true", b"", site.text[start : use.argument.span.end])
+    return b"/*" in text or b"//" in text
+
+
+def _is_constructed_out_of_line(site: Site) -> bool:
+    """Whether the class declares a constructor without a body."""
+    if site.use.class_ is None:
+        return False
+    class_ = site.facts.classes[site.use.class_]
+    pattern = rb"(?<![~\w])" + class_.name.encode() + rb"\s*\([^(){}]*\)\s*(?:noexcept\s*)?;"
+    return re.search(pattern, site.text[slice(*class_.span)]) is not None
+
+
+def _switches_grad_on_below(site: Site) -> bool:
+    """Whether something under the guard wants gradients after all."""
+    live = site.use.live
+    if any(call.name == "set_enabled" and live.holds(call.span) for call in site.facts.calls):
+        return True
+    return any(
+        other.guard in ("AutoGradMode", guards.INFERENCE_MODE)
+        and live.holds(other.span)
+        and other.argument is not None
+        and not other.argument.empty
+        and other.argument.value is not (other.guard == guards.INFERENCE_MODE)
+        and not (other.guard == "AutoGradMode" and other.argument.value is False)
+        for other in site.facts.guard_uses
+    )
 
 
 def _hazards(site: Site) -> list[Hazard]:
@@ -281,7 +360,7 @@ def _is_guard_struct(site: Site) -> bool:
 # -- hoist
 
 
-def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None) -> Fix | None:
+def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None, renamed: list[Edit]) -> Fix | None:
     """The guide says to guard the loading too: the guard, moved above a model load of the same scope."""
     use = site.use
     if site.decision.context is not Context.INFERENCE or use.form is not Form.DECLARATION or use.shared:
@@ -297,7 +376,8 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
     if moved is None:
         return None
     drops = [removal(site.text, span) for span in dropped]
-    edits = {*moved, *drops, *([include] if include else [])}
+    elsewhere = [edit for edit in renamed if not use.span.holds(edit.span)]
+    edits = {*moved, *drops, *elsewhere, *([include] if include else [])}
     message = "replace the guard and move it above the model load, which the migration guide says to guard too"
     doubts = [hazard_in_words(hazard) for hazard in _hazards(site)[:3]]
     return Fix("; ".join([message, *doubts]), Applicability.UNSAFE, tuple(sorted(edits)), HOIST)
@@ -307,8 +387,17 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None)
 
 
 def _alias_decision(facts: Facts, project: Project, name: str) -> Context | None:
-    """The context on which all uses through an alias agree; None when they do not."""
-    contexts = {decide(use, where, project).context for where, use in project.mentions(name)}
+    """The context on which all uses through an alias agree; None when they do not, or one cannot follow.
+
+    The alias and its uses change together or not at all, so an argument may only stand in the alias's own file.
+    """
+    contexts = set()
+    for where, use in project.mentions(name):
+        argument = use.argument
+        defined_here = any(alias.name == name for alias in where.aliases)
+        if argument is not None and not argument.empty and (argument.value is not True or not defined_here):
+            return None
+        contexts.add(decide(use, where, project).context)
     return next(iter(contexts)) if len(contexts) == 1 else None
 
 
@@ -327,6 +416,9 @@ def _alias(site: Site) -> Fix | None:
     if context is not Context.INFERENCE and "::" in use.written:
         target = use.written[: len(use.written) - len(guards.LEGACY)]
     edits = [Edit(use.type_span, target + NEW_NAME[context])]
+    for where, other in site.project.mentions(alias.name):
+        if where.path == site.facts.path and use.form is not Form.USING:
+            edits += _argument_edits(replace(site, use=other)) or []
     if context is Context.INFERENCE:
         include = needed_include(site.facts, site.text, guards.INFERENCE_MODE)
         edits += [include] if include is not None else []

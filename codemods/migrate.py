@@ -8,7 +8,8 @@ from itertools import groupby
 
 from ..linter.engine import Report
 from ..linter.findings import Finding
-from ..linter.sources import BinaryFile, Unreadable, read
+from ..linter.sources import Source
+from .plan import unchanged
 from .rewrite import Rewrite, rewrite
 from .write import NotWritten, write
 
@@ -43,10 +44,10 @@ def rewrites(report: Report, *, unsafe: bool, hoist: bool = True) -> Iterator[Re
         findings: list[Finding] = [f for f in group if f.fix is not None]
         if not findings:
             continue
-        try:
-            source = read(path)
-        except (Unreadable, BinaryFile):
-            continue  # the check reported it
+        source = unchanged(report.project.files[path])
+        if source is None:
+            yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
+            continue
         rewritten = rewrite(source, findings, unsafe=unsafe, hoist=hoist)
         if rewritten.changed or rewritten.refused:
             yield rewritten

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..linter.engine import Report
+from ..linter.facts import Facts
 from ..linter.findings import Finding, Fix
-from ..linter.sources import Source, read
+from ..linter.sources import BinaryFile, Source, Unreadable, read
 from .legacy_guard import Site, fixes_for
 from .scopes import (
     hoist_the_guard,
@@ -36,26 +37,33 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
 
     `remove_redundant` deletes guards in `Function<T>::forward` whose callee provably bypasses the dispatcher.
     """
-    sources: dict[str, Source] = {}
+    sources: dict[str, Source | None] = {}
     planned: list[Finding] = []
     for finding in report.findings:
         codemod = CODEMODS.get(finding.code)
         if codemod is None or finding.use is None or finding.fix is not None:
             planned.append(finding)
             continue
+        facts = report.project.files[finding.path]
         if finding.path not in sources:
-            sources = {finding.path: read(finding.path)}  # findings are sorted by file: one at a time is enough
-        site = Site(
-            finding,
-            finding.use,
-            report.project.files[finding.path],
-            report.project,
-            sources[finding.path].text,
-            remove_redundant,
-        )
+            sources = {finding.path: unchanged(facts)}  # findings are sorted by file: one at a time is enough
+        source = sources[finding.path]
+        if source is None:
+            planned.append(finding)
+            continue
+        site = Site(finding, finding.use, facts, report.project, source.text, remove_redundant)
         fix, more = codemod(site)
         planned.append(replace(finding, fix=fix, more_fixes=more))
     return replace(report, findings=planned)
+
+
+def unchanged(facts: Facts) -> Source | None:
+    """The file, if it still has the text that its facts were read from: spans mean nothing in any other."""
+    try:
+        source = read(facts.path)
+    except (Unreadable, BinaryFile):
+        return None
+    return source if source.digest == facts.digest else None
 
 
 def chosen_fix(finding: Finding, *, unsafe: bool, hoist: bool = True) -> Fix | None:

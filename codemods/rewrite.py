@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -32,24 +33,38 @@ def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
+    places: list[Edit] = []
     for finding in findings:
-        fix = chosen_fix(finding, unsafe=unsafe, hoist=hoist)
-        if fix is None or fix.applicability is Applicability.DISPLAY:
-            continue
-        if fix.applicability is Applicability.UNSAFE and not unsafe:
-            continue
-        new = set(fix.edits) - taken
-        if any(_clash(a, b) for a in new for b in taken):
-            result.held_back.append((finding, fix))
-            continue
-        taken |= new
-        result.applied.append((finding, fix))
+        # Where the further-reaching fix does not fit beside the others, the plain one may.
+        choices = dict.fromkeys((chosen_fix(finding, unsafe=unsafe, hoist=hoist), finding.fix))
+        wanted = [fix for fix in choices if fix is not None and _is_taken(fix, unsafe)]
+        for fix in wanted:
+            new = set(fix.edits) - taken
+            if not any(_clash(edit, other) for edit in new for other in _near(edit, places)):
+                taken |= new
+                for edit in new:
+                    insort(places, edit)
+                result.applied.append((finding, fix))
+                break
+        else:
+            result.held_back += [(finding, fix) for fix in wanted[:1]]
     result.text = apply_edits(source.text, taken)
     if result.changed and _adds_errors(source, result.text):
         result.refused = "the edits would leave code that cannot be parsed"
         result.text = source.text
         result.applied = []
     return result
+
+
+def _is_taken(fix: Fix, unsafe: bool) -> bool:
+    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
+
+
+def _near(edit: Edit, places: list[Edit]) -> list[Edit]:
+    """The edits that could touch this one; `places` is sorted and free of overlaps."""
+    low = bisect_left(places, edit.span, key=lambda other: other.span)
+    high = bisect_right(places, edit.span.end, key=lambda other: other.span.start)
+    return places[max(0, low - 2) : high + 1]
 
 
 def apply_edits(text: bytes, edits: Iterable[Edit]) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..linter.facts import Facts, Form, GuardUse, Span
 from ..linter.findings import Edit
+from ..linter.guards import LEGACY
 
 _OLD = re.compile(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
 _CANDIDATES = ("guard", "mode_guard", "autograd_guard", "guard_")
@@ -17,7 +18,14 @@ def speaks_of_the_old_guard(name: str) -> bool:
     return _OLD.search(name) is not None
 
 
-def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span]) -> tuple[str, list[Edit]]:
+def takes_new_name(use: GuardUse) -> bool:
+    """Whether migrating the use gives its variable a name it did not have."""
+    if use.guard != LEGACY:
+        return False
+    return use.form is Form.TEMPORARY or (use.macro is None and speaks_of_the_old_guard(use.variable or ""))
+
+
+def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span], skip: int = 0) -> tuple[str, list[Edit]]:
     """(the variable's name afterwards, the edits that rename it everywhere).
 
     A name that the function already uses is not taken; names inside `dropped` statements are free.
@@ -25,9 +33,9 @@ def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span]) -> t
     name = use.variable or ""
     if use.macro is not None or not speaks_of_the_old_guard(name):
         return name, []
-    if use.form is Form.MEMBER and re.search(rb"(?:\.|->)\s*" + name.encode() + rb"\b", text):
-        return name, []  # read through an object somewhere: leave it
-    new = free_name(facts, text, use, dropped)
+    if re.search(rb"(?:\.|->)\s*" + name.encode() + rb"\b", text):
+        return name, []  # something else in the file is called so, or the member is read through an object
+    new = free_name(facts, text, use, dropped, skip)
     return new, [Edit(place, new) for place in use.variable_spans]
 
 

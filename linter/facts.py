@@ -224,6 +224,8 @@ class Branch:
     condition: str
     span: Span
     directive: Span
+    condition_start: int = 0
+    """Where the condition begins as written; it ends with the directive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,8 @@ class Facts:
     language: str
     unreadable: str = ""
     """Why the file could not be read; then everything else is empty."""
+    digest: bytes = b""
+    """Of the text that was read: edits are for that text alone."""
     notes: tuple[str, ...] = ()
     partial: bool = False
     """The parser was lost somewhere in the file."""

@@ -50,9 +50,22 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
     shared = {name for name in made if name not in local}
     if shared:
         end = max(facts.line_starts[-1], whole.span.end) + 1
-        found += _possible_mutations(shared, Span(0, end), facts, exclude=use.scope)
+        everywhere = _possible_mutations(shared, Span(0, end), facts, exclude=use.scope)
+        found += [hazard for hazard in everywhere if not _is_local_there(hazard, facts)]
     found += _in_callers(use.live, made, function, facts, _DEPTH)
     return list({hazard.span: hazard for hazard in found}.values())
+
+
+def _is_local_there(hazard: Hazard, facts: Facts) -> bool:
+    """Whether the function around a hazard has a variable of its own of that name."""
+    for function in facts.functions:
+        if not function.span.holds(hazard.span):
+            continue
+        if any(parameter.name == hazard.variable for parameter in function.parameters):
+            return True
+        if any(a.declares and a.target == hazard.variable and function.span.holds(a.span) for a in facts.assignments):
+            return True
+    return False
 
 
 _DEPTH = 3

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from .facts import Facts
 from .sift import Hit
-from .sources import BinaryFile, Unreadable, read
+from .sources import BinaryFile, Source, Unreadable, read
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -47,6 +48,11 @@ def extract_file(path: str, language: str, watched: frozenset[str] = frozenset()
         return Facts(path, language, unreadable=str(error))
     except BinaryFile:
         return None
+    facts = _extract(source, language, watched)
+    return replace(facts, digest=source.digest) if facts is not None else None
+
+
+def _extract(source: Source, language: str, watched: frozenset[str]) -> Facts | None:
     if language == "cpp":
         from .cpp.extract import extract
 

@@ -16,7 +16,7 @@ _DIRECTIVE = re.compile(
 def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
     """Every complete `#if … #endif`, inner ones first; `code` has no comments."""
     found: list[Conditional] = []
-    stack: list[list[tuple[str, Span]]] = []
+    stack: list[list[tuple[str, Span, int]]] = []
     for match in _DIRECTIVE.finditer(code):
         name = match["name"].decode()
         rest = b" ".join(match["rest"].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").split()).decode(
@@ -24,20 +24,21 @@ def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
         )
         # `code` has blanks where a comment stood; they are no part of the directive.
         span = Span(match.start(), match.start() + len(match.group().rstrip()))
+        start = match.start("rest") + len(match["rest"]) - len(match["rest"].lstrip())
         if name in ("if", "ifdef", "ifndef"):
             condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[name]
-            stack.append([(condition, span)])
+            stack.append([(condition, span, start)])
         elif not stack:
             continue
         elif name == "endif":
-            arms = [*stack.pop(), ("", span)]
+            arms = [*stack.pop(), ("", span, start)]
             branches = tuple(
-                Branch(condition, Span(directive.end, following.start), directive)
-                for (condition, directive), (_, following) in itertools.pairwise(arms)
+                Branch(condition, Span(directive.end, following.start), directive, begin)
+                for (condition, directive, begin), (_, following, _) in itertools.pairwise(arms)
             )
             found.append(Conditional(branches, Span(branches[0].directive.start, span.end)))
         else:
             prefix = {"elif": "", "elifdef": "defined(", "elifndef": "!defined(", "else": ""}[name]
             condition = "" if name == "else" else f"{prefix}{rest}{')' if prefix else ''}"
-            stack[-1].append((condition, span))
+            stack[-1].append((condition, span, start))
     return tuple(found)

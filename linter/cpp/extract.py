@@ -34,7 +34,7 @@ from ..sources import Source
 from ..suppress import find_suppressions
 from .conditionals import find_conditionals
 from .forms import classify, is_named_like
-from .mask import code_only
+from .mask import code_only, mask_block_comments
 from .parse import error_count, grammar_for, language, masked_text, parse
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _QUERY = """
 (call_expression) @call
 (assignment_expression) @assignment
 (init_declarator) @declarator
+(declaration declarator: [(identifier) (array_declarator) (pointer_declarator) (reference_declarator)] @plain)
 (return_statement) @return
 (delete_expression) @delete
 (alias_declaration) @alias
@@ -134,6 +135,9 @@ def _registrations(text: bytes) -> tuple[Registration, ...]:
 
 
 def find_includes(text: bytes) -> tuple[Include, ...]:
+    """The `#include` and `#import` directives that stand outside comments."""
+    if b"/*" in text:
+        text = mask_block_comments(text)
     return tuple(
         Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
         for match in _INCLUDE.finditer(text)
@@ -364,6 +368,13 @@ class _Reading:
             left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
             if left is not None and right is not None:
                 self._add_assignment(node, left, right, True, "=")
+
+        for node in captures.get("plain", ()):
+            # `Tensor out;` and `float data[3];` give a name without a value.
+            match = re.match(r"[&*]*(\w+)", self.written(node))
+            if match is not None:
+                function = self.function_at(node.start_byte + self.shift)
+                self.assignments.append(Assignment(match[1], True, "=", "", self.span(node), function))
 
     def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
         function = self.function_at(node.start_byte + self.shift)

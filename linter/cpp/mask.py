@@ -119,6 +119,15 @@ def closing(text: bytes, opening: int) -> int | None:
     return None
 
 
+def mask_block_comments(text: bytes) -> bytes:
+    """The text with `/* … */` blanked; a `//` comment or a string may hold one that is none."""
+    masked = bytearray(text)
+    for match in _COMMENT.finditer(text):
+        if match.group().startswith(b"/*"):
+            blank(masked, *match.span())
+    return bytes(masked)
+
+
 def code_only(text: bytes) -> bytes:
     """The text with comments and the contents of string literals blanked."""
     masked = bytearray(text)

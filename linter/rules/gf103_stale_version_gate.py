@@ -81,8 +81,6 @@ def _widened(gate: Branch) -> list[Edit]:
     match = _ONE_POINT_X.fullmatch(gate.condition.strip())
     if match is None:
         return []
-    kept = gate.condition.strip()
-    end = gate.directive.end
-    # The condition ends the directive's line; a trailing comment stands behind it and stays.
-    start = end - len(kept.encode())
-    return [Edit(Span(start, end), f"TORCH_VERSION_MAJOR > 1 || ({kept})")]
+    # The condition stays as it is written, comments and continued lines included.
+    start, end = gate.condition_start, gate.directive.end
+    return [Edit(Span(start, start), "TORCH_VERSION_MAJOR > 1 || ("), Edit(Span(end, end), ")")]
