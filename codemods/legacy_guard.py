@@ -89,7 +89,8 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
         return None, ()
     inference = context is Context.INFERENCE
     constant = use.argument is None or use.argument.empty or use.argument.value is True
-    covered = redundant_guards(use, site.facts) if inference and constant and use.macro is None else []
+    simple = inference and constant and use.macro is None and not _switches_grad_on_below(site)
+    covered = redundant_guards(use, site.facts) if simple else []
     dropped = [other.span for other in covered]
     drop_edits = [removal(site.text, span) for span in dropped]
     variable, renamed = renaming(use, site.facts, site.text, dropped, skip=_names_given_above(site))
