@@ -10,6 +10,7 @@ from ..linter.facts import Facts
 from ..linter.findings import Finding, Fix
 from ..linter.sources import BinaryFile, Source, Unreadable, read
 from .legacy_guard import Site, fixes_for
+from .python.plan import PYTHON_CODES, python_fixes
 from .scopes import (
     hoist_the_guard,
     name_the_temporary,
@@ -40,19 +41,21 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
     sources: dict[str, Source | None] = {}
     planned: list[Finding] = []
     for finding in report.findings:
-        codemod = CODEMODS.get(finding.code)
-        if codemod is None or finding.use is None or finding.fix is not None:
+        facts = report.project.files[finding.path]
+        if finding.use is None or not _needs_text(finding, facts):
             planned.append(finding)
             continue
-        facts = report.project.files[finding.path]
         if finding.path not in sources:
             sources = {finding.path: unchanged(facts)}  # findings are sorted by file: one at a time is enough
         source = sources[finding.path]
         if source is None:
             planned.append(finding)
             continue
-        site = Site(finding, finding.use, facts, report.project, source.text, remove_redundant)
-        fix, more = codemod(site)
+        if facts.language in ("python", "docs"):
+            fix, more = python_fixes(finding, finding.use, facts, report.project, source)
+        else:
+            site = Site(finding, finding.use, facts, report.project, source.text, remove_redundant)
+            fix, more = CODEMODS[finding.code](site)
         planned.append(replace(finding, fix=fix, more_fixes=more))
     return replace(report, findings=planned)
 
@@ -64,6 +67,12 @@ def unchanged(facts: Facts) -> Source | None:
     except (Unreadable, BinaryFile):
         return None
     return source if source.digest == facts.digest else None
+
+
+def _needs_text(finding: Finding, facts: Facts) -> bool:
+    if facts.language in ("python", "docs"):
+        return finding.code in PYTHON_CODES
+    return finding.code in CODEMODS and finding.fix is None
 
 
 def chosen_fix(finding: Finding, *, unsafe: bool, hoist: bool = True) -> Fix | None:

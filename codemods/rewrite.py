@@ -91,9 +91,14 @@ def _clash(a: Edit, b: Edit) -> bool:
 def _adds_errors(source: Source, text: bytes) -> bool:
     """Whether the new text has more places that the parser cannot read than the old."""
     from ..linter.cpp.parse import error_count, grammar_for, masked_text, parse
-    from ..linter.walk import language_of
+    from ..linter.languages import language_of
 
-    if language_of(source.path) != "cpp":
+    language = language_of(source.path)
+    if language == "python":
+        from ..linter.python.parse import reads
+
+        return not reads(text.decode("utf-8"))
+    if language != "cpp":
         return False
     before, after = (
         error_count(parse(masked_text(source.path, version), grammar_for(source.path)).root_node)

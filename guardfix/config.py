@@ -9,8 +9,8 @@ from typing import Any
 
 FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 _LISTS = ("select", "ignore", "exclude")
-_SWITCHES = ("respect-gitignore", "force-exclude")
-KEYS = (*_LISTS, *_SWITCHES, "per-file-ignores")
+_SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
+KEYS = (*_LISTS, *_SWITCHES, "minimum-torch", "per-file-ignores")
 
 
 class BadConfiguration(Exception):
@@ -27,6 +27,8 @@ class Configuration:
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    include_docs: bool = False
+    minimum_torch: str = ""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -75,6 +77,9 @@ def read_configuration(path: str) -> Configuration:
     for key in _SWITCHES:
         if not isinstance(table.get(key, True), bool):
             raise BadConfiguration(f"{path}: `{key}` must be true or false")
+    minimum = table.get("minimum-torch", "")
+    if not isinstance(minimum, str) or (minimum and not is_version(minimum)):
+        raise BadConfiguration(f'{path}: `minimum-torch` must be a version, such as "1.13"')
     ignores = table.get("per-file-ignores", {})
     if not isinstance(ignores, dict) or not all(isinstance(codes, list) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
@@ -85,5 +90,13 @@ def read_configuration(path: str) -> Configuration:
         exclude=tuple(table.get("exclude", ())),
         respect_gitignore=table.get("respect-gitignore", True),
         force_exclude=table.get("force-exclude", False),
+        include_docs=table.get("include-docs", False),
+        minimum_torch=table.get("minimum-torch", ""),
         per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
     )
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a version number: `2`, `1.13`, `2.1.0`."""
+    parts = text.split(".")
+    return all(part.isdigit() for part in parts)

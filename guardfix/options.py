@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .config import BadConfiguration, Configuration, find_configuration, read_configuration
+from .config import BadConfiguration, Configuration, find_configuration, is_version, read_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PROGRESS_FROM = 2000
 """With fewer files a run is over before a bar is any use."""
+
+
+def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not is_version(value):
+        raise click.BadParameter(f"`{value}` is no version; write 1.13 or 2.1.0")
+    return value
 
 
 def selection(command: F) -> F:
@@ -62,6 +68,15 @@ def selection(command: F) -> F:
                 help="Processes to use; all cores when left out.",
             ),
             click.option(
+                "--include-docs", is_flag=True, help="Look at C++ in the code blocks of .md and .rst files, too."
+            ),
+            click.option(
+                "--minimum-torch",
+                metavar="VERSION",
+                callback=_version,
+                help="The oldest torch that the code has to run with: GF505 looks for what it cannot do.",
+            ),
+            click.option(
                 "--color",
                 type=click.Choice(["auto", "always", "never"]),
                 default="auto",
@@ -97,6 +112,8 @@ def run_from(arguments: dict[str, Any]) -> Run:
         exclude=(*configuration.exclude, *arguments.pop("exclude")),
         respect_gitignore=configuration.respect_gitignore and not arguments.pop("no_gitignore"),
         force_exclude=configuration.force_exclude or arguments.pop("force_exclude"),
+        include_docs=arguments.pop("include_docs") or configuration.include_docs,
+        minimum_torch=arguments.pop("minimum_torch") or configuration.minimum_torch,
         workers=arguments.pop("jobs") or 0,
     )
     arguments.pop("no_gitignore", None)

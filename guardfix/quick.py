@@ -23,8 +23,8 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
     if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
         return None
+    from .linter.languages import language_of
     from .linter.prefilter import NEEDLES, candidates
-    from .linter.walk import language_of
 
     seen = set()
     for path in paths:
@@ -32,9 +32,19 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         if language is None:
             continue
         seen.add(os.path.realpath(path))
-        for _ in candidates((path,), NEEDLES[language]):
-            return None
+        for _, trouble in candidates((path,), NEEDLES[language]):
+            if trouble or language != "python" or _may_matter(path):
+                return None
     return passed(len(seen))
+
+
+def _may_matter(path: str) -> bool:
+    """Whether a Python file that names a guard needs the real command."""
+    from .linter.python.look import may_matter
+
+    with open(path, "rb") as file:
+        data = file.read()
+    return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)
 
 
 def passed(files: int) -> str:

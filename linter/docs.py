@@ -11,7 +11,6 @@ from .python.strings import read_embedded
 from .sources import Source
 from .suppress import find_suppressions
 
-SUFFIXES = (".md", ".markdown", ".rst")
 NEEDLES = (guards.LEGACY.encode(),)
 
 _LANGUAGE = rb"(?:c\+\+|cpp|cc|cxx|c|cuda|objc|objective-c|objectivec|objective-c\+\+)"

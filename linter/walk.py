@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-CPP_SUFFIXES = frozenset(".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .cu .cuh .hip .mm .m".split())
-PYTHON_SUFFIXES = frozenset({".py", ".pyi"})
-DOCS_SUFFIXES = frozenset({".md", ".markdown", ".rst"})
+from .languages import language_of, language_or_docs
 
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
@@ -38,20 +36,6 @@ class Walk:
 
 Ignored = Callable[[str, bool], bool]
 """Whether a path (absolute, is it a folder) is ignored."""
-
-
-_LANGUAGES = dict.fromkeys(CPP_SUFFIXES, "cpp") | dict.fromkeys(PYTHON_SUFFIXES, "python")
-
-
-def language_of(name: str) -> str | None:
-    """`cpp`, `python` or None, by the file name's suffix."""
-    suffix = name[name.rfind(".") :]
-    return _LANGUAGES.get(suffix) or _LANGUAGES.get(suffix.lower())
-
-
-def _language_or_docs(name: str) -> str | None:
-    """`docs` for Markdown and reStructuredText, else as `language_of`."""
-    return "docs" if name[name.rfind(".") :].lower() in DOCS_SUFFIXES else language_of(name)
 
 
 class _IgnoreFile:
@@ -155,7 +139,7 @@ def find_files(
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
     lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
-    language_for = _language_or_docs if docs else language_of
+    language_for = language_or_docs if docs else language_of
 
     def take(shown: str, real: str, language: str) -> None:
         if real not in seen:

@@ -86,8 +86,11 @@ def _is_monstrous(text: str) -> bool:
     )
 
 
-def parse_with_libcst(text: str) -> cst.Module | None:
-    """libcst's tree, parsed on a stack that is large enough; None when it cannot read the text."""
+def parse_with_libcst(text: str, indent: str = "    ") -> cst.Module | None:
+    """libcst's tree, parsed on a stack that is large enough; None when it cannot read the text.
+
+    `indent` is one level of indentation for code that is added.
+    """
     import threading
 
     import libcst as cst
@@ -96,7 +99,7 @@ def parse_with_libcst(text: str) -> cst.Module | None:
 
     def run() -> None:
         with suppress(cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError):
-            found.append(cst.parse_module(text))
+            found.append(cst.parse_module(text, cst.PartialParserConfig(default_indent=indent)))
 
     before = threading.stack_size(_STACK)
     try:

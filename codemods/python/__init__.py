@@ -1,0 +1,1 @@
+"""Fixes of Python findings: libcst rewrites the structure of a statement, and the difference becomes edits."""

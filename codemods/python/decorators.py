@@ -1,0 +1,124 @@
+"""GF401, GF402, GF403: decorators that should be `with` statements, and statements that should be decorators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import libcst as cst
+
+from ...linter.facts import Form, Span
+from ...linter.findings import Applicability, Edit, Fix
+from ...linter.python.facts import Decorated, Kind
+from .region import Statement, indent_unit, rewrite_statements, wrap
+from .site import PythonSite
+
+
+def guard_inside(site: PythonSite) -> Fix | None:
+    """GF401: the decorator becomes a `with` around the body, where the body does not pause."""
+    found, decorated = site.found, site.found.decorated
+    assert decorated is not None
+    guard = _call_text(site)
+    if decorated.pauses:
+        message = f"guard what computes between the pauses: `with {guard}:` inside `{decorated.name}`"
+        return Fix(message, Applicability.DISPLAY, ())
+    edits = body_under_guard(site.text, decorated, found.use.span, guard)
+    if edits is None:
+        return Fix(f"use `with {guard}:` inside `{decorated.name}`", Applicability.DISPLAY, ())
+    return Fix(
+        f"put `with {guard}:` inside `{decorated.name}`; the guard did nothing, and acts from then on",
+        Applicability.UNSAFE,
+        tuple(edits),
+    )
+
+
+def _call_text(site: PythonSite) -> str:
+    text = site.text[slice(*site.found.call_span)].decode("utf-8")
+    return text if site.found.called else f"{text}()"
+
+
+def body_under_guard(text: bytes, decorated: Decorated, decorator: Span, guard: str) -> list[Edit] | None:
+    """The edits that take a decorator away and put `with guard:` around the function's body."""
+    wanted = text[decorator.start + 1 : decorator.end].strip()
+
+    def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
+        function = statements[0]
+        if len(statements) != 1 or not isinstance(function, cst.FunctionDef):
+            return None
+        if not isinstance(function.body, cst.IndentedBlock):
+            return None
+        module = cst.Module([])
+        index = next(
+            (
+                number
+                for number, one in enumerate(function.decorators)
+                if module.code_for_node(one.decorator).encode() == wanted
+            ),
+            None,
+        )
+        if index is None:
+            return None
+        taken = function.decorators[index]
+        decorators = [one for number, one in enumerate(function.decorators) if number != index]
+        body = list(function.body.body)
+        docstring = 1 if function.get_docstring(clean=False) is not None else 0
+        inside = [_statement(node) for node in body[docstring:]]
+        if not inside:
+            return None
+        guarded = wrap(inside, guard, indent_unit(text), taken.trailing_whitespace)
+        changed = function.with_changes(
+            decorators=decorators,
+            body=function.body.with_changes(body=[*body[:docstring], guarded]),
+        )
+        return [_with_leading_lines(changed, taken.leading_lines, index)]
+
+    return rewrite_statements(text, decorated.span, rewriting)
+
+
+def _statement(node: cst.BaseStatement) -> Statement:
+    assert isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+    return node
+
+
+def _with_leading_lines(function: cst.FunctionDef, lines: Sequence[cst.EmptyLine], index: int) -> cst.FunctionDef:
+    """The comments above a decorator that goes stay above what stood below it."""
+    if not lines or not any(line.comment for line in lines):
+        return function
+    if index < len(function.decorators):
+        below = function.decorators[index]
+        kept = below.with_changes(leading_lines=[*lines, *below.leading_lines])
+        return function.with_changes(decorators=[*function.decorators[:index], kept, *function.decorators[index + 1 :]])
+    return function.with_changes(lines_after_decorators=[*lines, *function.lines_after_decorators])
+
+
+_BLANK_LINES = re.compile(rb"[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)")
+
+
+def make_decorator(site: PythonSite) -> Fix | None:
+    """GF402, GF403: a statement just before a `def` becomes its decorator."""
+    found, following = site.found, site.found.following
+    written = found.use.written
+    plain = following is not None and following.kind in (Kind.FUNCTION, Kind.GENERATOR)
+    alone = _BLANK_LINES.match(site.text, found.use.span.end)
+    if not plain or following is None or alone is None or not _begins_line(site):
+        if found.use.form is Form.TEMPORARY:
+            return Fix(f"put `with {written}():` around the code it is for", Applicability.DISPLAY, ())
+        return None
+    start = found.use.span.start
+    edits = [Edit(Span(start, start), "@")]
+    if not found.called:
+        edits.append(Edit(Span(found.call_span.end, found.call_span.end), "()"))
+    if alone[1] and alone.end() <= following.start:
+        edits.append(Edit(Span(*alone.span(1)), ""))
+    message = f"make it the decorator `@{written}()`; the guard did nothing, and acts from then on"
+    return Fix(message, Applicability.UNSAFE, tuple(edits))
+
+
+def _begins_line(site: PythonSite) -> bool:
+    start = site.found.use.span.start
+    return site.text[max(site.text.rfind(b"\n", 0, start), site.text.rfind(b"\r", 0, start)) + 1 : start].strip() == b""
+
+
+def uncalled(site: PythonSite) -> Fix | None:
+    """GF403: `with` has its edit from the rule; a statement before a `def` becomes a decorator."""
+    return site.finding.fix if site.found.use.form is Form.WITH else make_decorator(site)

@@ -1,0 +1,87 @@
+"""GF105: the edits of C++ that stands in a literal, written as the literal has to have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...linter.facts import Facts, GuardUse, Span
+from ...linter.findings import Applicability, Edit, Finding, Fix
+from ...linter.project import Project
+from ...linter.python.parse import parse
+from ...linter.python.strings import Literal, Piece, find_literals, lay_out
+from ...linter.sources import Source
+from ..legacy_guard import Site, fixes_for
+
+
+def fix_in_literal(
+    finding: Finding, use: GuardUse, facts: Facts, project: Project, source: Source
+) -> tuple[Fix | None, tuple[Fix, ...]]:
+    """(the fix, further fixes) for the old guard in a string or a code block."""
+    piece = next((piece for piece in facts.embedded if use in piece.guard_uses), None)
+    if piece is None:
+        return None, ()
+    if facts.language == "docs":
+        fix, _ = fixes_for(Site(finding, use, piece, project, source.text))
+        shown = replace(fix, applicability=Applicability.DISPLAY, edits=_in_block(fix, piece)) if fix else None
+        return shown, ()
+    tree = parse(source.text.decode("utf-8"))
+    if tree is None:
+        return None, ()
+    literal = next((one for one in find_literals(source, tree) if one.span.holds(use.type_span)), None)
+    if literal is None:
+        return None, ()
+    fix, more = fixes_for(Site(finding, use, piece, project, lay_out(source.text, literal)))
+    written = [_written(one, literal, use, piece) for one in (fix, *more) if one is not None]
+    if fix is None or written[0] is None:
+        return None, ()
+    return written[0], tuple(one for one in written[1:] if one is not None)
+
+
+def _in_block(fix: Fix, piece: Facts) -> tuple[Edit, ...]:
+    return tuple(edit for edit in fix.edits if not _is_include(edit, piece))
+
+
+def _is_include(edit: Edit, piece: Facts) -> bool:
+    """An include that is added to code that has none: a fragment, whose includes are somewhere else."""
+    return "#include" in edit.content and not piece.includes
+
+
+def _written(fix: Fix, literal: Literal, use: GuardUse, piece: Facts) -> Fix | None:
+    edits = []
+    for edit in fix.edits:
+        if _is_include(edit, piece):
+            continue
+        written = _in_literal(edit, literal, use)
+        if written is None:
+            return None
+        edits.append(written)
+    if piece.partial and fix.applicability is Applicability.SAFE:
+        message = f"{fix.message}; the template hides a part of the code"
+        return replace(fix, message=message, applicability=Applicability.UNSAFE, edits=tuple(edits))
+    return replace(fix, edits=tuple(edits))
+
+
+def _in_literal(edit: Edit, literal: Literal, use: GuardUse) -> Edit | None:
+    """An edit of the C++ as an edit of the literal; None where it would cross the literal's own punctuation."""
+    home = literal.piece_at(edit.span)
+    if home is not None:
+        return Edit(edit.span, escaped(edit.content, home, literal))
+    home = literal.piece_at(use.type_span)
+    if home is None or edit.content:
+        return None
+    # What is taken out reaches over the ends of one of several literals side by side.
+    span = Span(max(edit.span.start, home.content.start), min(edit.span.end, home.content.end))
+    return Edit(span, "") if span.start < span.end else None
+
+
+def escaped(content: str, piece: Piece, literal: Literal) -> str:
+    """C++ text as it is written in this literal."""
+    if not piece.raw:
+        content = content.replace("\\", "\\\\")
+        if len(piece.quote) == 1:
+            content = content.replace("\n", "\\n").replace(piece.quote.decode(), "\\" + piece.quote.decode())
+    if piece.formatted or literal.format_template:
+        content = content.replace("{", "{{").replace("}", "}}")
+    if literal.percent_template:
+        content = content.replace("%", "%%")
+    return content

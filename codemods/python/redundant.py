@@ -1,0 +1,74 @@
+"""GF407: a redundant guard is taken out, of a `with` or off a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from ...linter.facts import Form, Span
+from ...linter.findings import Applicability, Edit, Fix
+from ..statements import line_start
+from .region import Statement, rewrite_statements
+from .site import PythonSite
+
+
+def take_out(site: PythonSite) -> Fix | None:
+    """GF407: the fix that takes the guard out."""
+    use = site.found.use
+    edits = _decorator(site) if use.form is Form.DECORATOR else _with_item(site)
+    if edits is None or site.found.target_used:
+        return None
+    return Fix(f"take `{use.written}()` out", Applicability.SAFE, tuple(edits))
+
+
+def _decorator(site: PythonSite) -> list[Edit] | None:
+    """Its whole line; a comment behind it stays."""
+    span = site.found.use.span
+    start = line_start(site.text, span.start)
+    if site.text[start : span.start].strip():
+        return None
+    end = span.end
+    while site.text[end : end + 1] in (b" ", b"\t"):
+        end += 1
+    if site.text[end : end + 1] == b"#":
+        return [Edit(Span(span.start, end), "")]
+    if site.text[end : end + 2] == b"\r\n":
+        return [Edit(Span(start, end + 2), "")]
+    return [Edit(Span(start, end + 1), "")] if site.text[end : end + 1] in (b"\n", b"\r") else None
+
+
+def _with_item(site: PythonSite) -> list[Edit] | None:
+    wanted = site.text[slice(*site.found.call_span)].decode("utf-8")
+
+    def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
+        node = statements[0]
+        if len(statements) != 1 or not isinstance(node, cst.With):
+            return None
+        module = cst.Module([])
+        kept = [item for item in node.items if module.code_for_node(item.item) != wanted]
+        if len(kept) == len(node.items):
+            return None
+        if kept:
+            last = kept[-1].with_changes(comma=node.items[-1].comma)
+            return [node.with_changes(items=[*kept[:-1], last])]
+        return _body(node)
+
+    return rewrite_statements(site.text, Span(site.found.use.span.start, site.found.use.scope.end), rewriting)
+
+
+def _body(node: cst.With) -> Sequence[Statement] | None:
+    """The statements of a `with`, to stand in its place, with the comments that stood on it."""
+    if isinstance(node.body, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(node.body.body, node.leading_lines, node.body.trailing_whitespace)]
+    block = cst.ensure_type(node.body, cst.IndentedBlock)
+    body = [one for one in block.body if isinstance(one, (cst.SimpleStatementLine, cst.BaseCompoundStatement))]
+    first = body[0]
+    if not hasattr(first, "leading_lines") or block.footer:
+        return None  # comments at the end of the block have no place in libcst's tree of one statement
+    above = list(node.leading_lines)
+    comment = block.header.comment
+    if comment is not None:
+        above.append(cst.EmptyLine(comment=comment))
+    body[0] = first.with_changes(leading_lines=[*above, *first.leading_lines])
+    return body

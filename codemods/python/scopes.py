@@ -1,0 +1,65 @@
+"""GF405 and GF101: a guard object that is kept becomes a `with` around the rest of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from ...linter import guards
+from ...linter.facts import GuardUse, Span
+from ...linter.findings import Applicability, Edit, Fix
+from .region import Statement, indent_unit, rewrite_statements, wrap
+from .site import PythonSite
+
+_WITH = {
+    guards.C_INFERENCE_MODE: "{torch}inference_mode({argument})",
+    guards.C_BELOW_AUTOGRAD: "{written}()",
+    guards.C_BELOW_ADINPLACEORVIEW: "{written}()",
+}
+
+
+def enter_for_the_rest(site: PythonSite) -> Fix | None:
+    """GF405: the rest of the block below `with`."""
+    use = site.found.use
+    if not site.found.local or use.class_ is not None:
+        return None
+    written = use.written
+    guard = _WITH[use.guard].format(
+        written=written,
+        torch=written.removesuffix(f"_C.{use.guard}") if written.endswith(f"_C.{use.guard}") else "torch.",
+        argument="" if use.argument is None or use.argument.value is True else use.argument.text.strip("()"),
+    )
+    edits = rest_of_block_under(site.text, use, guard)
+    if edits is None:
+        return None
+    message = f"put the rest of the block below `with {guard}:`; it then ends with the block"
+    return Fix(message, Applicability.UNSAFE, tuple(edits))
+
+
+def rest_of_block_under(text: bytes, use: GuardUse, guard: str) -> list[Edit] | None:
+    """The edits that put what follows the statement of `use` in its block below `with guard:`.
+
+    A `del` of the variable ends the block early, and goes.
+    """
+
+    def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
+        first, rest = statements[0], list(statements[1:])
+        if not isinstance(first, cst.SimpleStatementLine) or len(first.body) != 1:
+            return None
+        end = next((number for number, one in enumerate(rest) if _deletes(one, use.variable)), None)
+        inside = rest if end is None else rest[:end]
+        outside = [] if end is None else rest[end + 1 :]
+        if not inside:
+            return None
+        guarded = wrap(inside, guard, indent_unit(text), first.trailing_whitespace)
+        return [guarded.with_changes(leading_lines=first.leading_lines), *outside]
+
+    return rewrite_statements(text, Span(use.span.start, use.scope.end), rewriting)
+
+
+def _deletes(node: Statement, variable: str | None) -> bool:
+    if variable is None or not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1:
+        return False
+    small = node.body[0]
+    return isinstance(small, cst.Del) and isinstance(small.target, cst.Name) and small.target.value == variable
