@@ -138,6 +138,8 @@ class Function:
     """With the namespaces and classes around it."""
     span: Span
     body: Span
+    declared_as: str = ""
+    """Its name as the definition writes it: `Net::run` outside the class."""
     parent: int | None = None
     """The function around a lambda or a local class's method."""
     class_: int | None = None

@@ -12,7 +12,8 @@ from . import guards
 from .facts import Call, Class, Facts, Form, Function, GuardUse, Registration, Span
 from .python.reexports import resolve_reexports
 
-_FUNCTION_BASE = re.compile(r"(?:^|::)Function<")
+_AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
+_FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
 
 
 class Project:
@@ -50,11 +51,23 @@ class Project:
         for where, registration in self._registrations.get(function.name, ()):
             if not _names_agree(registration.function, function.qualified):
                 continue
+            if "::" not in registration.function and self._is_member(facts, function):
+                continue  # a free function's name; a class's is written `&Net::run`
             # A file that defines a function of that name registers its own.
             if where.path != facts.path and any(f.name == function.name for f in where.functions):
                 continue
             found.append((where, registration))
         return found
+
+    def _is_member(self, facts: Facts, function: Function) -> bool:
+        """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
+        if function.class_ is not None:
+            return True
+        space = function.qualified.rpartition("::")[0]
+        if any(_names_agree(class_.qualified, space) for class_ in self._classes.get(_last(space), ())):
+            return True
+        # The class may stand in a header that nobody asked for; namespaces are rarely written so, and rarely capital.
+        return "::" in function.declared_as and space.rpartition("::")[2][:1].isupper()
 
     # -- calls
 
@@ -82,29 +95,49 @@ class Project:
     # -- classes
 
     @cached_property
+    def _classes(self) -> dict[str, list[Class]]:
+        """All classes by their unqualified names."""
+        table: dict[str, list[Class]] = defaultdict(list)
+        for facts in self:
+            for class_ in facts.classes:
+                table[class_.name].append(class_)
+        return table
+
+    @cached_property
     def _function_classes(self) -> frozenset[str]:
-        """Names of the classes that derive from torch::autograd::Function, directly or not."""
-        names = {c.name for f in self for c in f.classes if any(_FUNCTION_BASE.search(b) for b in c.bases)}
+        """Qualified names of the classes that derive from torch::autograd::Function, directly or not."""
+        classes = [class_ for found in self._classes.values() for class_ in found if class_.bases]
+        names = {class_.qualified for class_ in classes if _derives_from_function(class_)}
         size = -1
         while size != len(names):
             size = len(names)
+            tails = {_last(name) for name in names}
             names |= {
-                c.name for f in self for c in f.classes if any(_last(re.sub("<.*", "", b)) in names for b in c.bases)
+                class_.qualified
+                for class_ in classes
+                for base in class_.bases
+                if _last(base) in tails and _is_among(re.sub("<.*", "", base), names)
             }
         return frozenset(names)
 
     def is_autograd_function(self, class_: Class) -> bool:
-        return class_.name in self._function_classes or any(_FUNCTION_BASE.search(base) for base in class_.bases)
+        return class_.qualified in self._function_classes or _derives_from_function(class_)
 
     def autograd_method(self, facts: Facts, function: Function) -> str | None:
         """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""
         takes_context = any("AutogradContext" in parameter.type for parameter in function.parameters)
         if takes_context and not function.is_lambda:
             return function.name
-        if function.class_ is not None and self.is_autograd_function(facts.classes[function.class_]):
-            return function.name
-        owner = function.qualified.rsplit("::", 2)[-2:-1]
-        return function.name if owner and owner[0] in self._function_classes else None
+        if function.class_ is not None:
+            return function.name if self.is_autograd_function(facts.classes[function.class_]) else None
+        owner = function.qualified.rpartition("::")[0]
+        if not owner:
+            return None
+        # A class of that name in the same file is the one that is meant.
+        own = [c for c in facts.classes if c.name == _last(owner) and _names_agree(c.qualified, owner)]
+        if own:
+            return function.name if any(map(self.is_autograd_function, own)) else None
+        return function.name if _is_among(owner, self._function_classes) else None
 
     # -- types and macros made of guards
 
@@ -136,6 +169,19 @@ class Project:
             for class_ in facts.classes
             if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
         ]
+
+
+def _derives_from_function(class_: Class) -> bool:
+    """Whether a base is `torch::autograd::Function<…>`, or is spelled `Function<the class itself>`."""
+    if any(_AUTOGRAD_BASE.search(base) for base in class_.bases):
+        return True
+    bases = map(_FUNCTION_BASE.search, class_.bases)
+    return any(base["of"] == class_.name for base in bases if base is not None)
+
+
+def _is_among(written: str, names: Iterable[str]) -> bool:
+    """Whether a class's name as written can mean one of the qualified ones."""
+    return any(_names_agree(written, name) for name in names)
 
 
 def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:

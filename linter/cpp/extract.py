@@ -273,6 +273,7 @@ class _Reading:
             qualified="::".join(filter(None, [self.namespace(node), written])),
             span=span,
             body=self.span(body),
+            declared_as=written,
             parent=parent,
             class_=self._class_at(span),
             parameters=self._parameters(parameters),
