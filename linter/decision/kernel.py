@@ -28,6 +28,10 @@ _BOOKKEEPING = frozenset(
         "isFwGradDefined",
     }
 )
+_BOOKKEEPING_METHODS = frozenset({"set_next_edges", "_set_fw_grad"})
+_BOOKKEEPING_SPACE = re.compile(
+    r"^(?:::)?(?:(?:torch|at|c10|autograd|impl|jit|generated|details|VariableTypeUtils|graph)::)*$"
+)
 _DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|\.typed<")
 _AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^VariableTypeId|^AUTOGRAD")
 
@@ -141,12 +145,27 @@ def _registrations_of(scene: Scene, function: Function) -> list[tuple[Facts, Reg
     ]
 
 
+def builds_graph(call: Call, facts: Facts) -> bool:
+    """Whether the call is one of autograd's own bookkeeping functions, not another library's of that name."""
+    if call.name not in _BOOKKEEPING:
+        return False
+    if call.receiver:
+        return call.name in _BOOKKEEPING_METHODS
+    space = call.callee[: call.callee.rfind(call.name)]
+    if not _BOOKKEEPING_SPACE.match(space):
+        return False
+    if call.name == "as_view" and len(call.arguments) < 2:
+        return False  # autograd's takes the base and the view
+    own = [function for function in facts.functions if function.name == call.name]
+    return not own or any(function.qualified.split("::")[0] in ("at", "torch", "c10") for function in own)
+
+
 def _bookkeeping(scene: Scene) -> Iterator[Signal]:
     outermost = scene.outermost
     if outermost is None:
         return
     for call in scene.calls_in(outermost.span):
-        if call.name in _BOOKKEEPING:
+        if builds_graph(call, scene.facts):
             message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
             yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
             return
