@@ -16,6 +16,15 @@ _AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
 _FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
 
 
+FUNCTION_METHODS = frozenset({"forward", "backward"})
+"""The methods of an autograd Function that autograd itself calls."""
+
+
+def takes_context(function: Function) -> bool:
+    """Whether the function is given an autograd Function's context."""
+    return not function.is_lambda and any("AutogradContext" in parameter.type for parameter in function.parameters)
+
+
 class Project:
     """Answers questions that need more than one file."""
 
@@ -125,8 +134,8 @@ class Project:
 
     def autograd_method(self, facts: Facts, function: Function) -> str | None:
         """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""
-        takes_context = any("AutogradContext" in parameter.type for parameter in function.parameters)
-        if takes_context and not function.is_lambda:
+        # Whoever is called `forward` and takes the context is one, wherever its class may stand.
+        if function.name in FUNCTION_METHODS and takes_context(function):
             return function.name
         if function.class_ is not None:
             return function.name if self.is_autograd_function(facts.classes[function.class_]) else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..facts import Call, Facts, Function, Registration
 from ..findings import Context
+from ..project import takes_context
 from .inference import is_load, is_run
 from .signals import Scene, Signal, Weight
 
@@ -82,18 +83,33 @@ def _family(scene: Scene, operator: str = "") -> Context:
 def _autograd_function(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         method = scene.project.autograd_method(scene.facts, function)
-        if method is None:
-            continue
-        owner = _owner(scene.facts, function)
         if method == "backward":
             return  # what a guard in backward does is said by the signals for removal
-        yield scene.signal(
-            Context.KERNEL,
-            Weight.DECISIVE,
-            f"stands in `{owner}{method}` of a torch::autograd::Function, which runs as an autograd kernel",
-            function.span.start,
-        )
+        if method == "forward":
+            yield scene.signal(
+                Context.KERNEL,
+                Weight.DECISIVE,
+                f"stands in `{_owner(scene.facts, function)}forward` of a torch::autograd::Function, "
+                "which runs as an autograd kernel",
+                function.span.start,
+            )
+            return
+        if method is None and not takes_context(function):
+            continue
+        if not serves_backward(scene, function):
+            name = _owner(scene.facts, function) + function.name
+            message = f"`{name}` helps a torch::autograd::Function, whose `forward` runs as an autograd kernel"
+            yield scene.signal(Context.KERNEL, Weight.STRONG, message, function.span.start)
         return
+
+
+def serves_backward(scene: Scene, function: Function) -> bool:
+    """Whether `backward` of an autograd Function calls the function: it is a helper of the gradient's formula."""
+    return any(
+        scene.project.autograd_method(where, around) == "backward"
+        for where, call in scene.project.callers_of(scene.facts, function)
+        for around in where.enclosing(call.function)
+    )
 
 
 def _owner(facts: Facts, function: Function) -> str:

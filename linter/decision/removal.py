@@ -68,7 +68,7 @@ def removal_signals(scene: Scene) -> Iterator[Signal]:
     if not scene.chain or scene.use.form.value not in ("declaration", "auto"):
         return
     if computes(scene, scene.use.live) is None:
-        in_forward = any(scene.project.autograd_method(scene.facts, f) is not None for f in scene.chain)
+        in_forward = any(scene.project.autograd_method(scene.facts, f) == "forward" for f in scene.chain)
         message = "nothing is computed between the guard and the end of its scope"
         weight = Weight.DECISIVE if in_forward else Weight.STRONG
         yield scene.signal(Context.REMOVE, weight, message, scene.use.span.end)
