@@ -59,6 +59,9 @@ def _decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     if len(contexts - {Context.UNKNOWN}) > 1:
         # One class, macro or alias, and its users want different replacements.
         return Decision(Context.UNKNOWN, None, Confidence.LOW, verdict.evidence)
+    if Context.UNKNOWN in contexts:
+        # What the unclear places are for nobody knows: they get the same replacement as the clear ones.
+        return replace(verdict, confidence=min_confidence(verdict.confidence, Confidence.MEDIUM))
     return verdict
 
 
@@ -233,12 +236,22 @@ def open_questions(use: GuardUse, facts: Facts, project: Project) -> frozenset[s
     if name is not None:
         # What a source file defines is seen in that file alone; only headers share.
         return frozenset({name}) if is_header(facts.path) else frozenset()
-    if _settled(gather(scene, _DEPTH)):
-        return frozenset()
+    signals = gather(scene, _DEPTH)
     function = scene.outermost
+    if _settled(signals):
+        # A workload that another file registers under Autograd is a kernel all the same.
+        asked = judge(signals).context is Context.INFERENCE and function is not None and _could_be_an_op(function)
+        return frozenset({function.name}) if asked and function is not None else frozenset()
     if function is None or not _has_callers_elsewhere(function):
         return frozenset()
     return frozenset({function.name})
+
+
+def _could_be_an_op(function: Function) -> bool:
+    """Whether another file could register the function: a free one that takes or gives tensors."""
+    if function.class_ is not None or "::" in function.declared_as or not _has_callers_elsewhere(function):
+        return False
+    return any("Tensor" in type_ for type_ in (function.returns, *(p.type for p in function.parameters)))
 
 
 def is_header(path: str) -> bool:
