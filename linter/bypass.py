@@ -10,6 +10,7 @@ import re
 
 from .decision.removal import is_idle
 from .facts import Call, Facts, Function, GuardUse, Span
+from .places import places_of
 from .project import Project
 
 _DEPTH = 4
@@ -21,7 +22,7 @@ def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
     method = next((f for f in facts.enclosing(use.function) if project.autograd_method(facts, f)), None)
     if method is None or project.autograd_method(facts, method) != "forward":
         return False
-    calls = [call for call in facts.calls if use.live.holds(call.span) and not is_idle(call)]
+    calls = [call for call in places_of(facts).calls.within(use.live) if not is_idle(call)]
     return bool(calls) and all(_is_plain(call, facts, _DEPTH, frozenset()) for call in calls)
 
 
@@ -55,4 +56,4 @@ def _is_library_call(call: Call) -> bool:
 
 
 def _calls_in(span: Span, facts: Facts) -> list[Call]:
-    return [call for call in facts.calls if span.holds(call.span)]
+    return list(places_of(facts).calls.within(span))

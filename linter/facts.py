@@ -274,9 +274,9 @@ class Suppression:
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """All that one file contributes to the project."""
+    """All that one file contributes to the project. Compared by identity: two readings are two things."""
 
     path: str
     language: str

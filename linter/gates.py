@@ -6,21 +6,19 @@ from collections.abc import Iterator
 
 from . import guards
 from .facts import Branch, Conditional, Facts, Form, GuardUse
+from .places import places_of
 from .project import Project
 
 NEW_GUARDS = frozenset({guards.INFERENCE_MODE, guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW})
 
 
 def uses_in(branch: Branch, facts: Facts) -> list[GuardUse]:
-    return [use for use in facts.guard_uses if branch.span.holds(use.type_span)]
+    return list(places_of(facts).uses.within(branch.span))
 
 
 def gates_around(use: GuardUse, facts: Facts) -> Iterator[tuple[Conditional, Branch]]:
     """The `#if`s around a use, innermost first, each with the branch in which it stands."""
-    for conditional in facts.conditionals:
-        for branch in conditional.branches:
-            if branch.span.holds(use.type_span):
-                yield conditional, branch
+    return places_of(facts).branches.around(use.type_span)
 
 
 def _names(use: GuardUse, alias: str, facts: Facts) -> bool:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .facts import Assignment, Call, Facts, Function, GuardUse, Span
+from .places import places_of
 from .project import Project
 from .scopes import inference_mode_at, is_expected_to_throw, is_run_in_place
 
@@ -76,14 +78,14 @@ def _made_inside(use: GuardUse, facts: Facts) -> set[str]:
     """Names that are given a value under the guard, or are given one to hold."""
     names = {
         name
-        for assignment in facts.assignments
-        if use.live.holds(assignment.span) and assignment.operator == "="
+        for assignment in places_of(facts).assignments.within(use.live)
+        if assignment.operator == "="
         for name in _targets(assignment.target)
     }
     names |= {
         _root(call.receiver)
-        for call in facts.calls
-        if call.name in _HOLDS and use.live.holds(call.span) and call.receiver
+        for call in places_of(facts).calls.within(use.live)
+        if call.name in _HOLDS and call.receiver
     }
     return names - {""}
 
@@ -111,13 +113,13 @@ def _possible_mutations(names: set[str], span: Span, facts: Facts, exclude: Span
     """Places in the span where one of the names, or a view of it, may be changed as inference tensors may not be."""
     if not names:
         return []
-    assignments = [a for a in facts.assignments if span.holds(a.span) and not (exclude and exclude.holds(a.span))]
+    assignments = [a for a in places_of(facts).assignments.within(span) if not (exclude and exclude.holds(a.span))]
     for assignment in assignments:
         match = _VIEWS.match(assignment.value)
         if match is not None and match["name"] in names and assignment.operator == "=":
             names = names | set(_targets(assignment.target))
     found = list(_mutations(names, span, facts, exclude))
-    calls = [c for c in facts.calls if span.holds(c.span) and not (exclude and exclude.holds(c.span))]
+    calls = [c for c in places_of(facts).calls.within(span) if not (exclude and exclude.holds(c.span))]
     backwards = [c for c in calls if c.name == "backward" or c.callee.endswith("autograd::grad")]
     for call in calls:
         first = _root(call.arguments[0].lstrip("&*")) if call.arguments else ""
@@ -143,7 +145,8 @@ def _mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) 
     """Places in the span where one of the names is changed as inference tensors may not be."""
     if not names or span.start >= span.end:
         return
-    calls = [c for c in facts.calls if span.holds(c.span) and not (exclude and exclude.holds(c.span))]
+    places = places_of(facts)
+    calls = [c for c in places.calls.within(span) if not (exclude and exclude.holds(c.span))]
     differentiated = any(c.name == "backward" or c.callee.endswith("autograd::grad") for c in calls)
     for call in calls:
         variable = _root(call.receiver)
@@ -154,8 +157,8 @@ def _mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) 
         if call.name == "save_for_backward":
             for name in sorted(_words(" ".join(call.arguments)) & names):
                 yield _hazard(name, "saved for backward", call.span, facts)
-    for assignment in facts.assignments:
-        if not span.holds(assignment.span) or (exclude and exclude.holds(assignment.span)):
+    for assignment in places.assignments.within(span):
+        if exclude and exclude.holds(assignment.span):
             continue
         variable = _root(assignment.target)
         changed = variable in names and (assignment.operator != "=" or assignment.target.startswith(variable + "["))
@@ -180,7 +183,7 @@ def _in_callers(live: Span, made: set[str], function: Function, facts: Facts, de
     """Results that the function gives back, followed into its callers in the same file."""
     if depth == 0 or function.is_lambda or not function.name:
         return
-    returned = [r for r in facts.returns if function.body.holds(r.span)]
+    returned = list(places_of(facts).returns.within(function.body))
     gives_back = any(live.holds(r.span) or _words(r.value) & made for r in returned)
     by_reference = [
         index
@@ -189,20 +192,31 @@ def _in_callers(live: Span, made: set[str], function: Function, facts: Facts, de
     ]
     if not gives_back and not by_reference:
         return
-    for call in facts.calls:
-        if call.name != function.name or function.span.holds(call.span) or call.function is None:
+    for call in _calls_of(facts).get(function.name, ()):
+        if function.span.holds(call.span) or call.function is None:
             continue
         caller = facts.functions[call.function]
         names = {_root(call.arguments[i].lstrip("&*")) for i in by_reference if i < len(call.arguments)} - {""}
         if gives_back:
-            names |= {n for a in facts.assignments if _is_value_of(call, a) for n in _targets(a.target)} - {""}
-            for outer in facts.calls:
+            here = places_of(facts)
+            given = here.assignments.within(caller.span)
+            names |= {name for a in given if _is_value_of(call, a) for name in _targets(a.target)} - {""}
+            for outer in here.calls.within(caller.span):
                 if outer.receiver and outer.span.start == call.span.start and outer.span.end > call.span.end:
                     what = _mutates(outer)
                     if what:
                         yield _hazard(f"{function.name}()", what, outer.span, facts)
         yield from _possible_mutations(names, caller.body, facts, exclude=call.span)
         yield from _in_callers(call.span, names, caller, facts, depth - 1)
+
+
+@lru_cache(maxsize=64)
+def _calls_of(facts: Facts) -> dict[str, list[Call]]:
+    """The file's calls by the called function's name."""
+    table: dict[str, list[Call]] = {}
+    for call in facts.calls:
+        table.setdefault(call.name, []).append(call)
+    return table
 
 
 def _is_value_of(call: Call, assignment: Assignment) -> bool:
@@ -235,8 +249,8 @@ def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
     body = facts.functions[use.function].body
     after = Span(use.scope.end, body.end)
     found: list[Hazard] = []
-    for made in facts.assignments:
-        if not use.live.holds(made.span) or made.declares or made.operator != "=" or not _makes_tensor(made.value):
+    for made in places_of(facts).assignments.within(use.live):
+        if made.declares or made.operator != "=" or not _makes_tensor(made.value):
             continue
         if not made.target.isidentifier() or not is_run_in_place(made.function, use.function, facts):
             continue

@@ -7,10 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from . import guards
 from .facts import Call, Class, Facts, Form, Function, GuardUse, Registration, Span
+from .places import places_of
 from .python.reexports import resolve_reexports
+
+if TYPE_CHECKING:
+    from .decision.signals import Signal
 
 _AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
 _FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
@@ -30,6 +35,8 @@ class Project:
 
     def __init__(self, files: Iterable[Facts], *, minimum_torch: str = "") -> None:
         self.minimum_torch = minimum_torch
+        self.asked_callers: dict[tuple[str, Span, int], list[Signal]] = {}
+        """What a function's callers say, by its file, its place and how many calls up they are asked."""
         found: dict[str, Facts] = {}
         for facts in files:
             found[facts.path] = facts
@@ -63,7 +70,7 @@ class Project:
             if "::" not in registration.function and self._is_member(facts, function):
                 continue  # a free function's name; a class's is written `&Net::run`
             # A file that defines a function of that name registers its own.
-            if where.path != facts.path and any(f.name == function.name for f in where.functions):
+            if where.path != facts.path and function.name in places_of(where).function_names:
                 continue
             found.append((where, registration))
         return found
@@ -94,7 +101,7 @@ class Project:
         for where, call in self._calls.get(function.name, ()):
             if where.path == facts.path and function.span.holds(call.span):
                 continue
-            if where.path != facts.path and any(f.name == function.name for f in where.functions):
+            if where.path != facts.path and function.name in places_of(where).function_names:
                 continue
             callee = call.callee if not call.receiver else call.name
             if _names_agree(callee, function.qualified):

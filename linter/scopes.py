@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from . import guards
 from .facts import Call, Facts, Form, GuardUse, Span
+from .places import places_of
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
 _CHECKED = re.compile(r"THROW|throws|_DEATH|raises", re.IGNORECASE)
@@ -40,8 +41,8 @@ def is_run_in_place(inner: int | None, outer: int | None, facts: Facts) -> bool:
 
 def covering(facts: Facts, span: Span, function: int | None) -> Iterator[GuardUse]:
     """The local guards in whose scope `span` stands, of the same function, outermost first."""
-    for use in facts.guard_uses:
-        if use.form in _LOCAL and use.live.holds(span) and is_run_in_place(function, use.function, facts):
+    for use in places_of(facts).uses_around(span):
+        if use.form in _LOCAL and is_run_in_place(function, use.function, facts):
             yield use
 
 

@@ -125,6 +125,14 @@ def _callers(scene: Scene, depth: int) -> list[Signal]:
     function = scene.outermost
     if function is None or not function.name or function.name == "main":
         return []
+    known = scene.project.asked_callers
+    key = (scene.facts.path, function.span, depth)
+    if key not in known:
+        known[key] = _signals_of_callers(scene, function, depth)
+    return known[key]
+
+
+def _signals_of_callers(scene: Scene, function: Function, depth: int) -> list[Signal]:
     callers = scene.project.callers_of(scene.facts, function)
     if not callers or len(callers) > 50:
         return []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from ..facts import Call, Form, Function, GuardUse
+from ..facts import Call, Facts, Form, Function, GuardUse
 from ..findings import Context
 from ..guards import INFERENCE_MODE, NO_GRAD, PYTHON_INFERENCE_MODE
+from ..places import places_of
 from .signals import Scene, Signal, Weight
 
 _LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
@@ -79,19 +81,24 @@ def _runs(scene: Scene) -> Iterator[Signal]:
 
 def _loads(scene: Scene) -> Iterator[Signal]:
     function = scene.outermost
-    loads = [call for call in scene.facts.calls if is_load(call)]
-    for call in loads:
-        if function is not None and function.span.holds(call.span):
+    for call in scene.calls_in(function.span) if function is not None else ():
+        if is_load(call):
             message = f"the same function loads a model: `{_shown(call)}`"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
             return
-    if loads:
-        message = f"a model is loaded in the same file: `{_shown(loads[0])}`"
-        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, loads[0].span.start)
+    load = _first_load(scene.facts)
+    if load is not None:
+        message = f"a model is loaded in the same file: `{_shown(load)}`"
+        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, load.span.start)
+
+
+@lru_cache(maxsize=64)
+def _first_load(facts: Facts) -> Call | None:
+    return next(filter(is_load, facts.calls), None)
 
 
 def _neighbours(scene: Scene) -> Iterator[Signal]:
-    around = [other for other in scene.facts.guard_uses if other.live.holds(scene.use.span)]
+    around = places_of(scene.facts).uses_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
             where = "beside" if other.scope == scene.use.scope else "around"

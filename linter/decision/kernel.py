@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..facts import Call, Facts, Function, Registration
 from ..findings import Context
+from ..places import places_of
 from ..project import takes_context
 from .inference import is_load, is_run
 from .signals import Scene, Signal, Weight
@@ -244,7 +245,11 @@ def _is_factory(call: Call) -> bool:
 
 
 def _returns(scene: Scene, call: Call) -> bool:
-    return any(returned.span.holds(call.span) for returned in scene.facts.returns)
+    outermost = scene.outermost
+    if outermost is None:
+        return False
+    returns = places_of(scene.facts).returns.within(outermost.span)
+    return any(returned.span.holds(call.span) for returned in returns)
 
 
 def _surroundings(scene: Scene) -> Iterator[Signal]:

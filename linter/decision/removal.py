@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..facts import Call, Function, Span
 from ..findings import Context
+from ..places import places_of
 from .signals import Scene, Signal, Weight
 
 # Calls that compute no tensor: bookkeeping on the context, on containers and on values.
@@ -32,13 +33,14 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
     for call in scene.calls_in(span):
         if not is_idle(call):
             return call
-    for assignment in scene.facts.assignments:
-        if not span.holds(assignment.span) or assignment.target.startswith(("ctx->", "ctx.")):
+    places = places_of(scene.facts)
+    for assignment in places.assignments.within(span):
+        if assignment.target.startswith(("ctx->", "ctx.")):
             continue
         if assignment.operator != "=" or _OPERATION.search(assignment.value):
             return assignment.value or assignment.target
-    for returned in scene.facts.returns:
-        if span.holds(returned.span) and _OPERATION.search(returned.value):
+    for returned in places.returns.within(span):
+        if _OPERATION.search(returned.value):
             return returned.value
     return None
 

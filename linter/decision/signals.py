@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from ..facts import Call, Facts, Function, GuardUse, Span
 from ..findings import Context, Evidence
+from ..places import places_of
 from ..project import Project
 
 
@@ -54,14 +55,14 @@ class Scene:
         return self.chain[-1] if self.chain else None
 
     def calls_in(self, span: Span) -> list[Call]:
-        return [call for call in self.facts.calls if span.holds(call.span)]
+        return list(places_of(self.facts).calls.within(span))
 
     def neighbours(self) -> list[GuardUse]:
         """Other guards declared in the same block, or members of the same class."""
         return [
             other
-            for other in self.facts.guard_uses
-            if other.scope == self.use.scope and other.type_span != self.use.type_span
+            for other in places_of(self.facts).uses_by_scope.get(self.use.scope, ())
+            if other.type_span != self.use.type_span
         ]
 
 

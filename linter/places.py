@@ -1,0 +1,50 @@
+"""A file's facts by their places: built once for a file, then asked for each of its uses."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .facts import Assignment, Branch, Call, Conditional, Facts, GuardUse, Return, Span
+from .spans import Nested, Sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Indexes over one file's facts."""
+
+    calls: Sorted[Call]
+    assignments: Sorted[Assignment]
+    returns: Sorted[Return]
+    uses: Sorted[GuardUse]
+    """Guard uses by the place of the guard's type."""
+    uses_by_scope: dict[Span, list[GuardUse]]
+    scopes: Nested[Span]
+    """The blocks in which guards stand."""
+    branches: Nested[tuple[Conditional, Branch]]
+    function_names: frozenset[str]
+
+    def uses_around(self, span: Span) -> list[GuardUse]:
+        """The guard uses that cover `span`, in the file's order."""
+        found = [use for scope in self.scopes.around(span) for use in self.uses_by_scope[scope] if use.live.holds(span)]
+        return sorted(found, key=lambda use: use.type_span)
+
+
+@lru_cache(maxsize=64)
+def places_of(facts: Facts) -> Places:
+    """The indexes of a file. Facts are compared by identity, so that they can be a key."""
+    by_scope: dict[Span, list[GuardUse]] = defaultdict(list)
+    for use in facts.guard_uses:
+        by_scope[use.scope].append(use)
+    arms = ((conditional, branch) for conditional in facts.conditionals for branch in conditional.branches)
+    return Places(
+        calls=Sorted(facts.calls, lambda call: call.span),
+        assignments=Sorted(facts.assignments, lambda assignment: assignment.span),
+        returns=Sorted(facts.returns, lambda returned: returned.span),
+        uses=Sorted(facts.guard_uses, lambda use: use.type_span),
+        uses_by_scope=by_scope,
+        scopes=Nested(by_scope, lambda scope: scope),
+        branches=Nested(arms, lambda arm: arm[1].span),
+        function_names=frozenset(function.name for function in facts.functions),
+    )
