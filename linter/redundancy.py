@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .facts import Facts, Form, GuardUse, Span
+from .places import places_of
 from .scopes import is_run_in_place
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
@@ -31,14 +32,16 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
     forms = (Form.MEMBER,) if use.form is Form.MEMBER else _LOCAL
     if use.form not in forms:
         return []
-    switches = [other for other in facts.guard_uses if _switches_grad_on(other) and other.form in forms]
+    switches = [
+        other for other in places_of(facts).uses.within(use.scope) if _switches_grad_on(other) and other.form in forms
+    ]
     if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
         return []
-    if any(call.name == "set_enabled" and use.scope.holds(call.span) for call in facts.calls):
+    if any(call.name == "set_enabled" for call in places_of(facts).calls.within(use.scope)):
         return []
     return [
         other
-        for other in facts.guard_uses
+        for other in places_of(facts).uses.within(use.scope)
         if other.form in forms
         and switches_grad_off(other)
         and not other.shared
@@ -70,6 +73,4 @@ def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[Guar
 
 
 def _gates(span: Span, facts: Facts) -> list[Span]:
-    return [
-        branch.span for conditional in facts.conditionals for branch in conditional.branches if branch.span.holds(span)
-    ]
+    return [branch.span for _, branch in places_of(facts).branches.around(span)]

@@ -40,6 +40,7 @@ from ..facts import Call, Facts, Form, GuardUse, Span
 from ..findings import Applicability, Context, Finding, Severity
 from ..gates import has_new_counterpart
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..project import Project
 from ..rule import Rule
 from ..scopes import covering, is_constantly_on
@@ -62,7 +63,7 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     if not is_constantly_on(use) or not is_gradient_guard(use, facts, project):
         return
-    calls = [call for call in facts.calls if facts.functions[use.function].body.holds(call.span)]
+    calls = list(places_of(facts).calls.within(facts.functions[use.function].body))
     if any(call.name in _TRAINS for call in calls):
         return
     late = _late_load(use, facts, calls) or _late_run(use, facts, calls)
@@ -83,7 +84,7 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 
 def late_work(use: GuardUse, facts: Facts) -> Call | None:
     """The load or run above the guard that it should cover; None when there is none."""
-    calls = [call for call in facts.calls if facts.functions[use.function or 0].body.holds(call.span)]
+    calls = list(places_of(facts).calls.within(facts.functions[use.function or 0].body))
     return _late_load(use, facts, calls) or _late_run(use, facts, calls)
 
 
