@@ -6,11 +6,31 @@ import itertools
 import re
 
 from ..facts import Branch, Conditional, Span
+from .mask import blank, code_only
+from .version_conditions import evaluate
 
 _DIRECTIVE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)",
     re.MULTILINE,
 )
+
+
+_CONSTANT = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if\b[^\n]*(?<![\w.])[01]\b", re.MULTILINE)
+
+
+def without_dead_branches(text: bytes) -> bytes:
+    """The text with blanks for what no compiler sees whatever is defined: `#if 0`, the `#else` of `#if 1`."""
+    if not _CONSTANT.search(text):
+        return text
+    masked = bytearray(text)
+    for conditional in find_conditionals(code_only(text)):
+        taken = False
+        for branch in conditional.branches:
+            verdict = evaluate(branch.condition, {})
+            if taken or verdict is False:
+                blank(masked, *branch.span)
+            taken = taken or verdict is True
+    return bytes(masked)
 
 
 def find_conditionals(code: bytes) -> tuple[Conditional, ...]:

@@ -32,7 +32,7 @@ from ..facts import (
 )
 from ..sources import Source
 from ..suppress import find_suppressions
-from .conditionals import find_conditionals
+from .conditionals import find_conditionals, without_dead_branches
 from .forms import classify, is_named_like
 from .mask import code_only, mask_block_comments
 from .parse import error_count, grammar_for, language, masked_text, parse
@@ -81,6 +81,7 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
     """
     grammar = grammar_for(source.path)
     masked = masked_text(source.path, source.text)
+    live = without_dead_branches(source.text)
     tree = parse(masked, grammar)
     root = tree.root_node
     code = code_only(masked)
@@ -103,14 +104,14 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
         functions=tuple(reading.functions),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
-        registrations=_registrations(source.text),
+        registrations=_registrations(live),
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
         deletes=tuple(reading.deletes),
         conditionals=find_conditionals(code_only(source.text)),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
-        includes=find_includes(source.text),
+        includes=find_includes(live),
         suppressions=find_suppressions(source),
         line_starts=source.line_starts,
     )

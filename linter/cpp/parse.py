@@ -6,6 +6,7 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING
 
+from .conditionals import without_dead_branches
 from .mask import mask_macros
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def is_objective_c(path: str, text: bytes) -> bool:
 
 
 def masked_text(path: str, text: bytes) -> bytes:
-    """The text as the grammar can read it; every offset stays."""
+    """The text as the grammar can read it, without disabled code; every offset stays."""
+    text = without_dead_branches(text)
     if is_objective_c(path, text):
         from .objc import mask_objective_c
 
