@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import guards
+from .cpp.version_conditions import mentions_torch_version
 from .facts import Branch, Conditional, Facts, Form, GuardUse
 from .places import places_of
 from .project import Project
@@ -26,6 +27,27 @@ def _names(use: GuardUse, alias: str, facts: Facts) -> bool:
     return any(given.span == use.span and given.name == alias for given in facts.aliases)
 
 
+def _asks_for_version(conditional: Conditional) -> bool:
+    return any(mentions_torch_version(branch.condition) for branch in conditional.branches)
+
+
+def _stand_in_one_place(use: GuardUse, other: GuardUse, facts: Facts) -> bool:
+    """Whether two guards of an `#if`'s branches are each other's stand-in: in one function, or under one name."""
+    return bool(_place_of(use, facts)) and _place_of(use, facts) == _place_of(other, facts)
+
+
+def _place_of(use: GuardUse, facts: Facts) -> str:
+    """The name of what a guard stands in or is made of: a macro, a function, a class, an alias, a variable."""
+    if use.macro is not None:
+        return f"macro {use.macro}"
+    if use.function is not None:
+        return f"function {facts.enclosing(use.function)[-1].qualified}"
+    if use.class_ is not None:
+        return f"class {facts.classes[use.class_].qualified}"
+    given = next((alias.name for alias in facts.aliases if alias.span == use.span), use.variable)
+    return f"name {given}" if given else ""
+
+
 def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
     """Whether another branch of an `#if` around the use holds a new guard: then the old one is deliberate.
 
@@ -39,7 +61,7 @@ def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
             if other.form is Form.ALIAS and _names(other, use.alias, where)
         )
     return any(
-        other.guard in NEW_GUARDS
+        other.guard in NEW_GUARDS and (_asks_for_version(conditional) or _stand_in_one_place(use, other, facts))
         for conditional, own in gates_around(use, facts)
         for branch in conditional.branches
         if branch is not own

@@ -30,7 +30,8 @@ Fix: safe when the confidence is high and the meaning is kept; unsafe otherwise,
 hazard and the way out. Nothing is offered for an unknown context.
 
 Not flagged: comments, strings, the definition of the class itself, another library's class of the same name,
-and a guard in one branch of an `#if` whose other branch already holds a new guard.
+a guard in one branch of an `#if` whose other branch already holds a new guard in its place (a version condition,
+the same function, or the same name), and code under `#if 0`.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide);
 ATen/core/LegacyTypeDispatch.h and c10/core/InferenceMode.h of torch 2.13.
