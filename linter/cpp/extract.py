@@ -49,6 +49,8 @@ _QUERY = """
 (assignment_expression) @assignment
 (init_declarator) @declarator
 (declaration declarator: [(identifier) (array_declarator) (pointer_declarator) (reference_declarator)] @plain)
+(expression_statement . (identifier) @bare .)
+(declaration declarator: (function_declarator)) @vexing
 (return_statement) @return
 (delete_expression) @delete
 (alias_declaration) @alias
@@ -188,6 +190,7 @@ class _Reading:
             call = self._call(node)
             if call is not None:
                 self.calls.append(call)
+        self._read_bare_macros(captures.get("bare", ()))
         self._read_assignments(captures)
         for node in captures.get("return", ()):
             value = node.named_children[0] if node.named_children else None
@@ -360,6 +363,15 @@ class _Reading:
             function=self.function_at(node.start_byte + self.shift),
         )
 
+    def _read_bare_macros(self, nodes: Iterable[Node]) -> None:
+        """`LAUNCH_KERNEL;`: a macro that runs something is a call as good as any."""
+        for node in nodes:
+            name = self.written(node)
+            if name.isupper():
+                self.calls.append(
+                    Call(name, name, "", (), self.span(node), self.function_at(node.start_byte + self.shift))
+                )
+
     def _read_assignments(self, captures: dict[str, list[Node]]) -> None:
         for node in captures.get("assignment", ()):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -377,6 +389,14 @@ class _Reading:
             if match is not None:
                 function = self.function_at(node.start_byte + self.shift)
                 self.assignments.append(Assignment(match[1], True, "=", "", self.span(node), function))
+        for node in captures.get("vexing", ()):
+            # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
+            declarator = node.child_by_field_name("declarator")
+            name = declarator.child_by_field_name("declarator") if declarator is not None else None
+            given = declarator.child_by_field_name("parameters") if declarator is not None else None
+            in_body = node.parent is not None and node.parent.type == "compound_statement"
+            if name is not None and given is not None and given.named_children and in_body:
+                self._add_assignment(node, name, given, True, "=")
 
     def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
         function = self.function_at(node.start_byte + self.shift)

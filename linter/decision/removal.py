@@ -19,13 +19,21 @@ _IDLE = frozenset(
     toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
     empty_tensor nullopt vector make_unique make_shared reset release swap""".split()
 )
-_OPERATION = re.compile(r"\w\[|[\w)\]]\s*[-+*/%@]=?\s*[\w(]|\?\s*\w")
+_OPERATION = re.compile(
+    r"\w\[|^[({]?\s*[-~]\s*[A-Za-z_(]|[\w)\]]\s*(?:[-+*/%@&|^]|<<|>>|[<>=!]=|[<>])=?\s*[-~]?[\w(]|\?\s*\w"
+)
+_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)<[\w:,&* ]*(?:<[\w:,&* ]*>)?[\w:,&* ]*>(?=[({:])")
 
 
 def is_idle(call: Call) -> bool:
     """A call that computes no tensor."""
     receiver = call.receiver.split("->")[0].split(".")[0]
     return receiver in ("ctx", "context", "std") or call.name in _IDLE or call.callee.startswith("std::")
+
+
+def _has_operation(value: str) -> bool:
+    """Whether an operator of tensors may stand in the expression."""
+    return _OPERATION.search(_TEMPLATE_ARGUMENTS.sub("", value)) is not None
 
 
 def computes(scene: Scene, span: Span) -> Call | str | None:
@@ -37,10 +45,10 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
     for assignment in places.assignments.within(span):
         if assignment.target.startswith(("ctx->", "ctx.")):
             continue
-        if assignment.operator != "=" or _OPERATION.search(assignment.value):
+        if assignment.operator != "=" or assignment.target.endswith("]") or _has_operation(assignment.value):
             return assignment.value or assignment.target
     for returned in places.returns.within(span):
-        if _OPERATION.search(returned.value):
+        if _has_operation(returned.value):
             return returned.value
     return None
 
