@@ -99,7 +99,7 @@ def _complete(
     return GuardUse(
         guard=guard,
         form=form,
-        span=reading.span(statement),
+        span=_with_keyword(reading, reading.span(statement)),
         type_span=type_span,
         written=written,
         alias=alias,
@@ -114,6 +114,16 @@ def _complete(
         under_error=under_error,
         shared=shared,
     )
+
+
+_KEYWORD = re.compile(rb"\b(?:class|struct)\s+$")
+
+
+def _with_keyword(reading: _Reading, span: Span) -> Span:
+    """The statement with the `struct` of an elaborated type, which the parser was not shown."""
+    before = max(0, span.start - 20)
+    match = _KEYWORD.search(reading.text[before : span.start])
+    return span if match is None else span._replace(start=before + match.start())
 
 
 # -- whose class is it

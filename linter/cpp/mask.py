@@ -35,6 +35,11 @@ _STATEMENT_MACRO = re.compile(
     rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
 )
 
+# `class at::Guard g;`: an elaborated type. `struct Name {`, `struct Name : Base` and `struct Name;` define or declare.
+_ELABORATED = re.compile(
+    rb"(?<!enum )\b(?P<keyword>class|struct)(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
+)
+
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
@@ -60,6 +65,7 @@ def mask_define_comments(text: bytes) -> bytes:
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
     text = mask_define_comments(text)
+    text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
         return text
     masked = bytearray(text)
