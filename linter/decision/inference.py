@@ -64,8 +64,7 @@ def inference_signals(scene: Scene) -> Iterator[Signal]:
 
 def _runs(scene: Scene) -> Iterator[Signal]:
     function = scene.outermost
-    live = scene.calls_in(scene.use.live)
-    for call in live:
+    for call in scene.calls_below():
         if is_run(call):
             message = f"a model is run under the guard: `{_shown(call)}`"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
@@ -162,7 +161,7 @@ _REQUIRES_GRAD = frozenset({"requires_grad_", "set_requires_grad", "requires_gra
 
 def training_signals(scene: Scene) -> Iterator[Signal]:
     """What speaks against inference: gradients are made or used under the guard."""
-    for call in scene.calls_in(scene.use.live):
+    for call in scene.calls_below():
         if (
             call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward"))
         ) or call.callee.endswith("autograd::grad"):

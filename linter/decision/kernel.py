@@ -189,8 +189,7 @@ def _bookkeeping(scene: Scene) -> Iterator[Signal]:
 
 
 def _dispatcher_calls(scene: Scene) -> Iterator[Signal]:
-    live = scene.use.live
-    for call in scene.calls_in(live):
+    for call in scene.calls_below():
         if _DISPATCHER_CALL.search(call.callee):
             message = f"calls the dispatcher again below the guard: `{_shown(call.callee)}`"
             yield scene.signal(_family(scene), Weight.STRONG, message, call.span.start)
@@ -229,12 +228,12 @@ def _factory(scene: Scene) -> Iterator[Signal]:
             message = "makes a tensor below the tracer and below autograd, as PyTorch's own factories do"
             yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, other.span.start)
             return
-    for call in scene.calls_in(scene.use.live):
+    for call in scene.calls_below():
         if call.name == "make_variable":
             message = "wraps a tensor made below autograd into a variable (`make_variable`)"
             yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, call.span.start)
             return
-    ops = [call for call in scene.calls_in(scene.use.live) if call.callee.startswith(("at::", "torch::"))]
+    ops = [call for call in scene.calls_below() if call.callee.startswith(("at::", "torch::"))]
     if ops and all(map(_is_factory, ops)) and any(_returns(scene, call) for call in ops):
         message = f"only makes and returns a new tensor: `{_shown(ops[0].callee)}`"
         yield scene.signal(Context.BELOW_AUTOGRAD, Weight.MODERATE, message, ops[0].span.start)

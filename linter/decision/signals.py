@@ -57,6 +57,11 @@ class Scene:
     def calls_in(self, span: Span) -> list[Call]:
         return list(places_of(self.facts).calls.within(span))
 
+    def calls_below(self) -> list[Call]:
+        """Calls that the guard covers. At namespace scope it covers none: other functions' code is not below it."""
+        outside = not self.chain and self.facts.language == "cpp" and self.use.macro is None
+        return [] if outside else self.calls_in(self.use.live)
+
     def neighbours(self) -> list[GuardUse]:
         """Other guards declared in the same block, or members of the same class."""
         return [
