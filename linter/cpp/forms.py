@@ -539,8 +539,30 @@ def _argument(reading: _Reading, node: Node | None) -> Argument | None:
     text = reading.slice(span)
     inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
     inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
-    value = {"true": True, "1": True, "false": False, "0": False}.get(inner)
-    return Argument(span, text, value, not inner)
+    return Argument(span, text, _constant(inner, reading.code), not inner)
+
+
+_CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
+_WRAPPED = re.compile(r"(?:bool\s*)?(?:\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\})")
+
+
+def _constant(written: str, code: bytes) -> bool | None:
+    """The value of a bool that the file itself decides: `true`, `(true)`, `!false`, `bool{1}`, a constexpr."""
+    turned = False
+    for _ in range(8):
+        if written.startswith("!"):
+            written, turned = written[1:].strip(), not turned
+        elif (wrapped := _WRAPPED.fullmatch(written)) is not None:
+            written = (wrapped["round"] if wrapped["round"] is not None else wrapped["curly"]).strip()
+        else:
+            break
+    value = _CONSTANTS.get(written)
+    if value is None and written.isidentifier() and written.isascii():
+        given = set(
+            re.findall(rb"\bconstexpr\s+bool\s+" + written.encode() + rb"\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;", code)
+        )
+        value = _CONSTANTS[given.pop().decode()] if len(given) == 1 else None
+    return None if value is None else value is not turned
 
 
 def _variable_spans(reading: _Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:

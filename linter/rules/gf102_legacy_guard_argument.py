@@ -14,9 +14,9 @@ Use instead: a switch that can be off, such as `c10::InferenceMode guard(inferen
 
 Fix: none. What the author meant by `false` is not in the code.
 
-Not flagged: no argument, `true`.
+Not flagged: no argument; `true`, also as `(true)`, `!false`, `bool{true}` or a constexpr of the same file.
 
-References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (the constructor's TORCH_INTERNAL_ASSERT_DEBUG_ONLY).
+References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (the constructor's TORCH_INTERNAL_ASSERT).
 """
 
 from __future__ import annotations
