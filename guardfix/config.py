@@ -19,9 +19,11 @@ class BadConfiguration(Exception):
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the configuration file says; `folder` is where its patterns start from."""
+    """What the configuration file says."""
 
     path: str = ""
+    folder: str = ""
+    """Where its patterns start from; the working folder when empty."""
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -54,6 +56,10 @@ def _has_section(path: str) -> bool:
         return False
 
 
+def _is_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
 def read_configuration(path: str) -> Configuration:
     """The settings of one file. Raises `BadConfiguration`."""
     import tomllib
@@ -66,13 +72,15 @@ def read_configuration(path: str) -> Configuration:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{path}: {error}") from None
     if os.path.basename(path) == "pyproject.toml":
-        table = table.get("tool", {}).get("guardfix", {})
+        for name in ("tool", "guardfix"):
+            table = table.get(name, {})
+            if not isinstance(table, dict):
+                raise BadConfiguration(f"{path}: `{name}` must be a table: settings stand below `[tool.guardfix]`")
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
         raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; known are {', '.join(sorted(KEYS))}")
     for key in _LISTS:
-        value = table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        if not _is_strings(table.get(key, [])):
             raise BadConfiguration(f"{path}: `{key}` must be a list of strings")
     for key in _SWITCHES:
         if not isinstance(table.get(key, True), bool):
@@ -81,7 +89,7 @@ def read_configuration(path: str) -> Configuration:
     if not isinstance(minimum, str) or (minimum and not is_version(minimum)):
         raise BadConfiguration(f'{path}: `minimum-torch` must be a version, such as "1.13"')
     ignores = table.get("per-file-ignores", {})
-    if not isinstance(ignores, dict) or not all(isinstance(codes, list) for codes in ignores.values()):
+    if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
     return Configuration(
         path=path,

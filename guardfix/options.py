@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -97,6 +97,8 @@ class Run:
     options: Options
     color: bool
     quiet: bool
+    configuration: str
+    """The configuration file, or empty."""
 
 
 def run_from(arguments: dict[str, Any]) -> Run:
@@ -109,7 +111,9 @@ def run_from(arguments: dict[str, Any]) -> Run:
         select=select or configuration.select,
         ignore=(*configuration.ignore, *ignore) if not select else ignore,
         per_file_ignores=configuration.per_file_ignores,
-        exclude=(*configuration.exclude, *arguments.pop("exclude")),
+        exclude=tuple(arguments.pop("exclude")),
+        root=configuration.folder,
+        root_exclude=configuration.exclude,
         respect_gitignore=configuration.respect_gitignore and not arguments.pop("no_gitignore"),
         force_exclude=configuration.force_exclude or arguments.pop("force_exclude"),
         include_docs=arguments.pop("include_docs") or configuration.include_docs,
@@ -119,7 +123,7 @@ def run_from(arguments: dict[str, Any]) -> Run:
     arguments.pop("no_gitignore", None)
     arguments.pop("force_exclude", None)
     paths = tuple(arguments.pop("paths")) or (os.curdir,)
-    return Run(paths, options, _color(arguments.pop("color")), arguments.pop("quiet"))
+    return Run(paths, options, _color(arguments.pop("color")), arguments.pop("quiet"), configuration.path)
 
 
 def _configuration(path: str | None, isolated: bool) -> Configuration:
@@ -129,9 +133,11 @@ def _configuration(path: str | None, isolated: bool) -> Configuration:
     if found is None:
         return Configuration()
     try:
-        return read_configuration(found)
+        configuration = read_configuration(found)
     except BadConfiguration as error:
         raise click.UsageError(str(error)) from None
+    # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
+    return configuration if path else replace(configuration, folder=os.path.dirname(found))
 
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
@@ -150,13 +156,16 @@ def check_with(run: Run) -> Report:
     """Run the check, with a progress bar where a person is watching a long one."""
     from .linter.engine import check
     from .linter.rule import UnknownRule
-    from .linter.walk import NoSuchPath
+    from .linter.walk import BadPattern, NoSuchPath
 
     try:
         with _progress(run.quiet) as progress:
             return check(run.paths, run.options, progress=progress)
     except NoSuchPath as error:
         raise click.UsageError(f"no such file or folder: {error}") from None
+    except BadPattern as error:
+        where = "--exclude" if str(error) in run.options.exclude else run.configuration
+        raise click.UsageError(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
     except UnknownRule as error:
         raise click.UsageError(f"no rule is called `{error}`; `guardfix rules` lists them") from None
 

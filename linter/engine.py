@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .facts import Facts
@@ -15,7 +17,7 @@ from .scan import cores, extract_all
 from .sift import Sift
 from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
-from .walk import Walk, find_files
+from .walk import Walk, find_files, path_matcher
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -28,8 +30,13 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(pattern in .gitignore's syntax, selectors) pairs."""
+    """(pattern in .gitignore's syntax, selectors) pairs; the patterns start from `root`."""
     exclude: tuple[str, ...] = ()
+    """Patterns in .gitignore's syntax that start from the working folder."""
+    root: str = ""
+    """The folder of the configuration; the working folder when empty."""
+    root_exclude: tuple[str, ...] = ()
+    """As `exclude`, starting from `root`."""
     respect_gitignore: bool = True
     force_exclude: bool = False
     include_docs: bool = False
@@ -61,7 +68,8 @@ def check(
 ) -> Report:
     """Every finding of the selected rules in the C++ and Python files at and below `paths`.
 
-    `progress` is called with (files parsed, files to parse). Raises `NoSuchPath`, `UnknownRule`.
+    `progress` is called with (files parsed, files to parse). Raises `NoSuchPath`,
+    `UnknownRule`, `BadPattern`.
     """
     options = options or Options()
     rules = select_rules(options.select, options.ignore)
@@ -103,6 +111,8 @@ def read_project(
         walk = find_files(
             paths,
             exclude=options.exclude,
+            root=options.root,
+            root_exclude=options.root_exclude,
             respect_gitignore=options.respect_gitignore,
             force_exclude=options.force_exclude,
             docs=options.include_docs,
@@ -209,10 +219,17 @@ def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[lis
 def _per_file(options: Options) -> Callable[[str, Rule], bool]:
     if not options.per_file_ignores:
         return lambda path, rule: False
-    from pathspec import GitIgnoreSpec
-
+    folder = os.path.realpath(options.root or os.curdir)
     table = [
-        (GitIgnoreSpec.from_lines([pattern]), {rule.code for rule in select_rules(select)})
+        (path_matcher(folder, [pattern]), {rule.code for rule in select_rules(select)})
         for pattern, select in options.per_file_ignores
     ]
-    return lambda path, rule: any(rule.code in codes and spec.match_file(path) for spec, codes in table)
+
+    @cache
+    def codes(path: str) -> frozenset[str]:
+        # Links in the folders are resolved as the walk does it; the file keeps the name it goes by.
+        above, name = os.path.split(path)
+        full = os.path.join(os.path.realpath(above), name)
+        return frozenset(code for matched, codes in table if matched(full, False) for code in codes)
+
+    return lambda path, rule: rule.code in codes(path)

@@ -19,6 +19,10 @@ class NoSuchPath(Exception):
     """A path on the command line that does not exist."""
 
 
+class BadPattern(Exception):
+    """A pattern that .gitignore's syntax gives no meaning, such as a lone `!`; the message is the pattern."""
+
+
 @dataclass
 class Walk:
     """What was found, in the order in which it is looked at."""
@@ -38,6 +42,19 @@ Ignored = Callable[[str, bool], bool]
 """Whether a path (absolute, is it a folder) is ignored."""
 
 
+def is_pattern(line: str) -> bool:
+    """Whether .gitignore's syntax gives the line a meaning; blank lines and comments have one."""
+    import re
+
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):  # the latter for a character range that runs backwards
+        return False
+    return True
+
+
 class _IgnoreFile:
     """The patterns of one .gitignore, asked about paths below its folder.
 
@@ -51,7 +68,12 @@ class _IgnoreFile:
         from pathspec import GitIgnoreSpec
 
         self.prefix = len(folder.rstrip(os.sep)) + 1
-        self.spec = GitIgnoreSpec.from_lines(lines)
+        lines = list(lines)
+        try:
+            self.spec = GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):
+            # git passes over a line that it cannot read: one such line must not cost the others.
+            self.spec = GitIgnoreSpec.from_lines(line for line in lines if is_pattern(line))
         sources = [str(p.regex.pattern) for p in self.spec.patterns if p.include is not None and p.regex is not None]
         # pathspec names a group in each of its expressions, and a name may stand only once in the union.
         union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in sources)
@@ -92,43 +114,57 @@ def _ignore_files_above(root: str) -> list[_IgnoreFile]:
     return above[::-1]
 
 
-def _excluder(base: str, patterns: Sequence[str]) -> Callable[[str, bool], bool]:
-    """`--exclude`: patterns in .gitignore's syntax, relative to `base`."""
+def path_matcher(folder: str, patterns: Sequence[str]) -> Callable[[str, bool], bool]:
+    """Whether an absolute path (second argument: is it a folder) matches patterns that start from `folder`.
+
+    Raises `BadPattern`.
+    """
     if not patterns:
         return lambda path, is_folder: False
-    ignore = _IgnoreFile(base, patterns)
-    prefix = base.rstrip(os.sep) + os.sep
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise BadPattern(pattern)
+    ignore = _IgnoreFile(folder, patterns)
+    prefix = folder.rstrip(os.sep) + os.sep
 
-    def excluded(path: str, is_folder: bool) -> bool:
+    def matched(path: str, is_folder: bool) -> bool:
         if path.startswith(prefix):
             return ignore(path, is_folder) is True
-        # Outside the base a pattern can still name a file or folder anywhere.
+        # Outside the folder a pattern can still name a file or folder anywhere.
         return bool(ignore.spec.match_file(path.lstrip(os.sep) + ("/" if is_folder else "")))
 
-    return excluded
+    return matched
+
+
+def _any_of(*matchers: Callable[[str, bool], bool]) -> Callable[[str, bool], bool]:
+    return lambda path, is_folder: any(matched(path, is_folder) for matched in matchers)
 
 
 def find_files(
     paths: Sequence[str],
     *,
     exclude: Sequence[str] = (),
+    root: str = "",
+    root_exclude: Sequence[str] = (),
     respect_gitignore: bool = True,
     force_exclude: bool = False,
     docs: bool = False,
-    base: str | None = None,
     found: Callable[[str, str], None] | None = None,
 ) -> Walk:
     """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
 
+    `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots. Paths are
     reported as given: relative roots give relative paths. `found` is called with each path and its
     language while the walk goes on.
 
-    Raises `NoSuchPath`.
+    Raises `NoSuchPath`, `BadPattern`.
     """
-    base = os.path.realpath(base or os.curdir)
-    excluded = _excluder(base, exclude)
+    excluded = _any_of(
+        path_matcher(os.path.realpath(os.curdir), exclude),
+        path_matcher(os.path.realpath(root or os.curdir), root_exclude),
+    )
     walk = Walk()
     seen: set[str] = set()
     roots: list[tuple[str, str]] = []
@@ -183,7 +219,7 @@ def find_files(
                     continue
             if ignores and _ignored(entry.path, is_folder, ignores):
                 continue
-            if exclude and excluded(entry.path, is_folder):
+            if (exclude or root_exclude) and excluded(entry.path, is_folder):
                 continue
             if is_folder:
                 folders.append((shown_prefix + name, entry.path))

@@ -63,6 +63,7 @@ def tree(tmp_path: Path) -> Path:
         pytest.param(["check", "nowhere.cpp"], 2, id="no such file"),
         pytest.param(["check", "--select", "GF999", "."], 2, id="no such rule"),
         pytest.param(["check", "--no-such-option"], 2, id="no such option"),
+        pytest.param(["check", "--exclude", "!", "."], 2, id="no pattern"),
         pytest.param(["explain", "GF999"], 2, id="no such rule to explain"),
         pytest.param(["chekc"], 2, id="no such command"),
         pytest.param(["check", "--config", "nowhere.toml", "."], 2, id="no such configuration"),
@@ -79,6 +80,7 @@ def test_exit_status(arguments: list[str], status: int, tree: Path) -> None:
     [
         (["check", "nowhere.cpp"], "no such file or folder: nowhere.cpp"),
         (["check", "--select", "GF999", "."], "no rule is called `GF999`; `guardfix rules` lists them"),
+        (["check", "--exclude", "!", "."], "--exclude: `!` is not a pattern in .gitignore's syntax"),
         (["explain", "nothing"], "no rule is called `nothing`"),
     ],
 )
@@ -94,13 +96,52 @@ def test_errors_say_what_and_what_to_do(arguments: list[str], message: str, tree
         pytest.param("force-exclude = 1", "`force-exclude` must be true or false", id="number for a switch"),
         pytest.param("select = [", "guardfix.toml", id="no TOML"),
         pytest.param("select = ['GF9']", "no rule is called `GF9`", id="no such rule"),
+        pytest.param("per-file-ignores = {'a' = [1]}", "must map patterns to lists of rules", id="number for a rule"),
+        pytest.param("exclude = ['!']", "guardfix.toml: `!` is not a pattern", id="no pattern to exclude"),
+        pytest.param("per-file-ignores = {'[z-a]' = ['GF1']}", "`[z-a]` is not a pattern", id="no pattern of files"),
     ],
 )
 def test_bad_configuration_is_a_failed_run(toml: str, message: str, tree: Path) -> None:
     (tree / "guardfix.toml").write_text(toml)
-    outcome = guardfix("check", "clean.cpp", cwd=tree)
+    outcome = guardfix("check", "kernel.cpp", cwd=tree)
     assert outcome.returncode == 2
     assert message in outcome.stderr
+    assert "internal error" not in outcome.stderr
+
+
+@pytest.mark.parametrize("toml", ["tool = 3 # [tool.guardfix]", "[tool]\nguardfix = 3 # [tool.guardfix]"])
+def test_a_pyproject_whose_tables_are_none(toml: str, tree: Path) -> None:
+    (tree / "pyproject.toml").write_text(toml)
+    outcome = guardfix("check", "kernel.cpp", cwd=tree)
+    assert outcome.returncode == 2
+    assert "must be a table: settings stand below `[tool.guardfix]`" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("cwd", "path"),
+    [
+        pytest.param(".", ".", id="from its folder"),
+        pytest.param("src", "..", id="from a folder below"),
+        pytest.param("src", "../tests/kernel.cpp", id="a file from elsewhere"),
+        pytest.param(".", "{tree}", id="an absolute folder"),
+        pytest.param("src", "{tree}/tests/kernel.cpp", id="an absolute file"),
+        pytest.param(".", "src/../tests", id="a roundabout path"),
+    ],
+)
+@pytest.mark.parametrize("setting", ["per-file-ignores = {'tests/**' = ['GF101']}", "exclude = ['/tests/']"])
+def test_patterns_start_from_the_configuration_s_folder(setting: str, cwd: str, path: str, tree: Path) -> None:
+    for folder in ("src", "tests"):
+        (tree / folder).mkdir()
+    (tree / "kernel.cpp").rename(tree / "tests" / "kernel.cpp")
+    (tree / "guardfix.toml").write_text(setting)
+    outcome = guardfix("check", "--force-exclude", path.format(tree=tree), cwd=tree / cwd)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def test_patterns_of_a_named_configuration_start_from_the_working_folder(tree: Path) -> None:
+    (tree / "settings").mkdir()
+    (tree / "settings" / "guardfix.toml").write_text("exclude = ['/kernel.cpp']")
+    assert guardfix("check", "--config", "settings/guardfix.toml", ".", cwd=tree).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.walk import NoSuchPath, find_files, language_of
+from guardfix.linter.walk import BadPattern, NoSuchPath, find_files, language_of
 
 
 def make(folder: Path, *names: str) -> None:
@@ -57,6 +57,8 @@ def test_language_by_suffix(name: str, language: str | None) -> None:
         pytest.param({"src/.gitignore": "gen"}, {"a.cpp", "build/b.cpp", "src/c.cpp"}, id="nested"),
         pytest.param({".gitignore": "c.cpp", "src/.gitignore": "!c.cpp\ngen/"}, {"a.cpp", "build/b.cpp", "src/c.cpp"},
                      id="a nested one takes back"),
+        pytest.param({".gitignore": "!\n\\\n[z-a]\nbuild/"}, {"a.cpp", "src/c.cpp", "src/gen/d.cpp"},
+                     id="lines that are no pattern are passed over"),
         pytest.param({".gitignore": "# build/\n\nsrc/**/d.cpp"}, {"a.cpp", "build/b.cpp", "src/c.cpp"}, id="comments"),
     ],
 )  # fmt: skip
@@ -85,6 +87,19 @@ def test_gitignore_above_the_root_counts_inside_a_repository(tmp_path: Path) -> 
 def test_exclude(patterns: list[str], left: set[str], tmp_path: Path) -> None:
     make(tmp_path, "a.cpp", "src/b.cpp", "third_party/c.cpp")
     assert found(tmp_path, exclude=patterns) == left
+
+
+def test_exclude_from_another_folder(tmp_path: Path) -> None:
+    make(tmp_path, "a.cpp", "src/a.cpp", "src/b.cpp")
+    options = {"root": str(tmp_path), "root_exclude": ["/src/a.cpp"]}
+    assert found(tmp_path / "src", "..", **options) == {"../a.cpp", "../src/b.cpp"}
+    assert found(tmp_path / "src", "..", exclude=["/a.cpp"]) == {"../a.cpp", "../src/b.cpp"}
+
+
+@pytest.mark.parametrize("pattern", ["!", "\\", "a\\", "[z-a]"])
+def test_a_pattern_that_is_none(pattern: str, tmp_path: Path) -> None:
+    with pytest.raises(BadPattern):
+        found(tmp_path, exclude=["b", pattern])
 
 
 def test_a_named_file_is_taken_whatever_is_excluded_unless_forced(tmp_path: Path) -> None:
