@@ -17,7 +17,7 @@ from .scan import cores, extract_all
 from .sift import Sift
 from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
-from .walk import Walk, find_files, path_matcher
+from .walk import Walk, find_files, language_of, path_matcher
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -120,7 +120,10 @@ def read_project(
         )
         hits = sift.hits()
     found = extract_all(hits, workers=workers, executor=executor, progress=progress)
-    found += [Facts(path, "folder", unreadable=reason) for path, reason in walk.unreadable]
+    found += [
+        Facts(path, language_of(path) or "docs" if not os.path.isdir(path) else "folder", unreadable=reason)
+        for path, reason in walk.unreadable
+    ]
     found += _through_reexports(found, walk, workers, executor)
     project = Project(found, minimum_torch=options.minimum_torch)
     if any(rule.whole_project for rule in rules):

@@ -32,7 +32,7 @@ class Walk:
     docs: list[str] = field(default_factory=list)
     """Markdown and reStructuredText, when they were asked for."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders that could not be listed, with the reason."""
+    """Folders that could not be listed and named files that are none (pipes, sockets), with the reason."""
 
     def __len__(self) -> int:
         return len(self.cpp) + len(self.python) + len(self.docs)
@@ -155,7 +155,8 @@ def find_files(
 
     `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
-    as Ruff does it. Symbolic links are followed only to places below the given roots. Paths are
+    as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
+    are passed over, as they have no text, unless they are named themselves. Paths are
     reported as given: relative roots give relative paths. `found` is called with each path and its
     language while the walk goes on.
 
@@ -169,8 +170,8 @@ def find_files(
     seen: set[str] = set()
     roots: list[tuple[str, str]] = []
     for path in paths:
-        if not os.path.lexists(path) or not os.path.exists(path):
-            raise NoSuchPath(path)
+        if not os.path.exists(path):
+            raise NoSuchPath(f"{path} (a link to {os.readlink(path)})" if os.path.islink(path) else path)
         roots.append((path, os.path.realpath(path)))
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
@@ -234,6 +235,10 @@ def find_files(
         else:
             language = language_for(shown) or language_for(real)
             if language is None:
+                continue
+            if not os.path.isfile(real):
+                # Opening a named pipe would wait for somebody to write into it.
+                walk.unreadable.append((shown, "not a regular file"))
                 continue
             if force_exclude:
                 above = _ignore_files_above(os.path.dirname(real)) if respect_gitignore else []

@@ -282,6 +282,14 @@ def test_files_that_cannot_be_read_are_findings_and_the_run_goes_on(tree: Path) 
     assert [f["code"] for f in json.loads(outcome.stdout)] == ["GF001", "GF101"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_does_not_stop_the_run(tree: Path) -> None:
+    os.mkfifo(tree / "pipe.cpp")
+    outcome = guardfix("check", "pipe.cpp", "clean.cpp", cwd=tree)
+    assert outcome.returncode == 1
+    assert "GF001 cannot read this file: not a regular file" in outcome.stdout
+
+
 def test_a_partly_parsed_file_is_noted(tree: Path) -> None:
     (tree / "odd.cpp").write_text("@@ {{ void f() {\n  at::AutoNonVariableTypeMode g;\n}\n")
     assert "note: 1 file could only be parsed in part (odd.cpp:1)" in guardfix("check", ".", cwd=tree).stderr

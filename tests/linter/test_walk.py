@@ -148,6 +148,23 @@ def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
         find_files([str(tmp_path / "nowhere.cpp")])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_is_reported_and_not_opened(tmp_path: Path) -> None:
+    make(tmp_path, "a.cpp")
+    os.mkfifo(tmp_path / "pipe.cpp")
+    assert find_files([str(tmp_path)]).unreadable == []
+    walk = find_files([str(tmp_path / "pipe.cpp"), str(tmp_path / "a.cpp")])
+    assert walk.unreadable == [(str(tmp_path / "pipe.cpp"), "not a regular file")]
+    assert walk.cpp == [str(tmp_path / "a.cpp")]
+
+
+def test_a_link_that_leads_nowhere_is_an_error_when_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.cpp").symlink_to("nowhere.cpp")
+    assert found(tmp_path) == set()
+    with pytest.raises(NoSuchPath, match=r"broken\.cpp \(a link to nowhere\.cpp\)"):
+        found(tmp_path, "broken.cpp")
+
+
 def test_odd_names(tmp_path: Path) -> None:
     names = {"with space.cpp", "new\nline.cpp", "ünïcødé.cpp", "-dash.cpp"}
     make(tmp_path, *names)
