@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import os
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,6 +128,9 @@ def decode(data: bytes, path: str) -> Source:
 
 def read(path: str) -> Source:
     """The text of a file. Raises `Unreadable`, `BinaryFile`."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        # Opening a named pipe would wait for somebody to write into it.
+        raise Unreadable("not a regular file")
     try:
         with open(path, "rb") as file:
             data = file.read()
