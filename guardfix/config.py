@@ -82,6 +82,8 @@ def read_configuration(path: str) -> Configuration:
     for key in _LISTS:
         if not _is_strings(table.get(key, [])):
             raise BadConfiguration(f"{path}: `{key}` must be a list of strings")
+    if table.get("select") == []:
+        raise BadConfiguration(f"{path}: `select` is empty; without it the rules that are on by default are run")
     for key in _SWITCHES:
         if not isinstance(table.get(key, True), bool):
             raise BadConfiguration(f"{path}: `{key}` must be true or false")

@@ -106,7 +106,10 @@ def run_from(arguments: dict[str, Any]) -> Run:
     from .linter.engine import Options
 
     configuration = _configuration(arguments.pop("config"), arguments.pop("isolated"))
-    select, ignore = (_split(arguments.pop(name)) for name in ("select", "ignore"))
+    given, ignore = arguments.pop("select"), _split(arguments.pop("ignore"))
+    select = _split(given)
+    if given and not select:
+        raise click.UsageError("--select names no rule; without it the rules that are on by default are run")
     options = Options(
         select=select or configuration.select,
         ignore=(*configuration.ignore, *ignore) if not select else ignore,

@@ -138,7 +138,13 @@ def find_rule(selector: str) -> Rule:
 
 
 def matches(selector: str, name: RuleName) -> bool:
-    return selector == "ALL" or name.name == selector.lower() or name.code.startswith(selector.upper())
+    return bool(selector) and (
+        _is_all(selector) or name.name == selector.lower() or name.code.startswith(selector.upper())
+    )
+
+
+def _is_all(selector: str) -> bool:
+    return selector.upper() == "ALL"
 
 
 def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
@@ -148,7 +154,9 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
     `--select GF101 --ignore GF1` keeps GF101. Raises `UnknownRule`.
     """
     for selector in (*select, *ignore):
-        if selector != "ALL" and (selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())):
+        if not _is_all(selector) and (
+            selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())
+        ):
             raise UnknownRule(selector)
     chosen = []
     for name in rule_names():
@@ -163,6 +171,6 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
 
 
 def _specificity(selector: str) -> int:
-    if selector == "ALL":
+    if _is_all(selector):
         return 1
     return len(selector) + 1 if re.fullmatch(r"(?i)gf\d*", selector) else 10
