@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from guardfix.linter.walk import CPP_SUFFIXES, PYTHON_SUFFIXES
+
 KERNEL = """#include <torch/torch.h>
 
 class F : public torch::autograd::Function<F> {
@@ -353,3 +355,14 @@ def test_every_rule_explains_itself_in_the_same_order(tree: Path) -> None:
         places = [text.find(part) for part in parts]
         assert -1 not in places, f"{code}: {parts[places.index(-1)]} is missing"
         assert places == sorted(places), code
+
+
+def test_pre_commit_passes_every_file_that_the_walk_takes() -> None:
+    hooks = (Path(__file__).resolve().parents[2] / ".pre-commit-hooks.yaml").read_text()
+    patterns = re.findall(r"^  files: '(.*)'$", hooks, re.MULTILINE)
+    assert len(patterns) == hooks.count("- id:")
+    for pattern in patterns:
+        for suffix in CPP_SUFFIXES | PYTHON_SUFFIXES:
+            assert re.search(pattern, f"src/a{suffix}"), suffix
+        assert not re.search(pattern, "src/a.cpp.bak")
+        assert not re.search(pattern, "src/cpp")
