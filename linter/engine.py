@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .facts import Facts
 from .findings import Finding
+from .languages import language_of
 from .prefilter import CPP_NEEDLES
 from .project import Project
 from .rule import Rule, select_rules
@@ -17,7 +18,7 @@ from .scan import cores, extract_all
 from .sift import Sift
 from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
-from .walk import Walk, find_files, language_of, path_matcher
+from .walk import Walk, find_files, path_matcher
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

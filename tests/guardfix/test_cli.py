@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.walk import CPP_SUFFIXES, PYTHON_SUFFIXES
+from guardfix.linter.languages import CPP_SUFFIXES, PYTHON_SUFFIXES
 
 KERNEL = """#include <torch/torch.h>
 
