@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Times the runtime shim against numpy and, where it is installed, PyTorch.
+
+    python bench/shim.py [--rounds 41] [--json]
+
+Small tensors (2x3) show what a call costs beside the arithmetic, large ones (1000x1000) that nothing is
+copied. Noise on a shared machine comes and goes, so the contestants are timed in turn, round by round; the
+figures are medians over the rounds of the ratios within one round. Where a target is in microseconds, the
+fastest round counts. A target on a group of ops is on the geometric mean of their ratios, unless it names the
+slowest. Exit status 1 when a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import math
+import statistics
+import subprocess
+import sys
+import timeit
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+SHIM = "guardfix.runtime_shim"
+ROUND_SECONDS = 0.001  # of one contestant in one round: long beside the clock, short beside a time slice
+
+# Statements over `a`, `b` (float32, same shape), `m` (fits `a @ m`) and the module `t`; first numpy's, then
+# torch's.
+FUNCTIONAL = {
+    "add": ("a + b", "a + b"),
+    "mul": ("a * b", "a * b"),
+    "exp": ("t.exp(a)", "a.exp()"),
+    "neg": ("-a", "-a"),
+    "relu": ("t.maximum(a, 0)", "t.relu(a)"),
+    "sum": ("a.sum()", "a.sum()"),
+    "matmul": ("a @ m", "a @ m"),
+}
+IN_PLACE = {
+    "add_": ("t.add(a, b, a)", "a.add_(b)"),
+    "mul_": ("t.multiply(a, b, a)", "a.mul_(b)"),
+    "neg_": ("t.negative(a, a)", "a.neg_()"),
+    "zero_": ("a.fill(0)", "a.zero_()"),
+}
+VIEWS = {
+    "view": ("a.reshape(-1)", "a.view(-1)"),
+    "select": ("a[0]", "a[0]"),
+    "slice": ("a[:1]", "a[:1]"),
+    "t": ("a.T", "a.t()"),
+    "unsqueeze": ("a[None]", "a.unsqueeze(0)"),
+}
+GROUPS = {"functional": FUNCTIONAL, "in-place": IN_PLACE, "views": VIEWS}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op in one mode: seconds a call, by contestant and round."""
+
+    group: str
+    op: str
+    mode: str
+    size: str
+    seconds: dict[str, list[float]]
+
+    def ratio(self, contestant: str, to: str) -> float:
+        pairs = zip(self.seconds[contestant], self.seconds[to], strict=True)
+        return statistics.median(one / other for one, other in pairs)
+
+    def microseconds(self, contestant: str) -> float:
+        return min(self.seconds[contestant]) * 1e6
+
+
+@dataclass(frozen=True)
+class Target:
+    what: str
+    limit: float
+    found: float
+    unit: str = "x"
+
+    @property
+    def met(self) -> bool:
+        return self.found <= self.limit
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+def guard(torch: ModuleType, mode: str) -> AbstractContextManager[Any]:
+    guards: dict[str, AbstractContextManager[Any]] = {
+        "normal": torch.enable_grad(),
+        "recording": torch.enable_grad(),
+        "no_grad": torch.no_grad(),
+        "inference": torch.inference_mode(),
+    }
+    return guards[mode]
+
+
+def tensors(torch: ModuleType, mode: str, shape: tuple[int, int]) -> dict[str, Any]:
+    """The operands of the statements; made inside inference mode they are inference tensors."""
+    grad = mode == "recording"
+    with guard(torch, mode):
+        # Ones: in-place ops run thousands of times and must neither overflow nor slow down by denormals.
+        a, b = (torch.ones(*shape, requires_grad=grad) for _ in range(2))
+        return {"a": a, "b": b, "m": torch.ones(*reversed(shape), requires_grad=grad), "t": torch}
+
+
+def arrays(shape: tuple[int, int]) -> dict[str, Any]:
+    a, b = (numpy.ones(shape, dtype=numpy.float32) for _ in range(2))
+    return {"a": a, "b": b, "m": numpy.ones(shape[::-1], dtype=numpy.float32), "t": numpy}
+
+
+def measure(modules: dict[str, ModuleType], mode: str, shape: tuple[int, int], group: str, rounds: int) -> list[Case]:
+    """Every op of the group in one mode, all contestants in turn."""
+    size = "x".join(map(str, shape))
+    cases = []
+    for op, (numpy_statement, statement) in GROUPS[group].items():
+        names = {name: tensors(module, mode, shape) for name, module in modules.items()}
+        timers = {"numpy": timeit.Timer(numpy_statement, globals=arrays(shape))}
+        timers |= {name: timeit.Timer(statement, globals=names[name]) for name in modules}
+        seconds: dict[str, list[float]] = {name: [] for name in timers}
+        loops: dict[str, int] = {}
+        for number in range(rounds + 1):
+            for name, timer in timers.items():
+                if name == "numpy":
+                    _time(timer, name, loops, seconds[name], warm=number == 0)
+                else:
+                    with guard(modules[name], mode):
+                        _time(timer, name, loops, seconds[name], warm=number == 0)
+        cases.append(Case(group, op, mode, size, seconds))
+    return cases
+
+
+def _time(timer: timeit.Timer, name: str, loops: dict[str, int], into: list[float], *, warm: bool) -> None:
+    if warm:
+        timer.timeit(3)
+        once = timer.timeit(10) / 10
+        loops[name] = max(1, min(20_000, int(ROUND_SECONDS / once)))
+    else:
+        into.append(timer.timeit(loops[name]) / loops[name])
+
+
+def against_no_grad(shim: ModuleType, group: str, rounds: int) -> Case:
+    """All ops of a group one after the other, in inference mode on inference tensors and in no_grad on normal
+    ones.
+    """
+    statement = "; ".join(torch for _, torch in GROUPS[group].values())
+    modes = ("inference", "no_grad")
+    timers = {mode: timeit.Timer(statement, globals=tensors(shim, mode, (2, 3))) for mode in modes}
+    seconds: dict[str, list[float]] = {mode: [] for mode in modes}
+    loops: dict[str, int] = {}
+    for number in range(rounds + 1):
+        for mode in modes:
+            with guard(shim, mode):
+                _time(timers[mode], mode, loops, seconds[mode], warm=number == 0)
+    return Case(group, "all", "inference against no_grad", "2x3", seconds)
+
+
+def import_ratio(rounds: int) -> float:
+    """Time to import the shim over the time to import numpy, each in fresh interpreters, in turn."""
+    program = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
+    ratios = []
+    for _ in range(rounds):
+        shim, alone = (
+            float(subprocess.run([sys.executable, "-c", program.format(name)], check=True, capture_output=True).stdout)
+            for name in (SHIM, "numpy")
+        )
+        ratios.append(shim / alone)
+    return statistics.median(ratios)
+
+
+def contestants() -> dict[str, ModuleType]:
+    modules = {"shim": importlib.import_module(SHIM)}
+    if importlib.util.find_spec("torch"):
+        modules["torch"] = importlib.import_module("torch")
+        modules["torch"].set_num_threads(1)
+    return modules
+
+
+def mean_ratio(cases: list[Case], mode: str, *groups: str) -> float:
+    return geometric_mean(case.ratio("shim", "numpy") for case in cases if case.mode == mode and case.group in groups)
+
+
+def run(rounds: int) -> tuple[list[Case], list[Target]]:
+    modules = contestants()
+    small = [
+        case
+        for mode in ("normal", "no_grad", "inference", "recording")
+        for group in GROUPS
+        if not (mode == "recording" and group == "in-place")  # a leaf that requires grad refuses
+        for case in measure(modules, mode, (2, 3), group, rounds)
+    ]
+    large = [
+        case
+        for group in ("functional", "in-place")
+        for case in measure(modules, "inference", (1000, 1000), group, rounds)
+    ]
+    pairs = {group: against_no_grad(modules["shim"], group, rounds) for group in GROUPS}
+    slowest_view = max(
+        case.microseconds("shim") for case in small if case.mode == "inference" and case.group == "views"
+    )
+    targets = [
+        Target("inference mode, functional, of numpy", 6.0, mean_ratio(small, "inference", "functional")),
+        Target("inference mode, in-place, of numpy", 6.0, mean_ratio(small, "inference", "in-place")),
+        Target("inference mode, the slowest view", 1.5, slowest_view, "us"),
+        Target("recording, functional, of numpy", 15.0, mean_ratio(small, "recording", "functional")),
+        Target(
+            "inference mode of no_grad, overall",
+            0.85,
+            geometric_mean(case.ratio("inference", "no_grad") for case in pairs.values()),
+        ),
+        Target("inference mode of no_grad, views", 0.7, pairs["views"].ratio("inference", "no_grad")),
+        Target("1000x1000, the slowest op, of numpy", 1.3, max(case.ratio("shim", "numpy") for case in large)),
+        Target("import, of numpy's", 1.3, import_ratio(max(5, rounds // 3))),
+    ]
+    return [*small, *large, *pairs.values()], targets
+
+
+def table(cases: list[Case]) -> Iterable[str]:
+    heads = f"{'numpy us':>10} {'shim us':>10} {'of numpy':>9} {'of torch':>9}"
+    yield f"{'size':<10} {'mode':<26} {'op':<22} {heads}"
+    for case in cases:
+        if "shim" not in case.seconds:
+            ratio = case.ratio("inference", "no_grad")
+            yield f"{case.size:<10} {case.mode:<26} {case.group:<22} {'':>10} {'':>10} {ratio:>8.2f}x"
+            continue
+        figures = f"{case.microseconds('numpy'):>10.2f} {case.microseconds('shim'):>10.2f}"
+        ratios = f"{case.ratio('shim', 'numpy'):>8.2f}x"
+        if "torch" in case.seconds:
+            ratios += f" {case.ratio('shim', 'torch'):>8.2f}x"
+        yield f"{case.size:<10} {case.mode:<26} {case.group + ' ' + case.op:<22} {figures} {ratios}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=41, help="rounds of each figure (default 41)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    arguments = parser.parse_args(argv)
+    cases, targets = run(arguments.rounds)
+    if arguments.json:
+        content = {
+            "cases": [asdict(case) for case in cases],
+            "targets": [{**asdict(target), "met": target.met} for target in targets],
+        }
+        print(json.dumps(content, indent=1))
+    else:
+        print(*table(cases), sep="\n")
+        print()
+        for target in targets:
+            verdict = "met" if target.met else "MISSED"
+            print(f"{verdict:<7} {target.what:<40} {target.found:>6.2f} {target.unit} (at most {target.limit})")
+    return 0 if all(target.met for target in targets) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

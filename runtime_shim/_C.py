@@ -1,0 +1,222 @@
+"""`torch._C`: guard objects as C++ has them, dispatch key sets, and what a C++ layer over the shim needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardfix.runtime_shim import errors
+from guardfix.runtime_shim.autograd import _unsafe_preserve_version_counter
+from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim.guards import _leave, exclude, unexclude
+from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
+from guardfix.runtime_shim.tensor import Tensor, raw_is_leaf
+
+__all__ = ["_unsafe_preserve_version_counter"]
+
+
+class DispatchKeySet:
+    """A set of dispatch keys, printed with PyTorch's names; `bits` are those of
+    `guardfix.runtime_shim.state`.
+    """
+
+    __slots__ = ("bits", "names")
+
+    def __init__(self, bits: int, names: tuple[str, ...]) -> None:
+        self.bits = bits
+        self.names = names
+
+    def __repr__(self) -> str:
+        return f"DispatchKeySet({', '.join(self.names)})"
+
+    def has(self, key: DispatchKey) -> bool:
+        return bool(self.bits & key.bits) if key.bits else key.name in self.names
+
+    def raw_repr(self) -> int:
+        return self.bits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DispatchKeySet) and other.bits == self.bits
+
+    def __hash__(self) -> int:
+        return hash(self.bits)
+
+
+class DispatchKey:
+    """A dispatch key; members are class attributes (`DispatchKey.CPU`)."""
+
+    __slots__ = ("bits", "name")
+
+    CPU: DispatchKey
+    AutogradCPU: DispatchKey
+    Autograd: DispatchKey
+    ADInplaceOrView: DispatchKey
+    CompositeImplicitAutograd: DispatchKey
+    CompositeExplicitAutograd: DispatchKey
+
+    def __init__(self, name: str, bits: int) -> None:
+        self.name = name
+        self.bits = bits
+
+    def __repr__(self) -> str:
+        return f"DispatchKey.{self.name}"
+
+
+for _name, _bits in {
+    "CPU": BACKEND,
+    "AutogradCPU": AUTOGRAD,
+    "Autograd": AUTOGRAD,
+    "ADInplaceOrView": ADINPLACEORVIEW,
+    "CompositeImplicitAutograd": 0,
+    "CompositeExplicitAutograd": 0,
+}.items():
+    setattr(DispatchKey, _name, DispatchKey(_name, _bits))
+
+_AUTOCAST = tuple(
+    "Autocast" + backend
+    for backend in ("CPU", "MTIA", "MAIA", "XPU", "IPU", "HPU", "XLA", "MPS", "CUDA", "PrivateUse1")
+)
+
+
+def _dispatch_tls_local_include_set() -> DispatchKeySet:
+    """Keys that this thread adds to every call."""
+    bits = tls.state.included
+    return DispatchKeySet(bits, ("BackendSelect",) + (("ADInplaceOrView",) if bits & ADINPLACEORVIEW else ()))
+
+
+def _dispatch_tls_local_exclude_set() -> DispatchKeySet:
+    """Keys that this thread takes away from every call."""
+    bits = tls.state.excluded
+    names: tuple[str, ...] = ("ADInplaceOrView",) if bits & ADINPLACEORVIEW else ()
+    if bits & AUTOGRAD:
+        names += ("AutogradOther", "AutogradNestedTensor")
+    return DispatchKeySet(bits, names + _AUTOCAST)
+
+
+def _dispatch_keys(tensor: Tensor) -> DispatchKeySet:
+    """The tensor's key set."""
+    names: tuple[str, ...] = ("CPU",)
+    if tensor._keys & ADINPLACEORVIEW:
+        names += ("ADInplaceOrView",)
+    if tensor._keys & AUTOGRAD:
+        names += ("AutogradCPU",)
+    return DispatchKeySet(tensor._keys, (*names, "AutocastCPU"))
+
+
+_key_set = _dispatch_keys
+
+
+class _InferenceMode:
+    """Active from construction until `__exit__` or destruction; restores the state it found, whole."""
+
+    def __init__(self, *args: bool) -> None:
+        self._saved: Snapshot | None = None
+        if len(args) != 1 or not isinstance(args[0], bool):
+            raise TypeError(
+                "__init__(): incompatible constructor arguments. The following argument types are "
+                "supported:\n"
+                "    1. torch._C._InferenceMode(arg0: bool)\n\nInvoked with: " + ", ".join(map(repr, args))
+            )
+        state = tls.state
+        self._saved = state.snapshot()
+        state.set_inference_mode(args[0])
+        self._name = f"InferenceMode({str(args[0]).lower()})"
+        state.guards.append(self._name)
+
+    def __enter__(self) -> None:
+        if self._saved is None:
+            raise RuntimeError("this guard was left before; make a new one")
+
+    def __exit__(self, *exc: object) -> None:
+        if self._saved is not None:
+            state = tls.state
+            state.restore(self._saved)
+            _leave(state.guards, self._name)
+            self._saved = None
+
+    def __del__(self) -> None:
+        self.__exit__()
+
+
+class _AutoDispatchBelowAutograd:
+    """Excludes autograd from construction until `__exit__` or destruction."""
+
+    def __init__(self) -> None:
+        self._added: int | None = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        if self._added is not None:
+            unexclude(self._added, "AutoDispatchBelowAutograd")
+            self._added = None
+
+    def __del__(self) -> None:
+        self.__exit__()
+
+
+class _AutoDispatchBelowADInplaceOrView:
+    """Excludes autograd and ADInplaceOrView between `__enter__` and `__exit__`; can be entered again."""
+
+    def __init__(self) -> None:
+        self._added: list[int] = []
+
+    def __enter__(self) -> None:
+        self._added.append(exclude(AUTOGRAD | ADINPLACEORVIEW, "AutoDispatchBelowADInplaceOrView"))
+
+    def __exit__(self, *exc: object) -> None:
+        if self._added:
+            unexclude(self._added.pop(), "AutoDispatchBelowADInplaceOrView")
+
+
+for _guard in (
+    _InferenceMode,
+    _AutoDispatchBelowAutograd,
+    _AutoDispatchBelowADInplaceOrView,
+    DispatchKey,
+    DispatchKeySet,
+):
+    _guard.__module__ = "torch._C"
+
+
+def _creation_meta(tensor: Tensor) -> int:
+    """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4
+    INFERENCE_MODE.
+
+    RuntimeError if the tensor is no tracked view.
+    """
+    if not tensor._is_view():
+        raise RuntimeError("creation meta asked of a tensor that is no differentiable view")
+    assert tensor._meta is not None
+    return tensor._meta.creation_meta
+
+
+def _is_leaf(tensor: Tensor) -> bool:
+    """`is_leaf()` as C++ has it: never raises, regenerates nothing."""
+    return raw_is_leaf(tensor)
+
+
+def _bump_version(tensor: Tensor) -> None:
+    """`unsafeGetTensorImpl()->bump_version()`: RuntimeError on an inference tensor outside inference mode."""
+    if tensor._version_counter is not None:
+        tensor._version_counter[0] += 1
+    elif not tls.state.inference_mode:
+        raise RuntimeError(errors.INPLACE_ON_INFERENCE)
+
+
+def _scalar_overload(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call an op as C++ calls its Scalar overload: a number does not become a tensor, and brings no keys."""
+    state = tls.state
+    wrap, state.wrap_scalars = state.wrap_scalars, False
+    try:
+        function = FUNCTIONS.get(name) or getattr(Tensor, name)
+        return function(*args, **kwargs)
+    finally:
+        state.wrap_scalars = wrap
+
+
+def _version_counts() -> dict[str, int]:
+    """How often versions were bumped and views recorded so far in this process."""
+    from guardfix.runtime_shim.dispatch import COUNTS
+
+    return dict(COUNTS)

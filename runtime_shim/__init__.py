@@ -1,0 +1,154 @@
+"""A small PyTorch on numpy: `import guardfix.runtime_shim as torch`.
+
+numpy holds the data; guards, version counters, views and gradients behave as in PyTorch 2.13, down to the
+text of the errors. What is not supported is refused with NotImplementedError.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+from guardfix.runtime_shim import autograd, dtypes
+from guardfix.runtime_shim import kernels as _registered
+from guardfix.runtime_shim.device import (
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim.dtypes import Size, dtype, get_default_dtype, set_default_dtype
+from guardfix.runtime_shim.guards import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from guardfix.runtime_shim.names import mark_unsupported, missing
+from guardfix.runtime_shim.tensor import Tensor
+
+# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the
+# shim's modules.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
+
+__version__ = "2.13.0+guardfix.shim"
+
+float16 = half = dtypes.float16
+float32 = float = dtypes.float32
+float64 = double = dtypes.float64
+int8 = dtypes.int8
+int16 = short = dtypes.int16
+int32 = int = dtypes.int32
+int64 = long = dtypes.int64
+uint8 = dtypes.uint8
+bool = dtypes.bool_
+complex64 = cfloat = dtypes.complex64
+complex128 = cdouble = dtypes.complex128
+
+inf = __import__("math").inf
+nan = __import__("math").nan
+pi = __import__("math").pi
+e = __import__("math").e
+newaxis = None
+
+globals().update(FUNCTIONS)
+mark_unsupported()
+del _registered
+
+_MODULES = ("nn", "optim", "jit", "library", "_C", "tracing", "guards", "serialization", "printing")
+_ELSEWHERE = {
+    "save": "serialization",
+    "load": "serialization",
+    "set_printoptions": "printing",
+    "ops": "library",
+}
+
+
+# Functions whose kernels are imported when they are first asked for.
+_LATE_KERNELS = {
+    "einsum": "einsum",
+    **dict.fromkeys(
+        (
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "conv_transpose1d",
+            "conv_transpose2d",
+            "conv_transpose3d",
+        ),
+        "convolution",
+    ),
+    **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d"), "pooling"),
+    **dict.fromkeys(("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"), "normalization"),
+    **dict.fromkeys(("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"), "embedding"),
+    "constant_pad_nd": "padding",
+}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The dtype that both can be converted to."""
+    return dtypes.BY_CHAR[dtypes.promote(type1.numpy, type2.numpy).char]
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of the result of arithmetic on both."""
+    operands = [t._array if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
+    return dtypes.BY_CHAR[dtypes.result_type(*operands).char]
+
+
+def can_cast(from_: dtype, to: dtype) -> Any:
+    return dtypes.can_cast(from_.numpy, to.numpy)
+
+
+def trace(input: Tensor | None = None) -> Any:
+    """Without argument, a context manager that records every op (see `tracing`); with a matrix, its trace."""
+    if input is None:
+        from guardfix.runtime_shim.tracing import trace as recording
+
+        return recording()
+    return input.diagonal().sum()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
+    if name in _LATE_KERNELS:
+        importlib.import_module(f"guardfix.runtime_shim.kernels.{_LATE_KERNELS[name]}")
+        globals()[name] = FUNCTIONS[name]
+        return FUNCTIONS[name]
+    if name in _MODULES:
+        return importlib.import_module(f"guardfix.runtime_shim.{name}")
+    if name in ("finfo", "iinfo"):
+        import numpy
+
+        made = getattr(numpy, name)
+        return lambda type=None: made((type or get_default_dtype()).numpy)
+    raise missing("torch", name)
+
+
+__all__ = [
+    "Size",
+    "Tensor",
+    "autograd",
+    "contiguous_format",
+    "device",
+    "dtype",
+    "enable_grad",
+    "get_default_dtype",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "layout",
+    "memory_format",
+    "no_grad",
+    "preserve_format",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "strided",
+]

@@ -1,0 +1,191 @@
+"""`torch.autograd`: backward, grad, custom Functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardfix.runtime_shim.autograd import node as _node
+from guardfix.runtime_shim.dtypes import Size
+from guardfix.runtime_shim.state import tls
+from guardfix.runtime_shim.tensor import Tensor, new_tensor, raw_is_leaf, requires_grad
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[_node.Edge], list[Tensor]]:
+    import numpy as np
+
+    given: tuple[Any, ...]
+    if grads is None:
+        given = (None,) * len(outputs)
+    else:
+        given = (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    found: list[Tensor] = []
+    for i, (out, grad) in enumerate(zip(outputs, given, strict=True)):
+        if isinstance(grad, Tensor):
+            if grad._array.shape != out._array.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and "
+                    f"output[{i}] has a "
+                    f"shape of {Size(out._array.shape)}."
+                )
+            if (out._array.dtype.kind == "c") != (grad._array.dtype.kind == "c"):
+                raise RuntimeError(
+                    "For complex Tensors, both grad_output and output are required to have the same "
+                    "dtype. Mismatch in "
+                    f"dtype: grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of "
+                    f"{out.dtype}."
+                )
+            found.append(grad)
+        elif grad is None:
+            if requires_grad(out):
+                if out._array.size != 1:
+                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                if out._array.dtype.kind != "f":
+                    raise RuntimeError(
+                        f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
+                    )
+                found.append(new_tensor(np.ones_like(out._array)))
+            else:
+                found.append(None)  # type: ignore[arg-type]
+        else:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+    edges: list[_node.Edge] = []
+    for i, out in enumerate(outputs):
+        edge = _node.gradient_edge(out)
+        if edge is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        edges.append(edge)
+    return edges, found
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Accumulate the gradients of `tensors` into the `.grad` of the leaves they depend on.
+
+    RuntimeError if a tensor has no history, if a gradient is needed and not given, if the graph was freed, or
+    if a saved tensor was written to since.
+    """
+    from guardfix.runtime_shim.autograd import engine
+
+    if inputs is not None and not isinstance(inputs, Tensor) and len(tuple(inputs)) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    edges, grads = _roots(_as_tuple(tensors), grad_tensors)
+    keep = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        engine.run_backward(edges, grads, keep, create_graph, None)
+        return
+    chosen = _as_tuple(inputs)
+    targets = []
+    for t in chosen:
+        edge = _node.gradient_edge(t)
+        if edge is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        targets.append(edge)
+    for t, found in zip(chosen, engine.run_backward(edges, grads, keep, create_graph, targets), strict=True):
+        if found is not None and raw_is_leaf(t):
+            t.grad = found.clone() if t.grad is None else t.grad + found
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
+    from guardfix.runtime_shim.autograd import engine
+    from guardfix.runtime_shim.dispatch import FUNCTIONS
+
+    if is_grads_batched:
+        raise NotImplementedError("the shim has no batched gradients; call grad() once per gradient")
+    edges, grads = _roots(_as_tuple(outputs), grad_outputs)
+    chosen = _as_tuple(inputs)
+    if not chosen:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    targets: list[_node.Edge | None] = []
+    for t in chosen:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        edge = _node.gradient_edge(t)
+        if edge is None and not requires_grad(t):
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        targets.append(edge)
+    keep = create_graph if retain_graph is None else retain_graph
+    found = engine.run_backward(edges, grads, keep, create_graph, targets)
+    for i, value in enumerate(found):
+        if value is None:
+            if materialize_grads:
+                found[i] = FUNCTIONS["zeros_like"](chosen[i])
+            elif not allow_unused:
+                raise RuntimeError(
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior."
+                )
+    return tuple(found)
+
+
+class set_detect_anomaly:
+    """Changes the hint of saved-tensor errors; PyTorch also prints where forward ran, the shim does not."""
+
+    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+        self.previous = tls.state.anomaly
+        tls.state.anomaly = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        tls.state.anomaly = self.previous
+
+
+class detect_anomaly(set_detect_anomaly):
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__(True, check_nan)
+
+
+class _unsafe_preserve_version_counter:
+    """Writes inside the block are not counted. RuntimeError on a tensor without a version counter."""
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = _as_tuple(tensors)
+        self.versions = tuple(t._version for t in self.tensors)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        for t, version in zip(self.tensors, self.versions, strict=True):
+            assert t._version_counter is not None
+            t._version_counter[0] = version
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in ("Function", "once_differentiable"):
+        return getattr(importlib.import_module("guardfix.runtime_shim.autograd.function"), name)
+    if name in ("graph", "grad_mode", "function"):
+        return importlib.import_module(f"guardfix.runtime_shim.autograd.{name}")
+    if name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
+        return getattr(importlib.import_module("guardfix.runtime_shim.guards"), name)
+    if name == "Variable":
+        return Tensor
+    from guardfix.runtime_shim.names import missing
+
+    raise missing("torch.autograd", name)

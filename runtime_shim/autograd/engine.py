@@ -1,0 +1,310 @@
+"""Running the tape backward (torch/csrc/autograd/engine.cpp, on one thread, without recursion)."""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from guardfix.runtime_shim.autograd.node import (
+    AccumulateGrad,
+    Edge,
+    Grads,
+    Node,
+    geometry,
+    non_overlapping_and_dense,
+    obeys_layout,
+)
+from guardfix.runtime_shim.dtypes import BY_CHAR, sizes
+from guardfix.runtime_shim.state import tls
+from guardfix.runtime_shim.tensor import Tensor, meta_of, requires_grad
+
+
+def run_backward(
+    roots: list[Edge],
+    grads: list[Tensor],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge | None] | None,
+) -> list[Tensor | None]:
+    """Propagate `grads` from `roots`.
+
+    Without `inputs`, gradients are accumulated into leaves. With them, only what they need runs, and their
+    gradients are returned (None where an input was not reached).
+    """
+    state = tls.state
+    grad_mode = state.grad_mode
+    state.grad_mode = create_graph
+    state.refresh()
+    try:
+        return _execute(roots, grads, keep_graph, create_graph, inputs)
+    finally:
+        state.grad_mode = grad_mode
+        state.refresh()
+
+
+def _dependencies(roots: list[Edge]) -> dict[Node, int]:
+    counts: dict[Node, int] = {}
+    seen: set[Node] = set()
+    queue = [node for node, _ in roots]
+    while queue:
+        node = queue.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        counts.setdefault(node, 0)
+        for edge in node.next_edges:
+            if edge is not None:
+                counts[edge[0]] = counts.get(edge[0], 0) + 1
+                queue.append(edge[0])
+    return counts
+
+
+def _needed(roots: list[Edge], inputs: Sequence[Edge | None]) -> set[Node]:
+    """Nodes that must run so that the inputs receive their gradients: those from which an input can be
+    reached.
+    """
+    targets = {edge[0] for edge in inputs if edge is not None}
+    needed: set[Node] = set()
+    done: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(node, False) for node, _ in roots]
+    while stack:
+        node, children_done = stack.pop()
+        if children_done:
+            done.add(node)
+            if any(e is not None and (e[0] in targets or e[0] in needed) for e in node.next_edges):
+                needed.add(node)
+        elif node not in done:
+            stack.append((node, True))
+            stack.extend((e[0], False) for e in node.next_edges if e is not None and e[0] not in done)
+    return needed
+
+
+def _execute(
+    roots: list[Edge],
+    grads: list[Tensor],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge | None] | None,
+) -> list[Tensor | None]:
+    pending = _dependencies(roots)
+    captures: dict[Node, list[tuple[int, int]]] = {}
+    needed: set[Node] | None = None
+    captured: list[Tensor | None] = []
+    if inputs is not None:
+        captured = [None] * len(inputs)
+        for i, edge in enumerate(inputs):
+            if edge is not None:
+                captures.setdefault(edge[0], []).append((edge[1], i))
+        needed = _needed(roots, inputs)
+
+    buffers: dict[Node, Grads] = {}
+    ready: list[tuple[int, int, Node]] = []
+    order = 0
+
+    def is_ready(node: Node) -> None:
+        nonlocal order
+        order += 1
+        heapq.heappush(ready, (-node.sequence, order, node))
+
+    for i, (node, nr) in enumerate(roots):
+        _accumulate(buffers.setdefault(node, [None] * max(1, len(node.outputs))), nr, grads[i])
+    del grads
+    for node in dict.fromkeys(node for node, _ in roots):
+        if pending[node] == 0:
+            is_ready(node)
+
+    while ready:
+        _, _, node = heapq.heappop(ready)
+        buffer = buffers.pop(node)
+        _run_tensor_hooks(node, buffer)
+        if node in captures:
+            for nr, i in captures[node]:
+                captured[i] = buffer[nr]
+        _run_retain_hooks(node, buffer)
+        if needed is not None and node not in needed:
+            continue
+        if isinstance(node, AccumulateGrad):
+            # The variable may have stopped requiring grad since the op was recorded.
+            if needed is None and buffer[0] is not None and requires_grad(node.variable):
+                _accumulate_into_leaf(node.variable, buffer, create_graph)
+            continue
+        outputs = _call(node, buffer, keep_graph)
+        del buffer
+        for i, edge in enumerate(node.next_edges):
+            if edge is None:
+                continue
+            target, nr = edge
+            pending[target] -= 1
+            buffer = buffers.get(target) or []
+            if target not in buffers:
+                buffers[target] = buffer = [None] * max(1, len(target.outputs))
+            value, outputs[i] = outputs[i], None
+            if value is not None:
+                _accumulate(buffer, nr, value)
+            del value
+            del buffer
+            if pending[target] == 0:
+                is_ready(target)
+        del outputs
+    return captured
+
+
+def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
+    pairs = node.tensor_hooks
+    if isinstance(node, AccumulateGrad):
+        hooks = meta_of(node.variable).hooks
+        pairs = [(0, hooks)] if hooks else None
+    if pairs:
+        for nr, table in pairs:
+            for hook in list(table.values()):
+                if buffer[nr] is None:
+                    continue
+                found = hook(buffer[nr])
+                if found is not None:
+                    if not isinstance(found, Tensor):
+                        raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+                    buffer[nr] = found
+
+
+def _run_retain_hooks(node: Node, buffer: Grads) -> None:
+    if node.retained:
+        for nr, reference in node.retained.items():
+            t = reference()
+            grad = buffer[nr]
+            if t is not None and grad is not None:
+                meta = meta_of(t)
+                meta.grad = grad.clone() if meta.grad is None else meta.grad + grad
+                del meta
+            del grad
+
+
+def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
+    if node.pre_hooks:
+        for pre_hook in list(node.pre_hooks.values()):
+            found = pre_hook(tuple(buffer))
+            if found is not None:
+                buffer[:] = [found] if isinstance(found, Tensor) else list(found)
+    inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
+    tracer = tls.state.tracer
+    outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)
+    if not keep_graph:
+        node.release()
+    _validate(node, outputs)
+    if node.post_hooks:
+        for post_hook in list(node.post_hooks.values()):
+            found = post_hook(tuple(outputs), inputs_for_hooks)
+            if found is not None:
+                outputs = [found] if isinstance(found, Tensor) else list(found)
+    return outputs
+
+
+def _validate(node: Node, grads: Grads) -> None:
+    """Check gradients against what they are gradients of: sum what was broadcast, convert dtypes."""
+    edges = node.next_edges
+    if len(grads) != len(edges):
+        if len(grads) < len(edges):
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid number of gradients - expected {len(edges)}, "
+                f"but got {len(grads)}"
+            )
+        del grads[len(edges) :]
+    for i, edge in enumerate(edges):
+        grad = grads[i]
+        if edge is None or grad is None:
+            continue
+        shape, dtype = edge[0].outputs[edge[1]]
+        if grad._array.shape != shape:
+            if not _expandable_to(shape, grad._array.shape):
+                raise RuntimeError(
+                    f"Function {node.name()} returned an invalid gradient at index {i} - got "
+                    f"{sizes(grad._array.shape)} but expected shape compatible with {sizes(shape)}"
+                )
+            grads[i] = grad = sum_to(grad, shape)
+        if grad._array.dtype != dtype:
+            target = BY_CHAR[dtype.char]
+            if grad._array.dtype.kind == "c" and dtype.kind != "c":
+                grad = grad.real
+            grads[i] = grad.to(target)
+        del grad
+
+
+def _expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
+    if len(shape) > len(desired):
+        return False
+    return all(size in (1, target) for size, target in zip(reversed(shape), reversed(desired), strict=False))
+
+
+def sum_to(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Sum over the dimensions along which `shape` was broadcast to the shape of `t`."""
+    if not shape:
+        return t.sum()
+    have = t._array.shape
+    lead = len(have) - len(shape)
+    dims = list(range(lead)) + [i for i in range(lead, len(have)) if shape[i - lead] == 1 and have[i] != 1]
+    if dims:
+        t = t.sum(dims, keepdim=True)
+    return t.view(shape) if lead > 0 else t
+
+
+def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:
+    """Add to an input buffer: in place when nobody else holds what is there, as PyTorch does."""
+    old = buffer[nr]
+    if old is None:
+        buffer[nr] = value
+    elif not tls.state.grad_mode and sys.getrefcount(old) <= _SOLE_IN_BUFFER and _owns_storage(old):
+        buffer[nr] = old.add_(value)
+    else:
+        buffer[nr] = old + value
+
+
+def _owns_storage(t: Tensor) -> bool:
+    return non_overlapping_and_dense(t) and t._array is t._storage[1] and sys.getrefcount(t._storage) <= _SOLE_STORAGE
+
+
+def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool) -> None:
+    """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a
+    graph.
+    """
+    meta = meta_of(variable)
+    grad = buffer[0]
+    assert grad is not None
+    old = meta.grad
+    if old is None:
+        if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER and obeys_layout(grad, variable):
+            meta.grad = grad.detach()
+        else:
+            from guardfix.runtime_shim.kernels.creation import empty_strided
+
+            if non_overlapping_and_dense(variable):
+                meta.grad = empty_strided(*geometry(variable)[:2], dtype=grad.dtype).copy_(grad)
+            else:
+                meta.grad = grad.clone()
+    elif not create_graph:
+        old.add_(grad)
+    else:
+        meta.grad = old + grad
+    if tls.state.tracer is not None:
+        tls.state.tracer.accumulated(variable, meta.grad)
+    if meta.post_accumulate_hooks:
+        for hook in list(meta.post_accumulate_hooks.values()):
+            hook(variable)
+
+
+# What sys.getrefcount says of an object that only a buffer's slot and one local name hold. Measured, since
+# interpreters differ in how many references a call adds.
+def _measure() -> tuple[int, int]:
+    def held(buffer: list[Any]) -> int:
+        old = buffer[0]
+        return sys.getrefcount(old)
+
+    class Holder:
+        __slots__ = ("storage",)
+
+    holder = Holder()
+    holder.storage = [0]  # type: ignore[attr-defined]
+    return held([Holder()]), sys.getrefcount(holder.storage)  # type: ignore[attr-defined]
+
+
+_SOLE_IN_BUFFER, _SOLE_STORAGE = _measure()

@@ -1,0 +1,8 @@
+"""`torch.autograd.grad_mode`."""
+
+from guardfix.runtime_shim.guards import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+
+for _guard in (enable_grad, inference_mode, no_grad, set_grad_enabled):
+    _guard.__module__ = "torch.autograd.grad_mode"

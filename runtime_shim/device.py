@@ -1,0 +1,69 @@
+"""The one device there is, and the layout and memory formats that programs may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_KNOWN = (
+    *("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla"),
+    *("lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone"),
+)
+
+
+class device:
+    """`torch.device("cpu")`. Others are refused with NotImplementedError."""
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        name: str = getattr(type, "type", None) or str(type).split(":")[0]
+        if name not in _KNOWN:
+            raise RuntimeError(f"Expected one of {', '.join(_KNOWN)} device type at start of device string: {name}")
+        if name != "cpu":
+            raise NotImplementedError(f"the shim has no device {type!r}; supported: cpu")
+        self.type = name
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+CPU = device("cpu")
+
+
+class layout:
+    """`torch.strided`, the only layout."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = layout()
+
+
+class memory_format(str):
+    """`torch.contiguous_format` or `torch.preserve_format`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.{self}_format"
+
+
+contiguous_format = memory_format("contiguous")
+preserve_format = memory_format("preserve")
+
+
+def check_device(wanted: Any) -> None:
+    """NotImplementedError unless `wanted` is None or the CPU."""
+    if wanted is not None and not isinstance(wanted, device):
+        device(wanted)

@@ -1,0 +1,856 @@
+"""The layers that an op goes through: autograd kernel, in-place-or-view kernel, numpy kernel.
+
+An op is a forward function on numpy arrays, derivatives written as formulas on tensors, and the line that
+registers them with their kind:
+
+    @op("mul", inplace=True, self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+    def mul(self, other): ...
+
+A formula's parameters say what it needs: `grad`, `result`, any parameter of the op, or `self_shape` for the
+shape of `self`. From them follows what is saved for backward and when: what one formula alone needs is saved
+only if that formula's input requires grad, as PyTorch's generated code does.
+
+Which layers run is decided by key sets alone: the union of the arguments' keys and the thread's included
+keys, less its excluded keys. Ops know nothing of guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim.autograd.node import (
+    Edge,
+    Grads,
+    Node,
+    Saved,
+    SavedNumber,
+    byte_range,
+    check_inplace,
+    gradient_edge,
+    node_class,
+    non_overlapping_and_dense,
+    rebase_history,
+    same_memory,
+    set_history,
+)
+from guardfix.runtime_shim.dtypes import Array
+from guardfix.runtime_shim.state import (
+    ADINPLACEORVIEW,
+    AUTOGRAD,
+    INFERENCE_KEYS,
+    NORMAL_KEYS,
+    ThreadState,
+    tls,
+)
+from guardfix.runtime_shim.tensor import (
+    DEFAULT,
+    INFERENCE_MODE,
+    MULTI_OUTPUT_NODE,
+    NO_GRAD_MODE,
+    AutogradMeta,
+    Tensor,
+    alias,
+    allocate,
+    current_version,
+    history,
+    new_tensor,
+    requires_grad,
+)
+
+ndarray = np.ndarray
+asarray = np.asarray
+
+#: Everything callable by name: `torch.<name>`; methods are attached to Tensor as they are registered.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+OPS: dict[str, Op] = {}
+
+# How often the layers did what inference mode is to save; tests assert on these, not on time.
+COUNTS = {"version_bumps": 0, "view_records": 0}
+
+
+class Op:
+    """What is known of an op: its kernel, its parameters, its derivatives."""
+
+    def __init__(self, name: str, kernel: Callable[..., Any], node: str | None, formulas: dict[str, Any]) -> None:
+        self.name = name
+        self.inplace_kernel: Callable[..., None] | None = None
+        code = kernel.__code__
+        self.kernel = kernel  # takes all its parameters by position
+        if code.co_kwonlyargcount:
+            count, keywords = code.co_argcount, self.keyword_only(code)
+            self.kernel = lambda *args: kernel(*args[:count], **dict(zip(keywords, args[count:], strict=True)))
+        self.params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.positional = code.co_argcount
+        self.index = {p: i for i, p in enumerate(self.params)}
+        defaults = dict(
+            zip(
+                self.params[code.co_argcount - len(kernel.__defaults__ or ()) : code.co_argcount],
+                kernel.__defaults__ or (),
+                strict=True,
+            )
+        )
+        defaults.update(kernel.__kwdefaults__ or {})
+        self.defaults = defaults
+        self.optional = {self.index[p] for p, value in defaults.items() if value is None}
+        self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+        self.node_type: type[Node] | None = None  # made when the op is first recorded
+        self.formulas: list[tuple[int, Any, tuple[str, ...]]] = []
+        self.differentiable: list[int] = []
+        uses: dict[str, list[int]] = {}
+        for slot, (param, formula) in enumerate(formulas.items()):
+            names = formula.__code__.co_varnames[: formula.__code__.co_argcount] if formula is not None else ()
+            self.formulas.append((self.index[param], formula, names))
+            self.differentiable.append(self.index[param])
+            for n in names:
+                uses.setdefault(n, []).append(slot)
+        #: (name, index of the parameter, slot of the only formula that needs it or -1), in order of name
+        self.saved_inputs: list[tuple[str, int, int]] = []
+        self.saved_shapes: list[tuple[str, int]] = []
+        self.saved_strides: list[tuple[str, int]] = []
+        self.saves_result = -2  # -2 never, -1 always, else the slot that needs it
+        for n in sorted(uses):
+            slots = uses[n]
+            guard = slots[0] if len(slots) == 1 and len(self.formulas) > 1 else -1
+            if n == "result":
+                self.saves_result = guard
+            elif n in self.index:
+                self.saved_inputs.append((n, self.index[n], guard))
+            elif n.endswith("_shape"):
+                self.saved_shapes.append((n, self.index[n[: -len("_shape")]]))
+            elif n.endswith("_strides"):
+                self.saved_strides.append((n, self.index[n[: -len("_strides")]]))
+            elif n not in ("grad", "grads"):
+                raise TypeError(f"derivative of {name} asks for {n!r}, which is no parameter of it")
+        self.tensor_positions: Sequence[int] = ()
+        self.leak: int | Callable[..., int] = 0  # versions left on a fresh result where no autograd kernel wraps the op
+        self.refuses: str | None = None  # name of the op whose out= form refuses inputs that require grad
+        self.below: Callable[..., Any] | None = None  # what the op is made of, where no autograd kernel wraps it
+        self.wraps = False  # Python numbers become tensors, with a normal tensor's keys
+        self.outputs: Callable[..., Any] | None = None  # type of a multiple result
+        self.nondifferentiable: tuple[int, ...] = ()
+        self.checks_overlap = True
+        self.only_tensors: tuple[int, ...] = ()  # positions at which a number will not do
+        self.keeps_dtype = False  # whether out= must have the dtype of the input
+        self.public = True  # else the shim itself passes the arguments, None among them
+        self.title = name  # what messages call the op
+        self.rebases_integers = True  # an in-place op gives even an integer tensor a history, copy_ does not
+
+    @staticmethod
+    def keyword_only(code: Any) -> tuple[str, ...]:
+        first = code.co_argcount
+        return code.co_varnames[first : first + code.co_kwonlyargcount]
+
+    def make_node(self, edges: list[Edge | None]) -> Any:
+        if self.node_type is None:
+            self.node_type = node_class(self.node_name, OpNode)
+        return self.node_type(edges)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
+        params = self.params
+        given = len(args)
+        if given > self.positional:
+            raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {given} were given")
+        if given == len(params) and not kwargs:
+            return args
+        bound = list(args)
+        for i, p in enumerate(params[given:], given):
+            if p in kwargs:
+                bound.append(kwargs.pop(p))
+            elif p == "self" and "input" in kwargs:
+                bound.append(kwargs.pop("input"))
+            elif p in self.defaults:
+                bound.append(self.defaults[p])
+            else:
+                from guardfix.runtime_shim.arguments import MISSING, wrong_type
+
+                raise wrong_type(self.title, p, i + 1, MISSING)
+        if kwargs:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        return tuple(bound)
+
+
+class OpNode(Node):
+    """Backward of a registered op: evaluates the formulas of the inputs that need a gradient."""
+
+    op: Op
+    saved: dict[Any, Any]
+
+    def apply(self, grads: Grads) -> Grads:
+        op: Op = self.op
+        if len(grads) == 1:
+            grad: Any = grads[0]
+            if grad is None:
+                return [None] * len(self.next_edges)
+        else:
+            grad = None
+            if all(g is None for g in grads):
+                return [None] * len(self.next_edges)
+        environment: dict[Any, Any] = {}
+        for name, value in self.saved.items():
+            if type(value) is Saved or type(value) is SavedNumber:
+                environment[name] = value.unpack(self)
+            elif type(value) is list:
+                environment[name] = [v.unpack(self) if type(v) is Saved else v for v in value]
+            else:
+                environment[name] = value
+        environment["grad"] = grad
+        environment["grads"] = grads
+        found: Grads = []
+        edge = 0
+        for position, formula, names in op.formulas:
+            count = self.saved.get(("list", position))
+            if count is not None:
+                edges = self.next_edges[edge : edge + count]
+                edge += count
+                if formula is None or not any(e is not None for e in edges):
+                    found.extend([None] * count)
+                else:
+                    found.extend(formula(*[environment[n] for n in names]))
+                continue
+            if self.next_edges[edge] is None or formula is None:
+                found.append(None)
+            else:
+                found.append(formula(*[environment[n] for n in names]))
+            edge += 1
+        return found
+
+    def release(self) -> None:
+        for value in self.saved.values():
+            if type(value) is Saved or type(value) is SavedNumber:
+                value.release()
+            elif type(value) is list:
+                for v in value:
+                    if type(v) is Saved:
+                        v.tensor = None
+
+    def __getattr__(self, name: str) -> Any:
+        """`grad_fn._saved_self` and the like."""
+        if name.startswith("_saved_"):
+            value = self.saved.get(name[len("_saved_") :], self)
+            if value is not self:
+                return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+# -- registration
+# -----------------------------------------------------------------------------------------------
+
+
+def op(
+    name: str,
+    /,
+    *,
+    node: str | None = None,
+    inplace: bool = False,
+    method: bool = True,
+    function: bool = True,
+    tensor_params: tuple[str, ...] | None = None,
+    leak: int | Callable[..., int] = 0,
+    refuses: str | None = None,
+    below: Callable[..., Any] | None = None,
+    wraps: bool = False,
+    outputs: Callable[..., Any] | None = None,
+    nondifferentiable: tuple[int, ...] = (),
+    title: str | None = None,
+    **derivatives: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a functional op whose kernel takes and returns numpy arrays.
+
+    `tensor_params` names the parameters that may be tensors or lists of tensors (default: those with
+    derivatives, or
+    `self`). `inplace` also makes `name_`. `leak`, `refuses` and `below` say what shows of PyTorch's kernel
+    where
+    no autograd kernel wraps it: versions left on the result, the out= form that refuses, the ops it is made
+    of.
+    """
+
+    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        made = Op(name, kernel, node, derivatives)
+        names = tensor_params if tensor_params is not None else tuple(derivatives) or ("self",)
+        made.tensor_positions = tuple(made.index[n] for n in names)
+        if made.public and not wraps and name not in _TAKE_NUMBERS:
+            made.only_tensors = tuple(made.index[n] for n in names if n not in _NUMBER_PARAMS)
+        made.leak, made.refuses, made.below, made.wraps = leak, refuses, below, wraps
+        made.outputs, made.nondifferentiable = outputs, nondifferentiable
+        made.public, made.title = function or method or title is not None, title or name
+        OPS[name] = made
+        call = _generic(made)
+        publish(name, call, method, function)
+        if inplace:
+            call.inplace = _generic_inplace(made)  # type: ignore[attr-defined]
+            publish(name + "_", call.inplace, method, function)  # type: ignore[attr-defined]
+        return call
+
+    return register
+
+
+_TAKE_NUMBERS = ("rsub", "pow_base", "pow_scalar", "clamp", "clamp_tensor", "div_mode")
+#: Parameters of ops at which a Python number may stand for a tensor.
+_NUMBER_PARAMS = ("value", "weight", "exponent", "src", "min", "max", "values", "indices", "tensors")
+
+
+def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:
+    """Make `call` available as `torch.<name>` and as a method of Tensor."""
+    if function:
+        FUNCTIONS[name] = _form(call, name, "torch")
+    if method:
+        setattr(Tensor, name, _form(call, name, "Tensor"))
+
+
+def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
+    """`call` as a function, whose first parameter is called `input`, or as a method.
+
+    Both run the same code at the same speed; its name tells errors how the op was called.
+    """
+    code = call.__code__
+    renamed = {}
+    if owner == "torch" and code.co_argcount and code.co_varnames[0] == "self":
+        for field in ("co_varnames", "co_cellvars"):
+            renamed[field] = tuple("input" if v == "self" else v for v in getattr(code, field))
+    code = code.replace(co_name=name, co_qualname=f"{owner}.{name}", **renamed)  # type: ignore[arg-type]
+    made = FunctionType(code, call.__globals__, name, call.__defaults__, call.__closure__)
+    made.__kwdefaults__ = call.__kwdefaults__
+    made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name
+    made.__dict__.update(call.__dict__)
+    return made
+
+
+def attach(name: str, value: Any) -> None:
+    """Give Tensor an attribute, method or operator."""
+    setattr(Tensor, name, value)
+
+
+def composite(
+    name: str | None = None, *, method: bool = True, function: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Publish a function made of other ops; it passes no layer of its own."""
+
+    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+        publish(name or call.__name__, call, method, function)
+        return call
+
+    return register
+
+
+def _generic(op: Op) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None) if kwargs else None
+        bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
+        if out is not None:
+            return run_out(op, bound, out)
+        return functional(op, tls.state, bound)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
+def _generic_inplace(op: Op) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
+        return inplace(op, tls.state, bound)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
+# -- functional ops
+# ---------------------------------------------------------------------------------------------
+
+
+def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
+    """The tensors among the arguments, and the union of their keys."""
+    found: list[Tensor] = []
+    keys = 0
+    for i in op.tensor_positions:
+        value = args[i]
+        if isinstance(value, Tensor):
+            if op.params[i] == "tensors":
+                _not_a_tensor(op, args, i)
+            found.append(value)
+            keys |= value._keys
+        elif type(value) in (list, tuple):
+            for v in value:
+                if isinstance(v, Tensor):
+                    found.append(v)
+                    keys |= v._keys
+        elif value is None and (i in op.optional or not op.public):
+            continue
+        elif not isinstance(value, _NUMBERS) or i in op.only_tensors:
+            _not_a_tensor(op, args, i)
+        elif op.wraps and tls.state.wrap_scalars:
+            keys |= NORMAL_KEYS
+    if not found:
+        _not_a_tensor(op, args)
+    return found, keys
+
+
+_NUMBERS = (int, float, complex, np.generic)
+_EMPTY_LIST = {
+    "cat": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
+    "stack": (RuntimeError, "stack expects a non-empty TensorList"),
+}
+
+
+def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) -> None:
+    from guardfix.runtime_shim.arguments import wrong_type
+
+    if position is None:
+        position = op.tensor_positions[0]
+    value = args[position]
+    if type(value) in (list, tuple) and not value and op.name in _EMPTY_LIST:
+        kind, message = _EMPTY_LIST[op.name]
+        raise kind(message)
+    wanted = "tuple of Tensors" if op.params[position] == "tensors" else "Tensor"
+    raise wrong_type(op.title, op.params[position], position + 1, value, wanted)
+
+
+def arrays(args: tuple[Any, ...]) -> list[Any]:
+    """The arguments as kernels take them."""
+    return [
+        a._array
+        if isinstance(a, Tensor)
+        else [v._array if isinstance(v, Tensor) else v for v in a]
+        if type(a) in (list, tuple)
+        else a
+        for a in args
+    ]
+
+
+def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
+    """Run a functional op through the layers."""
+    first = args[0]
+    if op.tensor_positions == (0,) and isinstance(first, Tensor) and op.params[0] != "tensors":
+        tensors, keys = [first], first._keys
+    else:
+        tensors, keys = arguments_of(op, args)
+    keys = (keys | state.included) & ~state.excluded
+    if keys & AUTOGRAD:
+        if state.grad_mode and op.differentiable:
+            for t in tensors:
+                if t._meta is not None and requires_grad(t):
+                    result = _record(op, args)
+                    if state.tracer is not None:
+                        state.tracer.record(op.name, keys, result)
+                    return result
+    elif keys & ADINPLACEORVIEW and (op.leak or op.refuses or op.below):
+        result = _run_unwrapped(op, state, args, tensors)
+        if state.tracer is not None:
+            state.tracer.record(op.name, keys, result)
+        return result
+    result = op.kernel(*arrays(args))
+    if type(result) is tuple:
+        assert op.outputs is not None
+        result = op.outputs([new_tensor(r) for r in result])
+    else:
+        if type(result) is not ndarray:
+            result = asarray(result)
+        t = allocate(Tensor)
+        t._array = result
+        t._storage = [0, result]
+        t._meta = None
+        if state.inference_mode:
+            t._keys = INFERENCE_KEYS
+            t._version_counter = None
+        else:
+            t._keys = NORMAL_KEYS
+            t._version_counter = [0]
+        result = t
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, result)
+    return result
+
+
+def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: list[Tensor]) -> Any:
+    """No autograd kernel wraps the op, so what its kernel does to fresh tensors shows on the result.
+
+    PyTorch's kernels are in part made of in-place and view ops, whose marks (a version above 0, a view) stay.
+    This happens for inference tensors outside inference mode, and below autograd.
+    """
+    if op.refuses and not state.excluded & AUTOGRAD and state.grad_mode and any(requires_grad(t) for t in tensors):
+        if op.refuses == "saved":
+            raise RuntimeError(errors.SAVED_INFERENCE)
+        raise errors.out_requires_grad(op.refuses)
+    if op.below is not None:
+        return op.below(*args)
+    found = op.kernel(*arrays(args))
+    leak = op.leak if isinstance(op.leak, int) else op.leak(*args)
+    made = [new_tensor(r) for r in (found if type(found) is tuple else (found,))]
+    for t in made:
+        if t._version_counter is not None:
+            t._version_counter[0] += leak
+    if type(found) is tuple:
+        assert op.outputs is not None
+        return op.outputs(made)
+    return made[0]
+
+
+def _node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tuple[OpNode, list[Edge | None]]:
+    """The node of an op about to run, its inputs saved. `original` stands for self if self will be written
+    to.
+    """
+    tracer = tls.state.tracer
+    if tracer is not None:
+        tracer.reads(op.name, args)
+    edges: list[Edge | None] = []
+    saved: dict[Any, Any] = {}
+    for i in op.differentiable:
+        value = args[i]
+        if isinstance(value, Tensor):
+            edges.append(None if value._meta is None else gradient_edge(value))
+        elif type(value) in (list, tuple):
+            edges.extend(gradient_edge(v) if isinstance(v, Tensor) else None for v in value)
+            saved["list", i] = len(value)
+        else:
+            edges.append(None)
+    node: Any = op.make_node(edges)
+    node.op = op
+    node.saved = saved
+    for name, i, guard in op.saved_inputs:
+        if guard < 0 or edges[guard] is not None:
+            value = args[i]
+            if isinstance(value, Tensor):
+                if i == 0 and original is not None:
+                    value = original.clone()
+                saved[name] = Saved(value)
+            elif type(value) in (list, tuple) and any(isinstance(v, Tensor) for v in value):
+                saved[name] = [Saved(v) if isinstance(v, Tensor) else v for v in value]
+            elif op.wraps and i in op.tensor_positions:
+                saved[name] = SavedNumber(value)
+            else:
+                saved[name] = value
+        else:
+            saved[name] = None
+    for name, i in op.saved_shapes:
+        value = args[i]
+        if type(value) in (list, tuple):
+            saved[name] = [v._array.shape for v in value]
+        else:
+            saved[name] = value._array.shape if isinstance(value, Tensor) else ()
+    for name, i in op.saved_strides:
+        saved[name] = args[i].stride()
+    return node, edges
+
+
+def _record(op: Op, args: tuple[Any, ...]) -> Any:
+    """The autograd kernel of a functional op some input of which requires grad."""
+    node, edges = _node(op, args)
+    found = op.kernel(*arrays(args))
+    state = tls.state
+    if type(found) is tuple:
+        assert op.outputs is not None
+        results = [new_tensor(r) for r in found]
+        for nr, t in enumerate(results):
+            if nr not in op.nondifferentiable and t._array.dtype.kind in "fc":
+                set_history(t, node, nr)
+            else:
+                node.outputs.append((t._array.shape, t._array.dtype))
+        if op.saves_result != -2:
+            # Where there are indices, they are what the gradient needs; values may be written to.
+            node.saved["result"] = [
+                Saved(t) if nr in op.nondifferentiable else None if op.nondifferentiable else Saved(t, True)
+                for nr, t in enumerate(results)
+            ]
+        return op.outputs(results)
+    if type(found) is not ndarray:
+        found = asarray(found)
+    t = allocate(Tensor)
+    t._array = found
+    t._storage = [0, found]
+    if state.inference_mode:
+        t._keys = INFERENCE_KEYS
+        t._version_counter = None
+    else:
+        t._keys = NORMAL_KEYS
+        t._version_counter = [0]
+    t._meta = None
+    if found.dtype.kind in "fc":
+        t._meta = history(node)
+        node.outputs.append((found.shape, found.dtype))
+        if op.saves_result != -2:
+            guard = op.saves_result
+            node.saved["result"] = Saved(t, True) if guard < 0 or edges[guard] is not None else None
+    return t
+
+
+# -- in-place ops
+# -----------------------------------------------------------------------------------------------
+
+
+def bump(t: Tensor, state: ThreadState) -> None:
+    """Count a write on `t`; RuntimeError on an inference tensor outside inference mode, after the write."""
+    counter = t._version_counter
+    if counter is not None:
+        counter[0] += 1
+        COUNTS["version_bumps"] += 1
+    elif not state.inference_mode:
+        raise RuntimeError(errors.INPLACE_ON_INFERENCE)
+
+
+def inplace(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Tensor:
+    """Run the in-place form of an op through the layers; `args[0]` is written to and returned."""
+    self = args[0]
+    if not isinstance(self, Tensor):
+        _not_a_tensor(op, args)
+    tensors, keys = arguments_of(op, args)
+    return write(op, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
+
+
+def write(
+    op: Op,
+    state: ThreadState,
+    self: Tensor,
+    args: tuple[Any, ...],
+    tensors: list[Tensor],
+    keys: int,
+    kernel: Callable[[], None],
+) -> Tensor:
+    """The layers of an in-place op around `kernel`, which writes to `self`."""
+    keys = (keys | state.included) & ~state.excluded
+    node: OpNode | None = None
+    recorded = op.rebases_integers or self._array.dtype.kind in "fc"
+    if keys & AUTOGRAD and recorded and state.grad_mode and any(requires_grad(t) for t in tensors):
+        check_inplace(self)
+        if op.differentiable:
+            node, edges = _node(op, args, self)
+            kernel()
+        else:
+            kernel()
+    else:
+        kernel()
+    self._storage[0] += 1
+    if keys & ADINPLACEORVIEW:
+        bump(self, state)
+    if node is not None:
+        rebase_history(self, node)
+        if op.saves_result != -2:
+            guard = op.saves_result
+            node.saved["result"] = Saved(self, True) if guard < 0 or edges[guard] is not None else None
+    if state.tracer is not None:
+        state.tracer.record(op.name + "_", keys, self)
+    return self
+
+
+def run_inplace_kernel(op: Op, self: Tensor, args: tuple[Any, ...]) -> None:
+    target = self._array
+    if op.checks_overlap:
+        assert_no_overlap(self, args)
+    if op.inplace_kernel is not None:
+        op.inplace_kernel(*arrays(args))
+        return
+    found = asarray(op.kernel(*arrays(args)))
+    store(target, found)
+
+
+def store(target: Array, found: Array) -> None:
+    """Write a result into an existing array, with PyTorch's checks of shape and dtype."""
+    if found.shape != target.shape:
+        shape = dtypes.broadcast_shapes(target.shape, found.shape)
+        if shape != target.shape:
+            raise RuntimeError(
+                f"output with shape {dtypes.sizes(target.shape)} doesn't match the broadcast shape "
+                f"{dtypes.sizes(shape)}"
+            )
+    if not dtypes.can_cast(found.dtype, target.dtype):
+        raise dtypes.cast_error(found.dtype, target.dtype)
+    np.copyto(target, found, casting="unsafe")
+
+
+def assert_no_overlap(self: Tensor, args: tuple[Any, ...]) -> None:
+    """Refuse to write where elements share memory with each other or, partly, with an input."""
+    array = self._array
+    if not array.size:
+        return
+    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(errors.WRITE_OVERLAP)
+    for other in args[1:]:
+        if isinstance(other, Tensor) and other._storage is self._storage and other._array is not array:
+            if not (array.size and other._array.size and non_overlapping_and_dense(self)):
+                continue
+            if not non_overlapping_and_dense(other):
+                continue
+            mine, theirs = byte_range(self), byte_range(other)
+            if mine == theirs and same_memory(self, other) and self._array.strides == other._array.strides:
+                continue
+            if mine[0] < theirs[1] and theirs[0] < mine[1]:
+                raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def may_share(a: Tensor, b: Tensor) -> bool:
+    """Whether dense tensors overlap in memory, wholly or in part."""
+    if a._storage is not b._storage or not (a._array.size and b._array.size):
+        return False
+    if not (non_overlapping_and_dense(a) and non_overlapping_and_dense(b)):
+        return False
+    mine, theirs = byte_range(a), byte_range(b)
+    return mine[0] < theirs[1] and theirs[0] < mine[1]
+
+
+# -- out=
+# -------------------------------------------------------------------------------------------------------
+
+
+def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
+    """Run an op into an existing tensor, resizing it if need be."""
+    state = tls.state
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    tensors, keys = arguments_of(op, args)
+    keys = (keys | out._keys | state.included) & ~state.excluded
+    if keys & AUTOGRAD and state.grad_mode and any(requires_grad(t) for t in [*tensors, out]):
+        raise errors.out_requires_grad(op.title)
+    found = asarray(op.kernel(*arrays(args)))
+    if op.keeps_dtype and found.dtype != out._array.dtype:
+        wanted, given = dtypes.of(found), out.dtype
+        raise RuntimeError(f"Found dtype {given.scalar_name} but expected {wanted.scalar_name}")
+    if not dtypes.can_cast(found.dtype, out._array.dtype):
+        raise dtypes.cast_error(found.dtype, out._array.dtype)
+    if op.checks_overlap:
+        assert_no_overlap(out, (out, *args))
+    if found.shape != out._array.shape:
+        _resize_output(out, found.shape)
+    np.copyto(out._array, found, casting="unsafe")
+    out._storage[0] += 1
+    if keys & ADINPLACEORVIEW:
+        bump(out, state)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, out)
+    return out
+
+
+def _resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
+    if out._array.size:
+        import warnings
+
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{dtypes.sizes(out._array.shape)}, "
+            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is "
+            "deprecated, and "
+            "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
+            "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=4,
+        )
+    out._array = np.empty(shape, out._array.dtype)
+    out._storage = [out._storage[0], out._array]
+
+
+# -- views
+# ------------------------------------------------------------------------------------------------------
+
+
+def propagate_creation_meta(previous: int, new: int) -> int:
+    if new == DEFAULT:
+        return previous
+    return previous if previous == INFERENCE_MODE else new
+
+
+def track(view: Tensor, base: Tensor, creation_meta: int) -> None:
+    """Make `view` a tracked view of `base`'s root: it shares the counter, and history by way of the base."""
+    meta = base._meta
+    if meta is not None and meta.base is not None:
+        root = meta.base
+        creation_meta = propagate_creation_meta(meta.creation_meta, creation_meta)
+    else:
+        root = base
+    made = AutogradMeta()
+    made.base = root
+    made.creation_meta = creation_meta
+    view._version_counter = root._version_counter
+    made.attr_version = current_version(root)
+    view._meta = made
+    COUNTS["view_records"] += 1
+
+
+def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
+    """A view op's layers around `array`, an alias of `self`'s memory."""
+    state = tls.state
+    keys = (state.included | self._keys) & ~state.excluded
+    inference = not self._keys & AUTOGRAD
+    node: OpNode | None = None
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
+        node, _ = _node(op, (self, *args))
+    view = alias(self, array, self._keys, None if inference else [0])
+    if keys & ADINPLACEORVIEW and not inference:
+        if state.inference_mode:
+            creation_meta = INFERENCE_MODE
+        elif not state.grad_mode:
+            creation_meta = NO_GRAD_MODE
+        else:
+            creation_meta = MULTI_OUTPUT_NODE if multi else DEFAULT
+        track(view, self, creation_meta)
+    if node is not None:
+        if array.dtype.kind not in "fc":
+            raise RuntimeError(f"Autograd not support dtype: {view.dtype.scalar_name}")
+        set_history(view, node)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, view)
+    return view
+
+
+def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
+    """Like make_view for an op that returns several views of which one node is the history."""
+    state = tls.state
+    keys = (state.included | self._keys) & ~state.excluded
+    node: OpNode | None = None
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
+        node, _ = _node(op, (self, *args))
+    views = []
+    for nr, array in enumerate(found):
+        inference = not self._keys & AUTOGRAD
+        view = alias(self, array, self._keys, None if inference else [0])
+        if keys & ADINPLACEORVIEW and not inference:
+            if state.inference_mode:
+                creation_meta = INFERENCE_MODE
+            else:
+                creation_meta = MULTI_OUTPUT_NODE if state.grad_mode else NO_GRAD_MODE
+            track(view, self, creation_meta)
+        if node is not None:
+            set_history(view, node, nr)
+        views.append(view)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, views)
+    return views
+
+
+def view_op(
+    name: str,
+    /,
+    *,
+    node: str | None = None,
+    method: bool = True,
+    function: bool = True,
+    **derivatives: Any,
+) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
+    """Register a view op: the kernel returns an array that shares the memory of its first argument."""
+
+    def register(kernel: Callable[..., Array]) -> Callable[..., Tensor]:
+        made = Op(name, kernel, node, derivatives)
+        made.tensor_positions = (0,)
+        OPS[name] = made
+
+        def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            array = kernel(self._array, *args, **kwargs)
+            if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
+                view = allocate(Tensor)
+                view._array = array
+                view._storage = self._storage
+                view._meta = None
+                view._keys = INFERENCE_KEYS
+                view._version_counter = None
+                return view
+            if kwargs or len(args) + 1 != len(made.params):
+                args = made.bind((self, *args), kwargs)[1:]
+            return make_view(made, self, array, args)
+
+        call.op = made  # type: ignore[attr-defined]
+        publish(name, call, method, function)
+        return call
+
+    return register

@@ -1,0 +1,105 @@
+"""Messages shared with PyTorch 2.13, word for word, and the error for what the shim does not have."""
+
+from __future__ import annotations
+
+INPLACE_ON_INFERENCE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+SAVED_INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+    "and use "
+    "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
+NO_VERSION = "Inference tensors do not track version counter."
+REQUIRES_GRAD_ON_INFERENCE = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_DIRTY = "a leaf Variable that requires grad has been used in an in-place operation."
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving "
+    "both the view and the inplace either both inside the {block} block (if you don't want the inplace to be "
+    "tracked) or both outside (if you want the inplace to be tracked)."
+)
+TAIL_NO_GRAD = _AMBIGUOUS.format(block="no_grad")
+TAIL_INFERENCE = _AMBIGUOUS.format(block="inference_mode")
+TAIL_MULTI_OUTPUT = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output "
+    "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+TAIL_CUSTOM = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and the "
+    "autograd "
+    "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output "
+    "of the "
+    "custom Function."
+)
+HINT_ANOMALY_OFF = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+HINT_ANOMALY_ON = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+    "variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
+BACKWARD_TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to "
+    "access "
+    "saved tensors after calling backward."
+)
+DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+    "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+    "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+    "Optimizer.zero_grad() "
+    "function in torch/optim/optimizer.py as the solution."
+)
+SAVED_DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+    "This is not supported, please use out-of-place `.detach()` instead"
+)
+WRITE_OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+    "location. "
+    "Please clone() the tensor before performing the operation."
+)
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+    "memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+NON_LEAF_FLAG = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+    "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+)
+DEEPCOPY_NON_LEAF = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+    "moment.  "
+    "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm "
+    "usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001"
+)
+
+
+class UnsupportedError(NotImplementedError, AttributeError):
+    """A name that PyTorch has and the shim has not.
+
+    Also an AttributeError, so that `hasattr` and the copy, pickle and numpy protocols can probe for it.
+    """
+
+
+def out_requires_grad(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad."
+    )

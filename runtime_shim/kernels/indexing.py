@@ -1,0 +1,718 @@
+"""Indexing, and the ops that pick or place elements by index or mask.
+
+`x[...]` is taken apart as PyTorch does: integers, slices, None and Ellipsis become select, slice, unsqueeze
+and alias; what tensors, lists and masks are left go to `index` (a copy) or `index_put_`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim.dispatch import (
+    FUNCTIONS,
+    Op,
+    arguments_of,
+    assert_no_overlap,
+    attach,
+    composite,
+    make_view,
+    may_share,
+    op,
+    write,
+)
+from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
+from guardfix.runtime_shim.kernels import views
+from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
+from guardfix.runtime_shim.tensor import Tensor, allocate, requires_grad
+
+_BASIC = (int, slice, type(None), type(Ellipsis))
+_PLAIN = (int, slice, type(Ellipsis))  # None gives a dimension whose stride numpy and PyTorch differ about
+
+
+def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
+    return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
+
+
+def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Index arrays as numpy takes them (None: the whole dimension), checked as PyTorch does."""
+    found: list[Any] = []
+    dim = 0
+    for index in indices:
+        if index is None:
+            found.append(slice(None))
+            dim += 1
+            continue
+        array = index
+        if array.dtype == np.uint8:
+            array = array.astype(bool)
+        if array.dtype.kind == "b":
+            for k, n in enumerate(array.shape):
+                if n != shape[dim + k]:
+                    raise IndexError(
+                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape "
+                        "of the indexed "
+                        f"tensor {sizes(shape)} at index {dim + k}"
+                    )
+            dim += array.ndim
+        elif array.dtype.kind in "iu":
+            size = shape[dim]
+            bad = (array < -size) | (array >= size)
+            if bad.any():
+                raise IndexError(f"index {array[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
+            dim += 1
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        found.append(array)
+    return tuple(found)
+
+
+@op("index", method=False, function=False, tensor_params=("self", "indices"), self=_index_back)
+def index(self: Any, indices: Sequence[Any]) -> Array:
+    found = _numpy_indices(indices, self.shape)
+    try:
+        return np.ascontiguousarray(self[found])
+    except IndexError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(sizes(i.shape) for i in found if isinstance(i, np.ndarray))
+        ) from None
+
+
+INDEX_PUT = Op(
+    "index_put",
+    lambda self, indices, values, accumulate: self,
+    None,
+    {
+        "self": lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
+        "values": lambda grad, indices: index(grad, indices),
+    },
+)
+INDEX_PUT.tensor_positions = (0, 1, 2)
+
+
+def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
+    return FUNCTIONS["index_put"](grad, indices, FUNCTIONS["zeros"]((), dtype=grad.dtype))
+
+
+@composite("index_put_", function=False)
+def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    """Write `values` where the index tensors point; with `accumulate`, add, each repetition counting."""
+    if not isinstance(values, Tensor):
+        values = FUNCTIONS["tensor"](values, dtype=self.dtype)
+    indices = tuple(indices)
+    args = (self, indices, values, accumulate)
+    tensors, keys = arguments_of(INDEX_PUT, args)
+
+    def kernel() -> None:
+        target, source = self._array, values._array
+        mask = _single_mask(indices, target)
+        if not accumulate and mask is not None and source.size == 1:
+            np.copyto(target, source.reshape(()), where=mask, casting="unsafe")
+            return
+        if may_share(self, values) or any(may_share(self, i) for i in indices if i is not None):
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+        assert_no_overlap(self, ())
+        if source.dtype != target.dtype:
+            raise RuntimeError(
+                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
+                "for the "
+                f"destination and {values.dtype.scalar_name} for the source."
+            )
+        where = _numpy_indices([None if i is None else i._array for i in indices], target.shape)
+        _place(target, where, source, accumulate)
+
+    return write(INDEX_PUT, tls.state, self, args, tensors, keys, kernel)
+
+
+def _single_mask(indices: tuple[Any, ...], target: Array) -> Any:
+    """The mask, broadcast to the target, if one mask is all there is; then PyTorch does a masked_fill."""
+    masks = [(i, t) for i, t in enumerate(indices) if t is not None]
+    if len(masks) != 1 or masks[0][1]._array.dtype.kind != "b":
+        return None
+    place, mask = masks[0][0], masks[0][1]._array
+    if target.shape[place : place + mask.ndim] != mask.shape:
+        return None
+    trailing = target.ndim - place - mask.ndim
+    return np.broadcast_to(mask.reshape(mask.shape + (1,) * trailing), target.shape)
+
+
+def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: bool) -> None:
+    try:
+        if accumulate:
+            np.add.at(target, where, source)
+        else:
+            target[where] = source
+    except ValueError:
+        shape = target[where].shape
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing "
+            "result of shape "
+            f"{sizes(shape)}"
+        ) from None
+
+
+def _index_put_below(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    found: Tensor = self.clone().index_put_(indices, values, accumulate)
+    return found
+
+
+@op(
+    "index_put",
+    method=False,
+    function=False,
+    tensor_params=("self", "indices", "values"),
+    below=_index_put_below,
+    self=lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
+    values=lambda grad, indices: index(grad, indices),
+)
+def _index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Array:
+    if values.dtype != self.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtypes.of(self).scalar_name} for the destination and {dtypes.of(values).scalar_name} for the "
+            "source."
+        )
+    found = self.copy()
+    _place(found, _numpy_indices(indices, self.shape), values, accumulate)
+    return found
+
+
+@composite("index_put")
+def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    """A copy with `values` where the index tensors point."""
+    if not isinstance(values, Tensor):
+        values = FUNCTIONS["tensor"](values, dtype=self.dtype)
+    return _index_put(self, tuple(indices), values, accumulate)
+
+
+# -- x[...]
+# -----------------------------------------------------------------------------------------------------
+
+
+def _as_tuple(key: Any) -> tuple[Any, ...]:
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and any(
+        isinstance(k, slice | Tensor | type(None) | type(Ellipsis) | list | tuple) for k in key
+    ):
+        return tuple(key) if len(key) <= 32 else (key,)
+    return (key,)
+
+
+def _consumes(part: Any) -> int:
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor) and part._array.dtype in (np.bool_, np.uint8):
+        return part._array.ndim
+    return 1
+
+
+def _too_many(self: Tensor) -> IndexError:
+    return IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
+
+
+def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> tuple[Tensor, list[Any] | None]:
+    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are
+    left.
+    """
+    specified = sum(_consumes(part) for part in key)
+    if specified > self._array.ndim:
+        raise _too_many(self)
+    found, dim = self, 0
+    tensors: list[Any] = []
+    covered = 0  # dimensions of `found` that `tensors` already speaks for
+
+    def put(tensor: Any, count: int) -> None:
+        nonlocal covered, dim
+        tensors.extend([None] * (dim - covered))
+        tensors.append(tensor)
+        dim += count
+        covered = dim
+
+    place = 0  # the dimension of `self` that the next part is for
+    for i, part in enumerate(key):
+        if i:
+            before = key[i - 1]
+            place += self._array.ndim - specified if before is Ellipsis else _consumes(before)
+        if isinstance(part, bool):
+            found = views.unsqueeze(found, dim)
+            put(FUNCTIONS["tensor"]([part]), 1)
+        elif isinstance(part, int | np.integer) or (
+            isinstance(part, Tensor)
+            and part._array.ndim == 0
+            and part._array.dtype.kind in "iu"
+            and part._array.dtype != np.uint8
+        ):
+            number = int(part)
+            size = found._array.shape[dim] if found._array.ndim else 0
+            if not -size <= number < size:
+                raise IndexError(f"index {number} is out of bounds for dimension {place} with size {size}")
+            found = views.select(found, dim, number)
+        elif isinstance(part, slice):
+            start, stop, step = (None if x is None else int(x) for x in (part.start, part.stop, part.step))
+            whole = start in (None, 0) and (stop is None or stop >= found._array.shape[dim])
+            if skip_full_slices and whole and step in (None, 1):
+                dim += 1
+                continue
+            if step is not None and step <= 0:
+                raise ValueError("step must be greater than zero")
+            found = views.slice_(found, dim, start, stop, 1 if step is None else step)
+            dim += 1
+        elif part is Ellipsis:
+            dim += self._array.ndim - specified
+        elif part is None:
+            found = views.unsqueeze(found, dim)
+            dim += 1
+        else:
+            if not isinstance(part, Tensor):
+                part = _index_tensor(part)
+            put(part, _consumes(part))
+    return found, tensors or None
+
+
+def _index_tensor(part: Any) -> Tensor:
+    if isinstance(part, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(part, bytes) or not isinstance(part, list | tuple | range | np.ndarray):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+            "indices (got "
+            f"{type(part).__name__})"
+        )
+    made: Tensor = FUNCTIONS["tensor"](list(part) if isinstance(part, range) else part)
+    return made.long() if made.numel() == 0 else made
+
+
+GETITEM = Op("slice", lambda self, key: self, "AliasBackward0", {})
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    kind = type(key)
+    if kind is int or kind is slice or (kind is tuple and all(type(k) in _PLAIN for k in key)):
+        state = tls.state
+        inference = self._keys == INFERENCE_KEYS and state.tracer is None
+        if inference or not (state.grad_mode and requires_grad(self)):
+            array = _basic(self._array, key if kind is tuple else (key,))
+            if array is not None:
+                if inference:
+                    view = allocate(Tensor)
+                    view._array = array
+                    view._storage = self._storage
+                    view._meta = None
+                    view._keys = INFERENCE_KEYS
+                    view._version_counter = None
+                    return view
+                return make_view(GETITEM, self, array, (key,))
+    if key is Ellipsis or (kind is tuple and not any(k is not Ellipsis for k in key)):
+        return views.alias_op(self)
+    parts = _as_tuple(key)
+    if self._array.ndim == 0 and any(isinstance(k, int | slice) and not isinstance(k, bool) for k in parts):
+        if isinstance(key, int):
+            if key:
+                raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
+                "C++ to convert a "
+                "0-dim tensor to a number"
+            )
+        if isinstance(key, slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    found, tensors = _apply_basic(self, parts, isinstance(key, tuple))
+    if tensors is None:
+        return views.alias_op(self) if found is self else found
+    return index(found, tuple(tensors))
+
+
+def _basic(array: Array, key: tuple[Any, ...]) -> Array | None:
+    """numpy's view for a basic key, or None if it needs PyTorch's checks and messages."""
+    try:
+        found = array[key] if Ellipsis in key else array[(*key, Ellipsis)]
+    except IndexError:
+        return None
+    for k in key:
+        if type(k) is slice and k.step is not None and k.step <= 0:
+            return None
+    return found
+
+
+def _value_tensor(self: Tensor, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, int | float | complex | np.generic):
+        return FUNCTIONS["tensor"](value, dtype=self.dtype)
+    if isinstance(value, np.ndarray | list | tuple):
+        return FUNCTIONS["tensor"](value)
+    raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor")
+
+
+def _copy_to(target: Tensor, value: Tensor) -> None:
+    shape = value._array.shape
+    if shape == target._array.shape:
+        target.copy_(value)
+        return
+    if not shape:
+        target.fill_(value)
+        return
+    value = _without_leading_ones(value)
+    shape = value._array.shape
+    if shape != target._array.shape:
+        value = _expanded_for_setitem(value, target)
+    target.copy_(value)
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    """The value as a view without leading dimensions of size 1 (slicePrefix1sSize)."""
+    shape = value._array.shape
+    first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return views.view(value, shape[first:]) if first else value
+
+
+def _expanded_for_setitem(value: Tensor, target: Tensor) -> Tensor:
+    return value.expand(target._array.shape)
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    kind = type(key)
+    state = tls.state
+    if state.fast and self._keys == INFERENCE_KEYS and self._version_counter is None and type(value) in (int, float):
+        a = self._array
+        if (
+            (kind is int or kind is slice or (kind is tuple and all(type(k) in _BASIC for k in key)))
+            and a.dtype.kind == "f"
+            and 0 not in a.strides
+        ):
+            try:
+                a[key] = value
+            except IndexError:
+                pass  # the generic path says what is wrong
+            else:
+                self._storage[0] += 1
+                return
+    wrapped = _value_tensor(self, value)
+    if key is Ellipsis:
+        _copy_to(self, wrapped)
+        return
+    if self._array.ndim == 0 and isinstance(key, int) and not isinstance(key, bool):
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+            "to convert a "
+            "0-dim tensor to a number"
+        )
+    found, tensors = _apply_basic(self, _as_tuple(key), True)
+    if tensors is None:
+        _copy_to(found, wrapped)
+        return
+    if wrapped.dtype is not self.dtype and not isinstance(value, Tensor):
+        wrapped = wrapped.to(self.dtype)
+    index_put_(found, tuple(tensors), _without_leading_ones(wrapped))
+
+
+attach("__getitem__", getitem)
+attach("__setitem__", setitem)
+
+
+# -- by index
+# ---------------------------------------------------------------------------------------------------
+
+
+@op(
+    "index_select",
+    tensor_params=("self", "index"),
+    self=lambda grad, self_shape, dim, index: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_add_(
+        dim, index, grad
+    ),
+)
+def index_select(self: Any, dim: int, index: Any) -> Array:
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    d = wrap_dim(dim, self.ndim)
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if self.ndim == 0:
+        if index.size and (index != 0).any():
+            raise IndexError("index out of range in self")
+        return self.copy()
+    if index.size and ((index < 0) | (index >= self.shape[d])).any():
+        raise IndexError("index out of range in self")
+    return np.take(self, index.reshape(-1), axis=d)
+
+
+def _along(index: Any, dim: int) -> tuple[Any, ...]:
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[dim] = index
+    return tuple(grid)
+
+
+@op(
+    "gather",
+    tensor_params=("self", "index"),
+    self=lambda grad, self, dim, index: FUNCTIONS["zeros"](self._array.shape, dtype=grad.dtype).scatter_add_(
+        dim, index, grad
+    ),
+)
+def gather(self: Any, dim: int, index: Any) -> Array:
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
+    d = wrap_dim(dim, self.ndim)
+    if max(self.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    if self.ndim == 0 or index.ndim == 0:
+        _check_index(index, self.size, d, "gather")
+        return self.reshape(-1)[index]
+    _check_index(index, self.shape[d], d, "gather")
+    return self[_along(index, d)]
+
+
+def _check_index(index: Any, size: int, dim: int, name: str) -> None:
+    bad = (index < 0) | (index >= size)
+    if bad.any():
+        raise RuntimeError(f"index {index[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
+
+
+def _scatter_kernel(self: Any, dim: int, index: Any, src: Any, add: bool) -> Array:
+    d = wrap_dim(dim, self.ndim)
+    found = self.copy()
+    if self.ndim == 0:
+        return found + src if add else np.asarray(src).copy()
+    _check_index(index, self.shape[d], d, "scatter")
+    where = _along(index, d)
+    if isinstance(src, np.ndarray) and src.ndim:
+        if src.dtype != self.dtype:
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        src = src[tuple(slice(n) for n in index.shape)]
+    if add:
+        np.add.at(found, where, src)
+    else:
+        found[where] = src
+    return found
+
+
+@op(
+    "scatter",
+    inplace=True,
+    method=False,
+    function=False,
+    leak=1,
+    tensor_params=("self", "index", "src"),
+    self=lambda grad, dim, index: grad.scatter(dim, index, 0),
+    src=lambda grad, dim, index: grad.gather(dim, index),
+)
+def _scatter_src(self: Any, dim: int, index: Any, src: Any) -> Array:
+    return _scatter_kernel(self, dim, index, src, False)
+
+
+@op(
+    "scatter_value",
+    node="ScatterBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    leak=1,
+    tensor_params=("self", "index"),
+    self=lambda grad, dim, index: grad.scatter(dim, index, 0),
+)
+def _scatter_value(self: Any, dim: int, index: Any, value: Any) -> Array:
+    return _scatter_kernel(self, dim, index, value, False)
+
+
+_MISSING = object()
+
+
+def _scatter_form(src: Any, value: Any) -> tuple[Any, Any]:
+    if src is _MISSING:
+        src = value
+    return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
+
+
+@composite("scatter")
+def scatter(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING) -> Tensor:
+    """A copy with `src` (a tensor or number) written where `index` points along `dim`."""
+    form, src = _scatter_form(src, value)
+    return form(self, dim, index, src)
+
+
+@composite("scatter_", function=False)
+def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING) -> Tensor:
+    form, src = _scatter_form(src, value)
+    return form.inplace(self, dim, index, src)
+
+
+@op(
+    "scatter_add",
+    inplace=True,
+    leak=1,
+    tensor_params=("self", "index", "src"),
+    self=lambda grad: grad,
+    src=lambda grad, dim, index: grad.gather(dim, index),
+)
+def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
+    return _scatter_kernel(self, dim, index, src, True)
+
+
+@op(
+    "index_add",
+    inplace=True,
+    leak=2,
+    tensor_params=("self", "index", "source"),
+    self=lambda grad: grad,
+    source=lambda grad, dim, index, alpha: grad.index_select(dim, index) * alpha,
+)
+def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Array:
+    found = self.copy()
+    d = wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return found + np.asarray(source * alpha).sum(dtype=self.dtype)
+    if index.ndim == 0:
+        index = index.reshape(1)
+    if source.shape[:d] + source.shape[d + 1 :] != self.shape[:d] + self.shape[d + 1 :]:
+        raise RuntimeError(
+            f"source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            f"self.shape = {sizes(self.shape)} source.shape = {sizes(source.shape)}"
+        )
+    np.add.at(found, (slice(None),) * d + (index,), source * alpha if alpha != 1 else source)
+    return found
+
+
+@op(
+    "index_fill",
+    inplace=True,
+    leak=2,
+    tensor_params=("self", "index"),
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+)
+def index_fill(self: Any, dim: int, index: Any, value: Any) -> Array:
+    found = self.copy()
+    found[(slice(None),) * wrap_dim(dim, self.ndim) + (index,)] = value
+    return found
+
+
+@op(
+    "index_copy",
+    inplace=True,
+    leak=1,
+    tensor_params=("self", "index", "source"),
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    source=lambda grad, dim, index: grad.index_select(dim, index),
+)
+def index_copy(self: Any, dim: int, index: Any, source: Any) -> Array:
+    found = self.copy()
+    found[(slice(None),) * wrap_dim(dim, self.ndim) + (index,)] = source
+    return found
+
+
+@composite("take_along_dim")
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    if dim is None:
+        return self.reshape(-1).gather(0, indices.reshape(-1))
+    d = wrap_dim(dim, self._array.ndim)
+    shape = list(np.broadcast_shapes(self._array.shape[:d], indices._array.shape[:d]))
+    shape += [self._array.shape[d]]
+    shape += np.broadcast_shapes(self._array.shape[d + 1 :], indices._array.shape[d + 1 :])
+    index_shape = [*shape[:d], indices._array.shape[d], *shape[d + 1 :]]
+    return gather(self.expand(shape), d, indices.expand(index_shape))
+
+
+# -- by mask
+# ----------------------------------------------------------------------------------------------------
+
+
+def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {dtypes.of(mask).short}")
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    dtypes.broadcast_shapes(mask.shape, self.shape)
+    if isinstance(value, complex) and self.dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {dtypes.of(self).short} without overflow")
+    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+
+
+_masked_fill_tensor = op(
+    "masked_fill",
+    node="MaskedFillBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    leak=2,
+    tensor_params=("self", "mask", "value"),
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    value=lambda grad, mask: FUNCTIONS["where"](mask, grad, 0.0).sum(),
+)(_masked_fill_kernel)
+_masked_fill_number = op(
+    "masked_fill",
+    inplace=True,
+    method=False,
+    function=False,
+    leak=2,
+    tensor_params=("self", "mask"),
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+)(_masked_fill_kernel)
+
+
+@composite("masked_fill")
+def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """A copy with `value` (a number or 0-dim tensor) where the mask holds."""
+    form = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number
+    return form(self, mask, value)
+
+
+@composite("masked_fill_", function=False)
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    form: Any = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number
+    return form.inplace(self, mask, value)
+
+
+def _masked_select_back(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
+    self_shape = self._array.shape
+    shape = np.broadcast_shapes(self_shape, mask._array.shape)
+    return views.sum_to(FUNCTIONS["zeros"](shape, dtype=grad.dtype).masked_scatter_(mask, grad), self_shape)
+
+
+@op("masked_select", tensor_params=("self", "mask"), self=_masked_select_back)
+def masked_select(self: Any, mask: Any) -> Array:
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = dtypes.broadcast_shapes(mask.shape, self.shape)
+    return np.broadcast_to(self, shape)[np.broadcast_to(mask, shape)]
+
+
+@op(
+    "masked_scatter",
+    inplace=True,
+    leak=2,
+    tensor_params=("self", "mask", "source"),
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    source=lambda grad, mask, source_shape: _masked_scatter_source(grad, mask, source_shape),
+)
+def masked_scatter(self: Any, mask: Any, source: Any) -> Array:
+    found = self.copy()
+    where = np.broadcast_to(mask, self.shape)
+    if source.size < where.sum():
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    found[where] = source.reshape(-1)[: int(where.sum())]
+    return found
+
+
+def _masked_scatter_source(grad: Tensor, mask: Tensor, shape: tuple[int, ...]) -> Tensor:
+    picked = grad.masked_select(mask)
+    missing = int(np.prod(shape, dtype=np.int64)) - picked.numel()
+    if missing:
+        picked = FUNCTIONS["cat"]([picked, FUNCTIONS["zeros"]((missing,), dtype=grad.dtype)])
+    return picked.view(shape)
+
+
+@op("nonzero", method=False, function=False, leak=1)
+def _nonzero(self: Any) -> Array:
+    return np.argwhere(self).astype(np.int64)
+
+
+@composite("nonzero")
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    found = _nonzero(self)
+    return found.unbind(1) if as_tuple else found

@@ -1,0 +1,190 @@
+"""Sequential, ModuleList, ModuleDict and ParameterList."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from guardfix.runtime_shim.nn.module import Module
+from guardfix.runtime_shim.nn.parameter import Parameter
+
+
+def _position(index: Any, length: int) -> int:
+    i = operator.index(index)
+    if not -length <= i < length:
+        raise IndexError(f"index {i} is out of range")
+    return i % length
+
+
+class Sequential(Module):
+    """Modules in a row, each called with what the last returned."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
+        for name, module in named:
+            self.add_module(str(name), module)
+
+    def forward(self, input: Any) -> Any:
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def _name(self, index: Any) -> str:
+        return list(self._modules)[_position(index, len(self))]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(dict(list(self._modules.items())[index]))
+        return self._modules[self._name(index)]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, self._name(index), module)
+
+    def __delitem__(self, index: Any) -> None:
+        names = list(self._modules)[index] if isinstance(index, slice) else [self._name(index)]
+        for name in names:
+            delattr(self, name)
+        kept = list(self._modules.values())
+        self._modules.clear()
+        self._modules.update((str(i), module) for i, module in enumerate(kept))
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def append(self, module: Module) -> Sequential:
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, sequential: Iterable[Module]) -> Sequential:
+        for module in sequential:
+            self.append(module)
+        return self
+
+
+class ModuleList(Module):
+    """A list of modules, registered."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self._modules.values())[index])
+        return self._modules[str(_position(index, len(self)))]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, str(_position(index, len(self))), module)
+
+    def __delitem__(self, index: Any) -> None:
+        kept = list(self._modules.values())
+        del kept[index]
+        self._modules.clear()
+        self._modules.update((str(i), module) for i, module in enumerate(kept))
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __repr__(self) -> str:
+        """Equal modules in a row are printed once, with their number."""
+        shown = [repr(module) for module in self]
+        if not shown:
+            return f"{self._get_name()}()"
+        lines, start = [], 0
+        for i in range(1, len(shown) + 1):
+            if i < len(shown) and shown[i] == shown[start]:
+                continue
+            label = f"({start}): " if i - start == 1 else f"({start}-{i - 1}): {i - start} x "
+            lines.append(label + shown[start].replace("\n", "\n  "))
+            start = i
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+    def append(self, module: Module) -> ModuleList:
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Module) -> None:
+        kept = list(self._modules.values())
+        kept.insert(index, module)
+        self._modules.clear()
+        self._modules.update((str(i), m) for i, m in enumerate(kept))
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        if not isinstance(modules, Iterable):
+            raise TypeError("ModuleList.extend should be called with an iterable, but got " + type(modules).__name__)
+        for module in modules:
+            self.append(module)
+        return self
+
+
+class ModuleDict(Module):
+    """A dictionary of modules, registered."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def keys(self) -> Any:
+        return self._modules.keys()
+
+    def values(self) -> Any:
+        return self._modules.values()
+
+    def items(self) -> Any:
+        return self._modules.items()
+
+    def update(self, modules: Any) -> None:
+        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
+            self[key] = module
+
+
+class ParameterList(Module):
+    """A list of parameters, registered."""
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        for value in values or ():
+            self.append(value)
+
+    def append(self, value: Any) -> ParameterList:
+        setattr(self, str(self._size), value if isinstance(value, Parameter) else Parameter(value))
+        self._size += 1
+        return self
+
+    def __getitem__(self, index: int) -> Any:
+        return getattr(self, str(_position(index, self._size)))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[i] for i in range(self._size))

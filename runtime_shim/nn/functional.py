@@ -1,0 +1,582 @@
+"""`torch.nn.functional`. Signatures, checks and messages as in torch/nn/functional.py of PyTorch 2.13."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim.guards import no_grad
+from guardfix.runtime_shim.kernels import activations as _act
+from guardfix.runtime_shim.kernels import convolution as _conv
+from guardfix.runtime_shim.kernels import einsum as _einsum
+from guardfix.runtime_shim.kernels import embedding as _embed
+from guardfix.runtime_shim.kernels import losses as _loss
+from guardfix.runtime_shim.kernels import normalization as _norm
+from guardfix.runtime_shim.kernels import pooling as _pool
+from guardfix.runtime_shim.kernels.linalg import addmm, matmul
+from guardfix.runtime_shim.kernels.padding import interpolate, pad
+from guardfix.runtime_shim.tensor import Tensor
+
+conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))
+avg_pool1d, avg_pool2d = _pool.avg_pool1d, _pool.avg_pool2d
+max_pool1d, max_pool2d = _pool.max_pool1d, _pool.max_pool2d
+adaptive_avg_pool2d = _pool.adaptive_avg_pool2d
+tanh, sigmoid, prelu = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"], _act.prelu
+gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
+normalize, one_hot = _norm.normalize, _embed.one_hot
+
+
+def _tensor(name: str, argument: str, position: int, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
+        )
+
+
+# -- linear
+# ----------------------------------------------------------------------------------------------------
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`input @ weight.T + bias`, for `input` of shape (..., in) and `weight` of shape (out, in)."""
+    _tensor("linear", "input", 1, input)
+    _tensor("linear", "weight", 2, weight)
+    ndim = input._array.ndim
+    if ndim == 0 or weight._array.ndim == 0:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {ndim}D and {weight._array.ndim}D"
+        )
+    if bias is None:
+        return matmul(input, weight.t())
+    if ndim == 2:
+        return addmm(bias, input, weight.t())
+    if input.is_contiguous() and bias._array.ndim == 1:
+        shape = input.shape
+        flat = addmm(bias, input.view(math.prod(shape[:-1]), shape[-1]), weight.t())
+        return flat.view(*shape[:-1], flat.shape[-1])
+    return matmul(input, weight.t()).add_(bias)
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`input1 @ weight[k] @ input2` for each k, plus `bias`."""
+    found = _einsum.einsum("...i,kij,...j->...k", input1, weight, input2)
+    return found if bias is None else found + bias
+
+
+# -- activation
+# ------------------------------------------------------------------------------------------------
+
+
+def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """An activation with PyTorch's `inplace` flag as the last argument."""
+    inplace_call: Any = getattr(call, "inplace", None)
+
+    def activation(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+        count = len(parameters) - 1
+        if len(args) > count:
+            *args, inplace = args  # type: ignore[assignment]
+        return (inplace_call if inplace else call)(input, *args, **kwargs)
+
+    parameters = call.op.params  # type: ignore[attr-defined]
+    activation.__name__ = activation.__qualname__ = name
+    return activation
+
+
+leaky_relu = _activation("leaky_relu", _act.leaky_relu)
+celu = _activation("celu", _act.celu)
+hardtanh = _activation("hardtanh", _act.hardtanh)
+hardswish = _activation("hardswish", _act.hardswish)
+mish = _activation("mish", _act.mish)
+threshold = _activation("threshold", _act.threshold)
+silu = _activation("silu", _act.silu)
+hardsigmoid = _activation("hardsigmoid", _act.hardsigmoid)
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0)"""
+    return FUNCTIONS["relu_" if inplace else "relu"](input)
+
+
+def relu_(input: Tensor) -> Tensor:
+    return FUNCTIONS["relu_"](input)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    return hardtanh(input, 0, 6, inplace=inplace)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    call: Any = _act.elu.inplace if inplace else _act.elu  # type: ignore[attr-defined]
+    return call(input, alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    call: Any = _act.elu.inplace if inplace else _act.elu  # type: ignore[attr-defined]
+    return call(input, 1.6732632423543772, 1.0507009873554805)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return _act.glu(input, dim)
+
+
+def softsign(input: Tensor) -> Tensor:
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    return input - input.tanh()
+
+
+def _softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None) -> Tensor:
+    d = _softmax_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
+    return input.softmax(d) if dtype is None else input.softmax(d, dtype=dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None) -> Tensor:
+    d = _softmax_dim("softmin", input.dim(), _stacklevel) if dim is None else dim
+    return softmax(-input, d, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    d = _softmax_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
+    return input.log_softmax(d) if dtype is None else input.log_softmax(d, dtype=dtype)
+
+
+# -- dropout
+# ---------------------------------------------------------------------------------------------------
+
+
+def _check_probability(p: float) -> None:
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero elements with probability `p`, scale the others; which ones is not what PyTorch would choose."""
+    _check_probability(p)
+    return FUNCTIONS["dropout_" if inplace else "dropout"](input, p, training)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, height, width)."""
+    _check_probability(p)
+    if input.dim() not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
+            f"will result in "
+            "an error in a future release. To retain the behavior and silence this warning, please use "
+            "dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 "
+            "spatial dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or "
+            "4D inputs).",
+            stacklevel=2,
+        )
+    return FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](input, p, training)
+
+
+# -- embedding
+# -------------------------------------------------------------------------------------------------
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Rows of `weight` by the integers in `input`; the row `padding_idx` gets no gradient."""
+    _tensor("embedding", "indices", 2, input)
+    if padding_idx is not None:
+        rows = weight.size(0)
+        if (padding_idx > 0 and padding_idx >= rows) or padding_idx < -rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx = padding_idx + rows if padding_idx < 0 else padding_idx
+    else:
+        padding_idx = -1
+    if max_norm is not None:
+        input = input.contiguous()
+        with no_grad():
+            _embed.embedding_renorm(weight, input, max_norm, norm_type)
+    return _embed.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# -- normalization
+# ---------------------------------------------------------------------------------------------
+
+
+def _check_batch(size: Sequence[int]) -> None:
+    if size[0] * math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel (dimension 1), by the batch's statistics in training, else by running ones."""
+    if training:
+        _check_batch(input.size())
+    return _norm.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel of each sample."""
+    if use_input_stats and math.prod(input.size()[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+    return _norm.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize over the last dimensions, which are to be `normalized_shape`."""
+    if isinstance(normalized_shape, int):
+        raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
+    return _norm.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    return _norm.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize groups of channels of each sample."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    size = input.size()
+    _check_batch([size[0] * size[1] // num_groups, num_groups, *size[2:]])
+    return _norm.group_norm(input, num_groups, weight, bias, eps)
+
+
+# -- pooling
+# ---------------------------------------------------------------------------------------------------
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    return _pool.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    wanted = output_size if isinstance(output_size, int) else output_size[0]
+    return _pool.adaptive_avg_pool2d(input.unsqueeze(-2), (1, wanted)).squeeze(-2)
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Windows as columns: (batch, channels * kernel, positions)."""
+    geometry = [_conv.per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)]
+    return _conv.im2col(input, *geometry)
+
+
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """The adjoint of unfold: columns summed where windows overlap."""
+    geometry = [_conv.per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
+    return _conv.col2im(input, *geometry)
+
+
+# -- losses
+# ----------------------------------------------------------------------------------------------------
+
+
+def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    if size_average is not None or reduce is not None:
+        size_average, reduce = size_average is not False, reduce is not False
+        reduction = "none" if not reduce else "mean" if size_average else "sum"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3,
+        )
+    try:
+        return _loss.REDUCTIONS[reduction]
+    except KeyError:
+        raise ValueError(f"{reduction} is not a valid value for reduction") from None
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the scores (batch, classes, ...) that the class indices (batch, ...) name."""
+    number = _reduction(reduction, size_average, reduce)
+    return _loss.nll_loss_nd(input, target, weight, number, ignore_index)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Cross entropy of scores (batch, classes, ...) with class indices (batch, ...) or probabilities."""
+    _tensor("cross_entropy_loss", "target", 2, target)
+    number = _reduction(reduction, size_average, reduce)
+    return _loss.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    if target.size() != input.size():
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they "
+            "have the same "
+            "size.",
+            stacklevel=3,
+        )
+    expanded = FUNCTIONS["broadcast_tensors"](input, target)
+    return expanded[0], expanded[1]
+
+
+def _weighted(values: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
+    if weight is not None:
+        values = values * weight
+    if reduction == _loss.NONE:
+        return values
+    if reduction == _loss.SUM:
+        return values.sum()
+    return values.mean() if weight is None else values.sum() / weight.sum()
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Squared differences."""
+    number = _reduction(reduction, size_average, reduce)
+    expanded = _broadcast(input, target)
+    if weight is not None:
+        return _weighted(_loss.mse_loss(*expanded, _loss.NONE), weight, number)
+    return _loss.mse_loss(*expanded, number)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Absolute differences."""
+    number = _reduction(reduction, size_average, reduce)
+    expanded = _broadcast(input, target)
+    return _weighted((expanded[0] - expanded[1]).abs(), weight, number)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Quadratic below `beta`, linear above."""
+    number = _reduction(reduction, size_average, reduce)
+    expanded = _broadcast(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return _loss.smooth_l1_loss(*expanded, number, beta)
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Quadratic below `delta`, linear with slope `delta` above."""
+    number = _reduction(reduction)
+    expanded = _broadcast(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        return _weighted(_loss.huber_loss(*expanded, _loss.NONE, delta), weight, number)
+    return _loss.huber_loss(*expanded, number, delta)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of probabilities with targets between 0 and 1, of the same shape."""
+    number = _reduction(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    if weight is not None:
+        weight = weight.expand(dtypes.broadcast_shapes(target._array.shape, weight._array.shape))
+    return _loss.binary_cross_entropy(input, target, weight, number)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Cross entropy of sigmoid(input) with targets between 0 and 1, of the same shape."""
+    number = _reduction(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return _loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """target * (log target - input), for `input` of log probabilities."""
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    number = _reduction("sum" if reduction == "batchmean" else reduction, size_average, reduce)
+    if log_target:
+        values = target.exp() * (target - input)
+    else:
+        logs = FUNCTIONS["where"](target == 0, 0.0, target * target.log())
+        values = logs - target * input
+    found = _weighted(values, None, number)
+    return found / input.size()[0] if reduction == "batchmean" and input.dim() else found
+
+
+# -- similarity and attention
+# ----------------------------------------------------------------------------------
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along `dim`."""
+    norm = FUNCTIONS["norm"]
+    a = x1 / norm(x1, 2, dim, True).clamp_min(eps)
+    b = x2 / norm(x2, 2, dim, True).clamp_min(eps)
+    return (a * b).sum(dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim)
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(query @ key.mT * scale + mask) @ value"""
+    if enable_gqa:
+        raise NotImplementedError("the shim has no enable_gqa; supported: equal numbers of heads")
+    factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    root = math.sqrt(factor)
+    scores = matmul(query * root, key.transpose(-2, -1) * root)
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+        ones = FUNCTIONS["ones"](query.size(-2), key.size(-2), dtype=scores.dtype)
+        attn_mask = ones.tril() != 0
+    if attn_mask is not None:
+        if attn_mask.dtype is dtypes.bool_:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        else:
+            scores = scores + attn_mask
+    weights = softmax(scores, -1)
+    if dropout_p:
+        weights = dropout(weights, dropout_p)
+    return matmul(weights, value)
+
+
+def __getattr__(name: str) -> Any:
+    from guardfix.runtime_shim.names import missing
+
+    raise missing("torch.nn.functional", name)
+
+
+__all__ = ["interpolate", "pad"]

@@ -1,0 +1,51 @@
+"""Parameter and Buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardfix.runtime_shim.tensor import Tensor, set_requires_grad
+
+
+class Parameter(Tensor):
+    """A tensor that a Module registers when it is assigned; shares the memory of `data`."""
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        from guardfix.runtime_shim.dispatch import FUNCTIONS
+
+        made = FUNCTIONS["empty"](0) if data is None else data.detach()
+        made.__class__ = cls
+        if requires_grad and made._array.dtype.kind not in "fc":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        set_requires_grad(made, requires_grad)
+        return made
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        pass
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+
+Parameter.__module__ = "torch.nn.parameter"
+
+
+class Buffer(Tensor):
+    """A tensor that a Module registers as a buffer when it is assigned."""
+
+    __slots__ = ("persistent",)
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        from guardfix.runtime_shim.dispatch import FUNCTIONS
+
+        made = FUNCTIONS["empty"](0) if data is None else data.detach()
+        made.__class__ = cls
+        made.persistent = persistent
+        return made
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        pass

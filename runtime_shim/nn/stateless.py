@@ -1,0 +1,349 @@
+"""Layers without weights: activations, pooling, dropout, losses. Each calls its function with its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from guardfix.runtime_shim.nn import functional as F
+from guardfix.runtime_shim.nn.module import Module
+from guardfix.runtime_shim.tensor import Tensor
+
+_REQUIRED = object()
+
+
+def _layer(
+    name: str,
+    function: Callable[..., Any],
+    options: dict[str, Any] | None = None,
+    shown: Callable[[Any], str] | None = None,
+) -> type[Module]:
+    """A module class whose constructor takes `options` (name to default) and whose call hands them on."""
+    table = options or {}
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        Module.__init__(self)
+        if len(args) > len(table):
+            raise TypeError(
+                f"{name}.__init__() takes from 1 to {len(table) + 1} positional arguments but "
+                f"{len(args) + 1} were given"
+            )
+        given = dict(zip(table, args, strict=False))
+        for key, value in kwargs.items():
+            if key not in table or key in given:
+                raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
+            given[key] = value
+        for key, default in table.items():
+            if default is _REQUIRED and key not in given:
+                raise TypeError(f"{name}.__init__() missing 1 required positional argument: '{key}'")
+            setattr(self, key, given.get(key, default))
+
+    def forward(self: Any, *inputs: Tensor) -> Any:
+        return function(*inputs, **{key: getattr(self, key) for key in table})
+
+    def extra_repr(self: Any) -> str:
+        if shown is not None:
+            return shown(self)
+        return ", ".join(f"{key}={getattr(self, key)}" for key in table)
+
+    made = type(
+        name,
+        (Module,),
+        {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__module__": __name__},
+    )
+    made.__doc__ = f"`nn.functional.{getattr(function, '__name__', name)}` as a layer."
+    return made
+
+
+def _inplace(self: Any) -> str:
+    return "inplace=True" if self.inplace else ""
+
+
+def _value_and_inplace(*keys: str) -> Callable[[Any], str]:
+    def shown(self: Any) -> str:
+        return ", ".join([f"{key}={getattr(self, key)}" for key in keys] + (["inplace=True"] if self.inplace else []))
+
+    return shown
+
+
+def _nothing(self: Any) -> str:
+    return ""
+
+
+ReLU = _layer("ReLU", F.relu, {"inplace": False}, _inplace)
+ReLU6 = _layer("ReLU6", F.relu6, {"inplace": False}, _inplace)
+SiLU = _layer("SiLU", F.silu, {"inplace": False}, _inplace)
+Mish = _layer("Mish", F.mish, {"inplace": False}, _inplace)
+SELU = _layer("SELU", F.selu, {"inplace": False}, _inplace)
+Hardswish = _layer("Hardswish", F.hardswish, {"inplace": False}, _nothing)
+Hardsigmoid = _layer("Hardsigmoid", F.hardsigmoid, {"inplace": False}, _nothing)
+Sigmoid = _layer("Sigmoid", F.sigmoid)
+Tanh = _layer("Tanh", F.tanh)
+LogSigmoid = _layer("LogSigmoid", F.logsigmoid)
+Softsign = _layer("Softsign", F.softsign)
+Tanhshrink = _layer("Tanhshrink", F.tanhshrink)
+GELU = _layer("GELU", F.gelu, {"approximate": "none"}, lambda self: f"approximate={self.approximate!r}")
+LeakyReLU = _layer(
+    "LeakyReLU",
+    F.leaky_relu,
+    {"negative_slope": 0.01, "inplace": False},
+    _value_and_inplace("negative_slope"),
+)
+ELU = _layer("ELU", F.elu, {"alpha": 1.0, "inplace": False}, _value_and_inplace("alpha"))
+CELU = _layer("CELU", F.celu, {"alpha": 1.0, "inplace": False}, _value_and_inplace("alpha"))
+Hardtanh = _layer(
+    "Hardtanh",
+    F.hardtanh,
+    {"min_val": -1.0, "max_val": 1.0, "inplace": False},
+    _value_and_inplace("min_val", "max_val"),
+)
+Threshold = _layer(
+    "Threshold",
+    F.threshold,
+    {"threshold": _REQUIRED, "value": _REQUIRED, "inplace": False},
+    _value_and_inplace("threshold", "value"),
+)
+Softplus = _layer("Softplus", F.softplus, {"beta": 1.0, "threshold": 20.0})
+Softmax = _layer("Softmax", F.softmax, {"dim": None})
+LogSoftmax = _layer("LogSoftmax", F.log_softmax, {"dim": None})
+Softmin = _layer("Softmin", F.softmin, {"dim": None})
+GLU = _layer("GLU", F.glu, {"dim": -1})
+
+
+def _pool_options(**more: Any) -> dict[str, Any]:
+    return {"kernel_size": _REQUIRED, "stride": None, "padding": 0, **more}
+
+
+def _with_stride(layer: type[Module], shown: Callable[[Any], str]) -> type[Module]:
+    """PyTorch's pooling layers say the kernel's size where no stride was given."""
+    plain = layer.__init__
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        plain(self, *args, **kwargs)
+        if self.stride is None:
+            self.stride = self.kernel_size
+
+    layer.__init__ = __init__  # type: ignore[method-assign]
+    layer.extra_repr = shown  # type: ignore[method-assign, assignment]
+    return layer
+
+
+def _max_shown(self: Any) -> str:
+    return (
+        f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+        f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+    )
+
+
+def _avg_shown(self: Any) -> str:
+    return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+_MAX = {"dilation": 1, "return_indices": False, "ceil_mode": False}
+MaxPool1d = _with_stride(_layer("MaxPool1d", F.max_pool1d, _pool_options(**_MAX)), _max_shown)
+MaxPool2d = _with_stride(_layer("MaxPool2d", F.max_pool2d, _pool_options(**_MAX)), _max_shown)
+AvgPool1d = _with_stride(
+    _layer("AvgPool1d", F.avg_pool1d, _pool_options(ceil_mode=False, count_include_pad=True)), _avg_shown
+)
+AvgPool2d = _with_stride(
+    _layer(
+        "AvgPool2d",
+        F.avg_pool2d,
+        _pool_options(ceil_mode=False, count_include_pad=True, divisor_override=None),
+    ),
+    _avg_shown,
+)
+AdaptiveAvgPool1d = _layer("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, {"output_size": _REQUIRED})
+AdaptiveAvgPool2d = _layer("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, {"output_size": _REQUIRED})
+
+
+class _Dropout(Module):
+    """Zeroes elements in training; does nothing in evaluation."""
+
+    _function: Any = None
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self)._function(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Zeroes single elements."""
+
+    _function = staticmethod(F.dropout)
+
+
+class Dropout2d(_Dropout):
+    """Zeroes whole channels."""
+
+    _function = staticmethod(F.dropout2d)
+
+
+class Flatten(Module):
+    """Joins dimensions, all but the first by default."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Splits a dimension into several."""
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class Upsample(Module):
+    """`interpolate` as a layer."""
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.size, self.scale_factor, self.mode = size, scale_factor, mode
+        if isinstance(scale_factor, int):
+            self.scale_factor = float(scale_factor)
+        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+        )
+
+    def extra_repr(self) -> str:
+        first = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
+        return f"{first}, mode={self.mode!r}"
+
+
+class _Padding(Module):
+    _mode = "constant"
+    _sides = 4
+
+    def __init__(self, padding: Any, value: float | None = None) -> None:
+        super().__init__()
+        self.padding = (padding,) * self._sides if isinstance(padding, int) else tuple(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, self._mode, self.value)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class ZeroPad2d(_Padding):
+    """Pads height and width with zeros."""
+
+
+class ConstantPad2d(_Padding):
+    """Pads height and width with a value."""
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding, value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ReflectionPad2d(_Padding):
+    """Pads height and width by reflection."""
+
+    _mode = "reflect"
+
+
+class ReplicationPad2d(_Padding):
+    """Pads height and width with the border's values."""
+
+    _mode = "replicate"
+
+
+# -- losses
+# ----------------------------------------------------------------------------------------------------
+
+
+class _Loss(Module):
+    """Calls a loss function with the reduction and whatever options it has; `weight` is a buffer."""
+
+    _function: Any = None
+    _options: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if "weight" in self._options:
+            self.register_buffer("weight", weight)
+        if size_average is not None or reduce is not None:
+            F._reduction(reduction, size_average, reduce)
+            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        self.reduction = reduction
+        for key, value in options.items():
+            if key not in self._options:
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{key}'")
+            if key == "pos_weight":
+                self.register_buffer(key, value)
+            else:
+                setattr(self, key, value)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        given = {key: getattr(self, key) for key in self._options if hasattr(self, key)}
+        return type(self)._function(input, target, reduction=self.reduction, **given)
+
+
+def _loss(name: str, function: Any, *options: str) -> type[_Loss]:
+    made = type(name, (_Loss,), {"_function": staticmethod(function), "_options": options, "__module__": __name__})
+    made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
+    if "weight" not in options:
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            given = dict(zip(("size_average", "reduce", "reduction"), args, strict=False))
+            _Loss.__init__(self, None, **given, **kwargs)
+
+        made.__init__ = __init__  # type: ignore[misc]
+    return made
+
+
+MSELoss = _loss("MSELoss", F.mse_loss)
+L1Loss = _loss("L1Loss", F.l1_loss)
+SmoothL1Loss = _loss("SmoothL1Loss", F.smooth_l1_loss, "beta")
+HuberLoss = _loss("HuberLoss", F.huber_loss, "delta")
+KLDivLoss = _loss("KLDivLoss", F.kl_div, "log_target")
+CrossEntropyLoss = _loss("CrossEntropyLoss", F.cross_entropy, "weight", "ignore_index", "label_smoothing")
+NLLLoss = _loss("NLLLoss", F.nll_loss, "weight", "ignore_index")
+BCELoss = _loss("BCELoss", F.binary_cross_entropy, "weight")
+BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight", "pos_weight")

@@ -1,0 +1,59 @@
+"""`torch.nn.utils`: gradients of many parameters at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim.guards import no_grad
+from guardfix.runtime_shim.tensor import Tensor
+
+
+def _gradients(parameters: Any) -> list[Tensor]:
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [p.grad for p in listed if p.grad is not None]
+
+
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients in place so that their common norm is at most `max_norm`; the norm before."""
+    grads = _gradients(parameters)
+    with no_grad():
+        if not grads:
+            return FUNCTIONS["tensor"](0.0)
+        norm = FUNCTIONS["linalg_vector_norm"]
+        total = norm(FUNCTIONS["stack"]([norm(g, float(norm_type)) for g in grads]), float(norm_type))
+        if error_if_nonfinite and not bool(total.isfinite()):
+            raise RuntimeError(
+                f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
+                f"non-finite, so "
+                "it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+                "anyway, set `error_if_nonfinite=False`"
+            )
+        factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
+        for g in grads:
+            g.mul_(factor)
+    return total
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Limit every element of the gradients to [-clip_value, clip_value], in place."""
+    with no_grad():
+        for g in _gradients(parameters):
+            g.clamp_(-float(clip_value), float(clip_value))
+
+
+def parameters_to_vector(parameters: Any) -> Tensor:
+    return FUNCTIONS["cat"]([p.view(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Any) -> None:
+    start = 0
+    for p in parameters:
+        p.data = vec[start : start + p.numel()].view_as(p).data
+        start += p.numel()

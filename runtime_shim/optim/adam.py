@@ -1,0 +1,119 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim.optim.optimizer import Optimizer, check_learning_rate, check_options
+from guardfix.runtime_shim.tensor import Tensor
+
+
+class Adam(Optimizer):
+    """Gradient descent by moments of the gradient (Kingma and Ba 2014); `amsgrad` keeps the largest.
+
+    With `decoupled_weight_decay` it is AdamW.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_options(capturable=capturable, differentiable=differentiable, fused=fused)
+        check_learning_rate(lr)
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for i, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "maximize": maximize,
+                "foreach": foreach,
+                "capturable": capturable,
+                "differentiable": differentiable,
+                "fused": fused,
+                "decoupled_weight_decay": decoupled_weight_decay,
+            },
+        )
+
+    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = FUNCTIONS["tensor"](0.0)
+            names = ["exp_avg", "exp_avg_sq"] + (["max_exp_avg_sq"] if group["amsgrad"] else [])
+            for name in names:
+                state[name] = FUNCTIONS["zeros_like"](p)
+
+    def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        first, second, (beta1, beta2) = state["exp_avg"], state["exp_avg_sq"], group["betas"]
+        if group["maximize"]:
+            grad = -grad
+        state["step"] += 1
+        if group["weight_decay"]:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - group["lr"] * group["weight_decay"])
+            else:
+                grad = grad.add(p, alpha=group["weight_decay"])
+        first.lerp_(grad, 1 - beta1)
+        second.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
+        step = state["step"].item()
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            FUNCTIONS["maximum"](largest, second, out=largest)
+            second = largest
+        denominator = (second.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
+        p.addcdiv_(first, denominator, value=-group["lr"] / (1 - beta1**step))
+
+
+class AdamW(Adam):
+    """Adam whose weight decay acts on the weights, not on the gradient (Loshchilov and Hutter 2017)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

@@ -1,0 +1,94 @@
+"""What a thread carries: dispatch keys included and excluded, grad mode, inference mode.
+
+An op reads its thread's `ThreadState` once. Guards change nothing else, and ops know nothing of guards.
+Source: c10/core/InferenceMode.h, c10/core/impl/LocalDispatchKeySet.h, c10/core/GradMode.h.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+# Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is
+# enough.
+BACKEND = 1
+AUTOGRAD = 2
+ADINPLACEORVIEW = 4
+
+#: Key set of a tensor made outside inference mode.
+NORMAL_KEYS = BACKEND | AUTOGRAD | ADINPLACEORVIEW
+#: Key set of a tensor made inside inference mode: neither autograd nor in-place and view tracking apply to
+# it.
+INFERENCE_KEYS = BACKEND
+
+Snapshot = tuple[bool, bool, int, int]
+
+
+class ThreadState:
+    """Per-thread dispatch state. `fast` is derived: ops may skip every layer above the numpy kernel."""
+
+    __slots__ = (
+        "anomaly",
+        "excluded",
+        "fast",
+        "grad_mode",
+        "guards",
+        "included",
+        "inference_mode",
+        "saved_tensor_hooks",
+        "sequence",
+        "tracer",
+        "wrap_scalars",
+    )
+
+    def __init__(self) -> None:
+        self.grad_mode = True
+        self.inference_mode = False
+        self.included = ADINPLACEORVIEW
+        self.excluded = 0
+        self.guards: list[str] = []
+        self.tracer: Any = None
+        self.sequence = 0
+        self.wrap_scalars = True
+        self.saved_tensor_hooks: list[tuple[Any, Any]] = []
+        self.anomaly = False
+        self.fast = False
+
+    def refresh(self) -> None:
+        """Recompute what is derived; call after any change of modes, key sets or tracer."""
+        self.fast = (
+            self.inference_mode
+            and self.tracer is None
+            and (self.excluded & AUTOGRAD) != 0
+            and not (self.included & ADINPLACEORVIEW)
+        )
+
+    def snapshot(self) -> Snapshot:
+        return self.grad_mode, self.inference_mode, self.included, self.excluded
+
+    def restore(self, saved: Snapshot) -> None:
+        self.grad_mode, self.inference_mode, self.included, self.excluded = saved
+        self.refresh()
+
+    def set_inference_mode(self, enabled: bool) -> None:
+        """What constructing c10::InferenceMode does. `False` also turns grad mode on, even inside no_grad."""
+        self.inference_mode = enabled
+        self.grad_mode = not enabled
+        if enabled:
+            self.included &= ~ADINPLACEORVIEW
+            self.excluded |= AUTOGRAD
+        else:
+            self.included |= ADINPLACEORVIEW
+            self.excluded &= ~AUTOGRAD
+        self.refresh()
+
+
+class _Local(threading.local):
+    """A new thread starts in normal mode, whatever its parent's state."""
+
+    def __init__(self) -> None:
+        self.state = ThreadState()
+
+
+#: `tls.state` is the calling thread's state.
+tls = _Local()

@@ -1,0 +1,61 @@
+"""Draws programs. `generate(profile, seed)` gives the same program on every machine and every Python.
+
+Each module here is a subject and registers functions that write a statement or a few (`@subject`). A program
+mixes a few subjects strongly and all others weakly, so that programs have a theme and themes meet.
+
+Profiles: "documented" keeps to what PyTorch documents; "leaks" adds what the specification lists as leftovers
+of the implementation (guards below autograd around composite ops, ops on inference tensors that require grad,
+versions of fresh results).
+"""
+
+from __future__ import annotations
+
+from ..program import Program
+from . import (  # noqa: F401 - imported for the subjects that they register
+    arithmetic,
+    creation,
+    dtypes,
+    functions,
+    gradients,
+    mistakes,
+    modes,
+    networks,
+    patterns,
+    reductions,
+    spellings,
+    storage,
+    views,
+    writes,
+)
+from .draw import Draw
+from .scene import Scene
+from .subjects import SUBJECTS
+
+PROFILES = ("documented", "leaks")
+
+__all__ = ["PROFILES", "generate"]
+
+
+def generate(profile: str, seed: int) -> Program:
+    """The program number `seed` of `profile`."""
+    draw = Draw(f"{profile}/{seed}")
+    scene = Scene(profile, draw)
+    names = sorted(SUBJECTS)
+    theme = draw.some(names, 3)
+    weights = [(write, weight * (6.0 if name in theme else 1.0)) for name in names for write, weight in SUBJECTS[name]]
+    creation.opening(scene)
+    length = draw.between(8, 22)
+    attempts = 0
+    while len(scene.lines) < length and attempts < 200:
+        attempts += 1
+        draw.weighted(weights)(scene)
+        if scene.depth and draw.chance(0.22):
+            modes.close(scene)
+    return Program(profile, seed, _without_open_ends(scene.lines))
+
+
+def _without_open_ends(lines: list[str]) -> tuple[str, ...]:
+    """A `with` that nothing follows is no Python."""
+    while lines and lines[-1].endswith(":"):
+        lines.pop()
+    return tuple(lines)
