@@ -1,0 +1,21 @@
+"""TorchScript archives without PyTorch: `load(path)` gives a module that runs on the shim.
+
+    module = jit.load("model.pt")
+    module.eval()
+    output = module(images)
+
+The archive is a real one, as PyTorch's `torch.jit.save` writes it: a zip file with the model's attributes
+as a pickle, its tensors as raw records, and its code in a subset of Python's syntax. Nothing of it is
+trusted. The zip is checked, the pickle goes through a machine that calls nothing, the code is walked and
+its ops are looked up in a closed table; whatever does not fit is an `ArchiveError` with the file, the line
+and the reason.
+"""
+
+from __future__ import annotations
+
+from .archive import Limits
+from .errors import ArchiveError, Error
+from .loader import load
+from .module import Method, Module
+
+__all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]
