@@ -1,0 +1,79 @@
+"""`guardfix run`: a C++ or Python program on the shim."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+PYTHON_SUFFIXES = {".py"}
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": False},
+    short_help="Compile and run a C++ or Python program on the runtime shim.",
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("arguments", nargs=-1, metavar="[-- ARG...]")
+@click.option(
+    "--include",
+    "-I",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Look for headers in DIR, too.",
+)
+@click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
+@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name, or a file).")
+@click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
+@click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
+@click.option("--flag", "flags", multiple=True, metavar="FLAG", help="Pass FLAG to the compiler as it is.")
+@click.option("--trace", is_flag=True, help="Print guard scopes and each op's kernels, flags and version to stderr.")
+@click.option(
+    "--legacy-since19",
+    is_flag=True,
+    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9 (hides Autograd only); by default it has "
+    "the one before (hides ADInplaceOrView, too).",
+)
+@click.option("--backend", default="guardfix.runtime_shim", show_default=True, hidden=True)
+def command(
+    file: Path,
+    arguments: tuple[str, ...],
+    include: tuple[Path, ...],
+    define: tuple[str, ...],
+    link: tuple[str, ...],
+    standard: str,
+    compiler: str | None,
+    flags: tuple[str, ...],
+    trace: bool,
+    legacy_since19: bool,
+    backend: str,
+) -> None:
+    """Run FILE on the runtime shim; no PyTorch is needed.
+
+    A C++ file is compiled against the shim's headers (once: what was compiled is kept until something that
+    went into it changes) and its main is called with FILE and the ARGs. A Python file is executed with `torch`
+    bound to the shim. What the program prints passes through, and its status is the exit status; 2 when it
+    could not be run at all.
+    """
+    from guardfix.runtime_shim.native import Options, ProgramError, run_cpp, run_python
+
+    try:
+        if file.suffix in PYTHON_SUFFIXES:
+            status = run_python(file, arguments, module=backend, trace=trace, legacy_since19=legacy_since19)
+        else:
+            options = Options(
+                include=include, define=define, link=link, standard=standard, flags=flags, compiler=compiler
+            )
+            status = run_cpp(
+                file, arguments, options=options, module=backend, trace=trace, legacy_since19=legacy_since19
+            )
+    except ProgramError as error:
+        click.echo(f"guardfix run: {error}", err=True)
+        status = 2
+    except OSError as error:
+        click.echo(f"guardfix run: {error.filename or file}: {error.strerror or error}", err=True)
+        status = 2
+    sys.exit(status)

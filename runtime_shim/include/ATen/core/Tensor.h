@@ -1,0 +1,433 @@
+// at::Tensor: a handle to a tensor of the Python module.
+#pragma once
+
+#include <ATen/core/TensorAccessor.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/TensorOptions.h>
+#include <guardfix/call.h>
+#include <torch/csrc/autograd/view_meta.h>
+
+#include <atomic>
+#include <tuple>
+
+namespace c10 {
+using TensorList = ArrayRef<at::Tensor>;
+template <typename T>
+class List;
+}  // namespace c10
+
+namespace torch::autograd {
+class NodePtr;
+}
+
+namespace at {
+using namespace c10;  // NOLINT: as in PyTorch, at:: has everything that c10:: has
+using TensorList = c10::TensorList;
+
+namespace indexing {
+class TensorIndex;
+}
+
+/// The version counter of a tensor, as `unsafeGetTensorImpl()->version_counter()` gives it.
+class VersionCounter {
+ public:
+  explicit VersionCounter(guardfix::Object tensor) : tensor_(std::move(tensor)) {}
+  /// Errors for an inference tensor, which has no version.
+  uint32_t current_version() const {
+    static const guardfix::Hook version{"version"};
+    const guardfix::Object value = version({tensor_});
+    const guardfix::Gil gil;
+    return static_cast<uint32_t>(guardfix::as_integer(value.get(), "_version"));
+  }
+
+ private:
+  guardfix::Object tensor_;
+};
+
+/// One per Python tensor, shared by all handles to it.
+class TensorImpl {
+ public:
+  TensorImpl(const TensorImpl&) = delete;
+  TensorImpl& operator=(const TensorImpl&) = delete;
+  ~TensorImpl();
+
+  VersionCounter version_counter() const { return VersionCounter(guardfix::Object::borrow(object_)); }
+  void bump_version() const {
+    static const guardfix::Hook bump{"bump_version"};
+    bump({object_});
+  }
+  DispatchKeySet key_set() const;
+  IntArrayRef sizes() const { return refreshed(sizes_, "sizes"); }
+  IntArrayRef strides() const { return refreshed(strides_, "strides"); }
+  int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
+  int64_t numel() const {
+    int64_t n = 1;
+    for (int64_t size : sizes()) n *= size;
+    return n;
+  }
+  bool is_inference() const { return !key_set().has(DispatchKey::ADInplaceOrView); }
+  /// What is known of the tensor as a view; null when it is none.
+  torch::autograd::DifferentiableViewMeta* autograd_meta() const;
+
+  PyObject* object() const { return object_; }
+  size_t use_count() const { return references_.load(); }
+
+ private:
+  friend class Tensor;
+  TensorImpl(PyObject* object, TensorImpl* next) : object_(object), next_(next) { Py_INCREF(object_); }
+
+  /// The one TensorImpl of a Python tensor, with one more reference. The caller holds the interpreter lock.
+  static TensorImpl* of(PyObject* object) {
+    TensorImpl*& first = bucket(object);
+    for (TensorImpl* impl = first; impl != nullptr; impl = impl->next_) {
+      if (impl->object_ != object) continue;
+      int references = impl->references_.load();
+      while (references > 0)  // at 0 its last handle is just letting go of it
+        if (impl->references_.compare_exchange_weak(references, references + 1)) return impl;
+    }
+    first = new TensorImpl(object, first);
+    return first;
+  }
+  void retain() { references_.fetch_add(1); }
+  void release() {
+    if (references_.fetch_sub(1) != 1) return;
+    if (!Py_IsInitialized()) return;  // a static tensor outlives the interpreter
+    const guardfix::Gil gil;
+    TensorImpl** link = &bucket(object_);
+    while (*link != this) link = &(*link)->next_;
+    *link = next_;
+    delete this;
+  }
+  /// All that there are, in a table of lists. (A std::unordered_map costs each program 50 ms of compiling.)
+  static TensorImpl*& bucket(PyObject* object) {
+    static TensorImpl* table[1024] = {};
+    return table[(reinterpret_cast<uintptr_t>(object) >> 4) % 1024];
+  }
+  /// The sizes or strides now. The memory stays where it is while nothing changes, so that a view of it lasts.
+  IntArrayRef refreshed(std::vector<int64_t>& values, const char* hook) const {
+    const guardfix::Gil gil;
+    auto now = guardfix::integers_of<int64_t>(guardfix::ask(hook, {object_}), hook);
+    if (now != values) values = std::move(now);
+    return values;
+  }
+
+  PyObject* object_;
+  std::atomic<int> references_{1};
+  mutable std::vector<int64_t> sizes_, strides_;
+  mutable Tensor* grad_ = nullptr;  // owned; what grad() last gave a reference to
+  mutable torch::autograd::DifferentiableViewMeta view_meta_{object_};
+  TensorImpl* next_;  // in the same bucket
+};
+
+/// What `Tensor::mutable_grad()` gives: the gradient, which can be assigned to.
+class GradSlot;
+
+class Tensor {
+ public:
+  Tensor() {}
+  Tensor(const Tensor& other) : impl_(other.impl_) {
+    if (impl_ != nullptr) impl_->retain();
+  }
+  Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+  ~Tensor() { reset(); }
+
+  /// A handle to a Python tensor; None gives an undefined tensor.
+  static Tensor from_python(const guardfix::Object& object) {
+    Tensor tensor;
+    if (!object || object.get() == Py_None) return tensor;
+    const guardfix::Gil gil;
+    tensor.impl_ = TensorImpl::of(object.get());
+    return tensor;
+  }
+
+  // A name is rebound, an element is written: `t = u` and `t[0] = u` are different operators.
+  Tensor& operator=(const Tensor& other) & {
+    Tensor copy(other);
+    std::swap(impl_, copy.impl_);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) & noexcept {
+    std::swap(impl_, other.impl_);
+    return *this;
+  }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+  Tensor& operator=(const Tensor& other) && { return copy_(other); }
+  Tensor& operator=(Tensor&& other) && { return copy_(other); }
+
+  // ---- identity
+  bool defined() const { return impl_ != nullptr; }
+  void reset() {
+    if (impl_ != nullptr) std::exchange(impl_, nullptr)->release();
+  }
+  bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
+  size_t use_count() const noexcept { return impl_ == nullptr ? 0 : impl_->use_count(); }
+  TensorImpl* unsafeGetTensorImpl() const { return impl_; }
+
+  // ---- shape and type
+  IntArrayRef sizes() const { return defined() ? impl().sizes() : IntArrayRef(undefined_sizes, 1); }
+  IntArrayRef strides() const { return impl().strides(); }
+  int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
+  int64_t ndimension() const { return dim(); }
+  int64_t numel() const { return defined() ? impl().numel() : 0; }
+  int64_t size(int64_t dim) const { return sizes()[wrapped(dim)]; }
+  int64_t stride(int64_t dim) const { return strides()[wrapped(dim)]; }
+  int64_t storage_offset() const { return integer("storage_offset"); }
+  ScalarType scalar_type() const;
+  caffe2::TypeMeta dtype() const { return caffe2::TypeMeta(scalar_type()); }
+  Device device() const {
+    impl();
+    return kCPU;
+  }
+  DeviceIndex get_device() const { return device().index(); }
+  Layout layout() const { return kStrided; }
+  TensorOptions options() const { return TensorOptions().dtype(dtype()).device(device()).layout(layout()); }
+  size_t itemsize() const { return elementSize(scalar_type()); }
+  int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
+  size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
+  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return truth("is_contiguous"); }
+  bool is_floating_point() const { return isFloatingType(scalar_type()); }
+  bool is_complex() const { return isComplexType(scalar_type()); }
+  bool is_signed() const { return isSignedType(scalar_type()); }
+  bool is_cpu() const { return true; }
+  bool is_cuda() const { return false; }
+  bool is_sparse() const { return false; }
+  bool is_alias_of(const Tensor& other) const { return truth("is_alias_of", other); }
+  std::string toString() const { return defined() ? c10::str("CPU", scalar_type(), "Type") : "UndefinedType"; }
+  void print() const;
+
+  // ---- elements
+  template <typename T>
+  T item() const {
+    return item().to<T>();
+  }
+  Scalar item() const;
+  void* data_ptr() const { return address(); }
+  template <typename T>
+  C10_DEPRECATED_MESSAGE("Tensor.data<T>() is deprecated. Please use Tensor.data_ptr<T>() instead.")
+  T* data() const {
+    return data_ptr<T>();
+  }
+  /// The elements; an error when they are not of type T.
+  template <typename T>
+  T* data_ptr() const {
+    require_type<std::remove_const_t<T>>();
+    return static_cast<T*>(address());
+  }
+  const void* const_data_ptr() const { return address(); }
+  template <typename T>
+  const T* const_data_ptr() const {
+    return data_ptr<std::remove_const_t<T>>();
+  }
+  void* mutable_data_ptr() const { return address(); }
+  template <typename T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <typename T, size_t N>
+  TensorAccessor<T, N> accessor() const& {
+    static_assert(N > 0, "accessor is used for indexing tensor, for scalars use *data_ptr<T>()");
+    TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
+    return TensorAccessor<T, N>(data_ptr<T>(), sizes().data(), strides().data());
+  }
+  template <typename T, size_t N>
+  TensorAccessor<T, N> accessor() && = delete;  // its elements would be gone at the semicolon
+
+  // ---- autograd
+  bool requires_grad() const { return truth("requires_grad"); }
+  const Tensor& set_requires_grad(bool requires_grad) const;
+  const Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
+  bool is_leaf() const { return truth("is_leaf"); }
+  bool is_view() const { return truth("is_view"); }
+  bool is_inference() const { return truth("is_inference"); }
+  bool retains_grad() const { return truth("retains_grad"); }
+  void retain_grad() const;
+  int64_t output_nr() const { return integer("output_nr"); }
+  int64_t _version() const { return integer("version"); }
+  Tensor _base() const;
+  torch::autograd::NodePtr grad_fn() const;
+  const Tensor& grad() const;
+  GradSlot mutable_grad() const;
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false, std::optional<TensorList> inputs = std::nullopt) const;
+  Tensor data() const;
+  Tensor variable_data() const { return data(); }
+  Tensor tensor_data() const { return data(); }
+  void set_data(const Tensor& new_data) const;
+  /// `hook(grad)` sees the gradient of this tensor; what it returns, if anything, takes its place.
+  template <typename Hook>
+  unsigned register_hook(Hook&& hook) const;
+  DispatchKeySet key_set() const { return impl().key_set(); }
+
+  // ---- indexing
+  Tensor operator[](int64_t index) const { return select(0, index); }
+  Tensor operator[](const Scalar& index) const;
+  Tensor operator[](const Tensor& index) const;
+  Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values);
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values);
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
+
+  // ---- conversion
+  Tensor to(ScalarType type, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor toType(ScalarType type) const { return to(type); }
+  Tensor cpu() const { return to(kCPU); }
+  Tensor cuda() const { return to(kCUDA); }
+
+  // ---- operators
+  Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator+=(const Scalar& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator-=(const Scalar& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator*=(const Scalar& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor& operator&=(const Tensor& other) { return bitwise_and_(other); }
+  Tensor& operator|=(const Tensor& other) { return bitwise_or_(other); }
+  Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
+
+  // ---- the ops, as methods
+#define GUARDFIX_METHOD_CALLING(Callable, kind, name, parameters, arguments) \
+  GUARDFIX_RESULT_##kind name parameters const {                             \
+    using guardfix::kw, guardfix::kw_unless;                                 \
+    static const guardfix::Callable op{#name};                               \
+    GUARDFIX_RETURN_##kind(*this, op({*this GUARDFIX_SPREAD arguments}))     \
+  }
+#define GUARDFIX_OP(...) GUARDFIX_METHOD_CALLING(Op, __VA_ARGS__)
+#define GUARDFIX_METHOD(...) GUARDFIX_METHOD_CALLING(Op, __VA_ARGS__)
+#define GUARDFIX_OP_WITH_NUMBER(...) GUARDFIX_METHOD_CALLING(ScalarOp, __VA_ARGS__)
+#include <ATen/core/ops.def>
+#undef GUARDFIX_METHOD_CALLING
+
+ private:
+  friend class TensorImpl;
+  static constexpr int64_t undefined_sizes[] = {0};
+
+  TensorImpl& impl() const {
+    TORCH_CHECK(impl_ != nullptr, "tensor does not have a device");
+    return *impl_;
+  }
+  size_t wrapped(int64_t dim) const {
+    const int64_t n = this->dim();
+    TORCH_CHECK_INDEX(n != 0, "Dimension specified as ", dim, " but tensor has no dimensions");
+    TORCH_CHECK_INDEX(dim >= -n && dim < n, "Dimension out of range (expected to be in range of [", -n, ", ", n - 1,
+                      "], but got ", dim, ")");
+    return static_cast<size_t>(dim < 0 ? dim + n : dim);
+  }
+  template <typename T>
+  void require_type() const {
+    TORCH_CHECK(scalar_type() == CppTypeToScalarType<T>::value, "expected scalar type ",
+                CppTypeToScalarType<T>::value, " but found ", scalar_type());
+  }
+  bool truth(const char* hook) const;
+  bool truth(const char* hook, const Tensor& other) const;
+  int64_t integer(const char* hook) const;
+  void* address() const { return reinterpret_cast<void*>(integer("data_ptr")); }
+
+  TensorImpl* impl_ = nullptr;
+};
+
+class GradSlot : public Tensor {
+ public:
+  GradSlot(Tensor owner, const Tensor& grad) : Tensor(grad), owner_(std::move(owner)) {}
+  GradSlot& operator=(const Tensor& grad) {
+    Tensor::operator=(grad);
+    store();
+    return *this;
+  }
+  void reset() { *this = Tensor(); }
+
+ private:
+  void store() const;
+  Tensor owner_;
+};
+
+/// Either holds a tensor or none; converts to what it holds. What ops with an optional tensor take.
+using OptionalTensor = std::optional<Tensor>;
+
+}  // namespace at
+
+namespace guardfix {
+
+inline PyObject* object_of(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.unsafeGetTensorImpl()->object() : nullptr;
+}
+
+inline bool Arg::is_undefined_tensor() const {
+  return kind_ == Kind::tensor && !static_cast<const at::Tensor*>(pointer_)->defined();
+}
+
+inline Object Arg::python() const {
+  const auto tensor = [](const at::Tensor& t) {
+    PyObject* object = object_of(t);
+    return Object::borrow(object == nullptr ? Py_None : object);
+  };
+  switch (kind_) {
+    case Kind::tensor:
+      return tensor(*static_cast<const at::Tensor*>(pointer_));
+    case Kind::scalar:
+      return number(*static_cast<const c10::Scalar*>(pointer_));
+    case Kind::integer:
+      return Object::steal(PyLong_FromLongLong(integer_));
+    case Kind::real:
+      return Object::steal(PyFloat_FromDouble(real_));
+    case Kind::boolean:
+      return Object::steal(PyBool_FromLong(integer_ != 0));
+    case Kind::text:
+      return Object::steal(
+          PyUnicode_FromStringAndSize(static_cast<const char*>(pointer_), static_cast<Py_ssize_t>(size_)));
+    case Kind::dtype:
+      return dtype_object(static_cast<c10::ScalarType>(integer_));
+    case Kind::device: {
+      const std::string name = static_cast<const c10::Device*>(pointer_)->str();
+      return Object::steal(PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+    }
+    case Kind::integers:
+      return list_of(static_cast<const int64_t*>(pointer_), size_,
+                     [](int64_t i) { return Object::steal(PyLong_FromLongLong(i)); });
+    case Kind::reals:
+      return list_of(static_cast<const double*>(pointer_), size_,
+                     [](double x) { return Object::steal(PyFloat_FromDouble(x)); });
+    case Kind::tensors:
+      return list_of(static_cast<const at::Tensor*>(pointer_), size_, tensor);
+    case Kind::object:
+      return Object::borrow(static_cast<PyObject*>(const_cast<void*>(pointer_)));
+    default:
+      return Object::borrow(Py_None);
+  }
+}
+
+inline std::vector<at::Tensor> tensors_of(const Object& sequence) {
+  const Gil gil;
+  const Object fast = checked(PySequence_Fast(sequence.get(), "expected tensors"), "tensors");
+  std::vector<at::Tensor> tensors;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i)
+    tensors.push_back(at::Tensor::from_python(Object::borrow(PySequence_Fast_GET_ITEM(fast.get(), i))));
+  return tensors;
+}
+
+inline std::tuple<at::Tensor, at::Tensor> pair_of(const Object& sequence) {
+  std::vector<at::Tensor> both = tensors_of(sequence);
+  TORCH_INTERNAL_ASSERT(both.size() == 2, "an op gave ", both.size(), " tensors where two were expected");
+  return {both[0], both[1]};
+}
+
+inline bool truth_of(const Object& value) {
+  const Gil gil;
+  return as_bool(value.get(), "bool");
+}
+
+}  // namespace guardfix
+
+#include <ATen/core/Tensor_inl.h>

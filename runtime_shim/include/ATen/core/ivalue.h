@@ -1,0 +1,474 @@
+// c10::IValue: a value of any type that TorchScript knows, here a Python object; c10::List and c10::Dict.
+#pragma once
+
+#include <ATen/core/Formatting.h>
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace c10 {
+
+class IValue;
+template <typename T>
+class List;
+template <typename Key, typename Value>
+class Dict;
+
+namespace ivalue {
+class Tuple;
+class TuplePtr;
+}  // namespace ivalue
+
+class IValue final {
+ public:
+  IValue() : IValue(guardfix::Object()) {}
+  IValue(std::nullopt_t) : IValue() {}
+  IValue(guardfix::Object object) : object_(std::move(object)) {
+    if (object_.get() == Py_None) object_ = guardfix::Object();
+  }
+  IValue(const at::Tensor& value) : IValue(made(value)) {}
+  IValue(const Scalar& value) : IValue(made(value)) {}
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  IValue(T value) : IValue(made(value)) {}
+  IValue(const char* value) : IValue(made(value)) {}
+  IValue(const std::string& value) : IValue(made(value)) {}
+  IValue(Device value) : IValue(made(value)) {}
+  IValue(IntArrayRef values) : IValue(made(values)) {}
+  IValue(ArrayRef<double> values) : IValue(made(values)) {}
+  template <typename T>
+  IValue(const std::vector<T>& values) : IValue(list(values)) {}
+  template <typename T>
+  IValue(const std::optional<T>& value) : IValue() {
+    if (value.has_value()) *this = IValue(*value);
+  }
+  template <typename T>
+  IValue(const List<T>& values) : IValue(values.object()) {}
+  template <typename Key, typename Value>
+  IValue(const Dict<Key, Value>& values) : IValue(values.object()) {}
+  template <typename... Elements>
+  IValue(const std::tuple<Elements...>& values)
+      : IValue(tuple(std::apply([](const auto&... v) { return std::vector<IValue>{IValue(v)...}; }, values))) {}
+  IValue(const ivalue::TuplePtr& value);
+
+  bool isNone() const { return !object_; }
+  bool isTensor() const;
+  bool isBool() const { return object_ && PyBool_Check(object_.get()); }
+  bool isInt() const { return object_ && PyLong_Check(object_.get()) && !isBool(); }
+  bool isDouble() const { return object_ && PyFloat_Check(object_.get()); }
+  bool isScalar() const { return isInt() || isDouble() || isBool(); }
+  bool isString() const { return object_ && PyUnicode_Check(object_.get()); }
+  bool isList() const { return object_ && PyList_Check(object_.get()); }
+  bool isTuple() const { return object_ && PyTuple_Check(object_.get()); }
+  bool isGenericDict() const { return object_ && PyDict_Check(object_.get()); }
+  bool isIntList() const { return all(&IValue::isInt); }
+  bool isDoubleList() const { return all(&IValue::isDouble); }
+  bool isTensorList() const { return all(&IValue::isTensor); }
+  std::string tagKind() const;
+
+  at::Tensor toTensor() const;
+  int64_t toInt() const {
+    expect(isInt() || isBool(), "Int");
+    const guardfix::Gil gil;
+    return guardfix::as_integer(object_.get(), "toInt");
+  }
+  double toDouble() const {
+    expect(isDouble() || isInt(), "Double");
+    const guardfix::Gil gil;
+    return guardfix::as_real(object_.get(), "toDouble");
+  }
+  bool toBool() const {
+    expect(isBool(), "Bool");
+    return object_.get() == Py_True;
+  }
+  Scalar toScalar() const {
+    expect(isScalar(), "Scalar");
+    const guardfix::Gil gil;
+    return guardfix::scalar_of(object_.get(), "toScalar");
+  }
+  /// The text; lives as long as this value.
+  const std::string& toStringRef() const {
+    expect(isString(), "String");
+    const guardfix::Gil gil;
+    text_ = guardfix::text_of(object_.get());
+    return text_;
+  }
+  Device toDevice() const { return Device(toStringRef()); }
+  /// The elements of a list or a tuple.
+  std::vector<IValue> elements() const;
+  /// The pairs of a dictionary.
+  std::vector<IValue> items() const {
+    expect(isGenericDict(), "GenericDict");
+    const guardfix::Gil gil;
+    return IValue(guardfix::checked(PyDict_Items(object_.get()), "items")).elements();
+  }
+  std::vector<IValue> toListRef() const { return elements(); }
+  std::vector<int64_t> toIntVector() const { return toVector<int64_t>(); }
+  std::vector<double> toDoubleVector() const { return toVector<double>(); }
+  std::vector<at::Tensor> toTensorVector() const { return toVector<at::Tensor>(); }
+  // Templates, so that only a program that uses one pays for compiling it.
+  template <typename T = int64_t>
+  List<T> toIntList() const {
+    return to<List<T>>();
+  }
+  template <typename T = double>
+  List<T> toDoubleList() const {
+    return to<List<T>>();
+  }
+  template <typename T = bool>
+  List<T> toBoolList() const {
+    return to<List<T>>();
+  }
+  template <typename T = at::Tensor>
+  List<T> toTensorList() const {
+    return to<List<T>>();
+  }
+  template <typename T = IValue>
+  List<T> toList() const {
+    return to<List<T>>();
+  }
+  template <typename T = IValue>
+  Dict<T, T> toGenericDict() const {
+    return to<Dict<T, T>>();
+  }
+  ivalue::TuplePtr toTuple() const;
+  /// Pointer-like access to the tuple, as `value.toTupleRef().elements()`.
+  ivalue::Tuple toTupleRef() const;
+  template <typename T>
+  std::optional<T> toOptional() const {
+    return isNone() ? std::nullopt : std::optional<T>(to<T>());
+  }
+  template <typename T>
+  T to() const;
+
+  const guardfix::Object& object() const { return object_; }
+  bool is(const IValue& other) const { return object_.get() == other.object_.get(); }
+
+ private:
+  static guardfix::Object made(guardfix::Arg arg) {
+    const guardfix::Gil gil;
+    return arg.python();
+  }
+  template <typename T>
+  static guardfix::Object list(const std::vector<T>& values) {
+    const guardfix::Gil gil;
+    guardfix::Object list = guardfix::checked(PyList_New(0), "list");
+    for (const auto& value : values) {
+      const IValue item(static_cast<const T&>(value));
+      PyList_Append(list.get(), item.python());
+    }
+    return list;
+  }
+  static guardfix::Object tuple(const std::vector<IValue>& values) {
+    const guardfix::Gil gil;
+    guardfix::Object tuple = guardfix::checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())), "tuple");
+    for (size_t i = 0; i < values.size(); ++i)
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                       guardfix::Object::borrow(values[i].python()).release());
+    return tuple;
+  }
+  template <typename T>
+  std::vector<T> toVector() const {
+    std::vector<T> values;
+    for (const IValue& item : elements()) values.push_back(item.to<T>());
+    return values;
+  }
+  PyObject* python() const { return object_ ? object_.get() : Py_None; }
+  bool all(bool (IValue::*is)() const) const {
+    if (!isList()) return false;
+    for (const IValue& item : elements())
+      if (!(item.*is)()) return false;
+    return true;
+  }
+  void expect(bool matches, const char* kind) const {
+    TORCH_CHECK(matches, "Expected ", kind, " but got ", tagKind());
+  }
+  template <typename T>
+  friend class List;
+  template <typename Key, typename Value>
+  friend class Dict;
+
+  guardfix::Object object_;
+  mutable std::string text_;  // what toStringRef refers to
+};
+
+namespace ivalue {
+
+/// A fixed number of values of any types.
+class Tuple {
+ public:
+  explicit Tuple(std::vector<IValue> elements) : elements_(std::move(elements)) {}
+  static TuplePtr create(std::vector<IValue> elements);
+  /// By value: `const auto& e = value.toTuple()->elements();` is safe.
+  std::vector<IValue> elements() const { return elements_; }
+  size_t size() const { return elements_.size(); }
+
+ private:
+  std::vector<IValue> elements_;
+};
+
+/// Used as a pointer to a tuple.
+class TuplePtr {
+ public:
+  explicit TuplePtr(Tuple tuple) : tuple_(std::move(tuple)) {}
+  const Tuple* operator->() const { return &tuple_; }
+  const Tuple& operator*() const { return tuple_; }
+
+ private:
+  Tuple tuple_;
+};
+
+inline TuplePtr Tuple::create(std::vector<IValue> elements) { return TuplePtr(Tuple(std::move(elements))); }
+
+}  // namespace ivalue
+
+inline IValue::IValue(const ivalue::TuplePtr& value) : IValue(tuple(value->elements())) {}
+inline ivalue::TuplePtr IValue::toTuple() const {
+  expect(isTuple(), "Tuple");
+  return ivalue::Tuple::create(elements());
+}
+inline ivalue::Tuple IValue::toTupleRef() const { return *toTuple(); }
+
+inline bool IValue::isTensor() const {
+  if (!object_) return false;
+  static const guardfix::Hook is_tensor{"is_tensor"};
+  return guardfix::truth_of(is_tensor({object_}));
+}
+inline at::Tensor IValue::toTensor() const {
+  if (isNone()) return at::Tensor();
+  expect(isTensor(), "Tensor");
+  return at::Tensor::from_python(object_);
+}
+inline std::string IValue::tagKind() const {
+  if (isNone()) return "None";
+  if (isBool()) return "Bool";
+  if (isInt()) return "Int";
+  if (isDouble()) return "Double";
+  if (isString()) return "String";
+  if (isList()) return "GenericList";
+  if (isTuple()) return "Tuple";
+  if (isGenericDict()) return "GenericDict";
+  return isTensor() ? "Tensor" : "Object";
+}
+inline std::vector<IValue> IValue::elements() const {
+  TORCH_CHECK(isList() || isTuple(), "Expected GenericList but got ", tagKind());
+  const guardfix::Gil gil;
+  std::vector<IValue> values;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object_.get()); ++i)
+    values.emplace_back(guardfix::Object::borrow(PySequence_Fast_GET_ITEM(object_.get(), i)));
+  return values;
+}
+
+template <typename T>
+struct IValueAs;
+template <typename T>
+T IValue::to() const {
+  return IValueAs<T>::from(*this);
+}
+#define C10_IVALUE_AS(type, method)                                   \
+  template <>                                                         \
+  struct IValueAs<type> {                                             \
+    static type from(const IValue& value) { return value.method(); }  \
+  };
+C10_IVALUE_AS(at::Tensor, toTensor)
+C10_IVALUE_AS(int64_t, toInt)
+C10_IVALUE_AS(double, toDouble)
+C10_IVALUE_AS(bool, toBool)
+C10_IVALUE_AS(std::string, toStringRef)
+C10_IVALUE_AS(Scalar, toScalar)
+C10_IVALUE_AS(ivalue::TuplePtr, toTuple)
+#undef C10_IVALUE_AS
+template <>
+struct IValueAs<int> {
+  static int from(const IValue& value) { return static_cast<int>(value.toInt()); }
+};
+template <>
+struct IValueAs<float> {
+  static float from(const IValue& value) { return static_cast<float>(value.toDouble()); }
+};
+template <>
+struct IValueAs<IValue> {
+  static IValue from(const IValue& value) { return value; }
+};
+template <typename T>
+struct IValueAs<std::optional<T>> {
+  static std::optional<T> from(const IValue& value) { return value.toOptional<T>(); }
+};
+template <typename T>
+struct IValueAs<std::vector<T>> {
+  static std::vector<T> from(const IValue& value) {
+    std::vector<T> values;
+    for (const IValue& item : value.elements()) values.push_back(item.to<T>());
+    return values;
+  }
+};
+template <typename T>
+struct IValueAs<List<T>> {
+  static List<T> from(const IValue& value) { return List<T>(value.object()); }
+};
+template <typename Key, typename Value>
+struct IValueAs<Dict<Key, Value>> {
+  static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(value.object()); }
+};
+
+template <typename T>
+class List final {
+ public:
+  List() : List(std::initializer_list<T>{}) {}
+  List(std::initializer_list<T> values) : object_(IValue::list(std::vector<T>(values))) {}
+  explicit List(ArrayRef<T> values) : object_(IValue::list(values.vec())) {}
+  explicit List(guardfix::Object list) : object_(std::move(list)) {}
+
+  size_t size() const { return vec_of_values().size(); }
+  bool empty() const { return size() == 0; }
+  T get(size_t index) const { return vec_of_values().at(index).template to<T>(); }
+  T operator[](size_t index) const { return get(index); }
+  void push_back(const T& value) const {
+    const IValue item(value);
+    const guardfix::Gil gil;
+    if (PyList_Append(object_.get(), item.python()) < 0) guardfix::throw_python_error("push_back");
+  }
+  void set(size_t index, const T& value) const {
+    const IValue item(value);
+    const guardfix::Gil gil;
+    if (PyList_SetItem(object_.get(), static_cast<Py_ssize_t>(index),
+                       guardfix::Object::borrow(item.python()).release()) < 0)
+      guardfix::throw_python_error("set");
+  }
+  std::vector<T> vec() const {
+    std::vector<T> values;
+    for (const IValue& item : vec_of_values()) values.push_back(item.template to<T>());
+    return values;
+  }
+  /// The elements now; an iterator that is kept sees no later change.
+  auto begin() const {
+    now_ = vec();
+    return now_.begin();
+  }
+  auto end() const { return now_.end(); }
+  const guardfix::Object& object() const { return object_; }
+
+ private:
+  std::vector<IValue> vec_of_values() const { return IValue(object_).elements(); }
+  guardfix::Object object_;
+  mutable std::vector<T> now_;  // what is being iterated over
+};
+
+template <typename Key, typename Value>
+class Dict final {
+ public:
+  /// A key and its value, as iteration gives them.
+  class Entry {
+   public:
+    Entry(Key key, Value value) : key_(std::move(key)), value_(std::move(value)) {}
+    const Key& key() const { return key_; }
+    const Value& value() const { return value_; }
+
+   private:
+    Key key_;
+    Value value_;
+  };
+
+  Dict() {
+    const guardfix::Gil gil;
+    object_ = guardfix::checked(PyDict_New(), "Dict");
+  }
+  explicit Dict(guardfix::Object dict) : object_(std::move(dict)) {}
+
+  size_t size() const {
+    const guardfix::Gil gil;
+    return static_cast<size_t>(PyDict_Size(object_.get()));
+  }
+  bool empty() const { return size() == 0; }
+  bool contains(const Key& key) const {
+    const IValue k(key);
+    const guardfix::Gil gil;
+    return PyDict_Contains(object_.get(), k.python()) == 1;
+  }
+  Value at(const Key& key) const {
+    const IValue k(key);
+    const guardfix::Gil gil;
+    PyObject* value = PyDict_GetItemWithError(object_.get(), k.python());
+    TORCH_CHECK_INDEX(value != nullptr, "Argument passed to at() was not in the map.");
+    return IValue(guardfix::Object::borrow(value)).to<Value>();
+  }
+  void insert_or_assign(const Key& key, const Value& value) const {
+    const IValue k(key), v(value);
+    const guardfix::Gil gil;
+    if (PyDict_SetItem(object_.get(), k.python(), v.python()) < 0) guardfix::throw_python_error("insert_or_assign");
+  }
+  void insert(const Key& key, const Value& value) const {
+    if (!contains(key)) insert_or_assign(key, value);
+  }
+  std::vector<Entry> entries() const {
+    const guardfix::Gil gil;
+    std::vector<Entry> all;
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(object_.get(), &position, &key, &value) != 0)
+      all.emplace_back(IValue(guardfix::Object::borrow(key)).to<Key>(),
+                       IValue(guardfix::Object::borrow(value)).to<Value>());
+    return all;
+  }
+  auto begin() const {
+    now_ = entries();
+    return now_.begin();
+  }
+  auto end() const { return now_.end(); }
+  const guardfix::Object& object() const { return object_; }
+
+ private:
+  guardfix::Object object_;
+  mutable std::vector<Entry> now_;  // what is being iterated over
+};
+
+
+namespace detail {
+/// The elements of a list, a tuple or a dictionary as printed, between brackets.
+template <typename Elements, typename Print>
+void print_between(std::ostream& out, const char* open, const Elements& elements, const char* close, Print print) {
+  out << open;
+  const char* separator = "";
+  for (const auto& element : elements) {
+    out << separator;
+    print(element);
+    separator = ", ";
+  }
+  out << close;
+}
+}  // namespace detail
+
+inline std::ostream& operator<<(std::ostream& out, const IValue& value) {
+  const auto print = [&out](const IValue& item) { out << item; };
+  if (value.isNone()) return out << "None";
+  if (value.isTensor()) return out << value.toTensor();
+  if (value.isBool()) return out << (value.toBool() ? "True" : "False");
+  if (value.isInt()) return out << value.toInt();
+  if (value.isDouble()) {
+    const double number = value.toDouble();
+    return out << at::detail::shortest(number) << (number == static_cast<int64_t>(number) ? "." : "");
+  }
+  if (value.isString()) return out << value.toStringRef();
+  if (value.isList()) {
+    detail::print_between(out, "[", value.elements(), "]", print);
+  } else if (value.isTuple()) {
+    detail::print_between(out, "(", value.elements(), value.elements().size() == 1 ? ",)" : ")", print);
+  } else if (value.isGenericDict()) {
+    detail::print_between(out, "{", value.items(), "}", [&out](const IValue& item) {
+      const auto key_and_value = item.elements();
+      out << key_and_value[0] << ": " << key_and_value[1];
+    });
+  } else {
+    const guardfix::Gil gil;
+    out << guardfix::text_of(value.object().get());
+  }
+  return out;
+}
+
+}  // namespace c10
+
+namespace at {
+using c10::IValue;
+}  // namespace at

@@ -1,0 +1,84 @@
+// The nodes of the autograd graph, as far as programs look at them: torch::autograd::Node. Included where at::Tensor
+// is complete.
+#pragma once
+
+#include <guardfix/call.h>
+
+#include <string>
+#include <vector>
+
+namespace torch::autograd {
+
+using at::Tensor;
+using Variable = at::Tensor;
+using variable_list = std::vector<Variable>;
+
+struct Edge;
+
+/// A node of the graph: what `grad_fn()` points to.
+class Node {
+ public:
+  Node() = default;
+  explicit Node(guardfix::Object object) : object_(std::move(object)) {}
+  /// For example MulBackward0.
+  std::string name() const {
+    static const guardfix::Hook read{"node_name"};
+    const guardfix::Object name = read({object_});
+    const guardfix::Gil gil;
+    return guardfix::text_of(name.get());
+  }
+  /// Where the gradients of the inputs go.
+  std::vector<Edge> next_edges() const;
+  Edge next_edge(size_t index) const;
+  const guardfix::Object& object() const { return object_; }
+
+ private:
+  guardfix::Object object_;
+};
+
+/// A pointer to a Node, or to none.
+class NodePtr {
+ public:
+  NodePtr() = default;
+  NodePtr(std::nullptr_t) {}
+  explicit NodePtr(const guardfix::Object& object) {
+    if (object && object.get() != Py_None) node_ = Node(object);
+  }
+  const Node* get() const { return *this ? &node_ : nullptr; }
+  const Node* operator->() const { return get(); }
+  const Node& operator*() const { return node_; }
+  explicit operator bool() const { return static_cast<bool>(node_.object()); }
+  friend bool operator==(const NodePtr& a, const NodePtr& b) { return a.identity() == b.identity(); }
+  friend bool operator!=(const NodePtr& a, const NodePtr& b) { return !(a == b); }
+  friend bool operator==(const NodePtr& a, std::nullptr_t) { return !a; }
+  friend bool operator!=(const NodePtr& a, std::nullptr_t) { return static_cast<bool>(a); }
+
+ private:
+  PyObject* identity() const { return node_.object().get(); }
+  Node node_;
+};
+
+/// A node and which of its inputs is meant.
+struct Edge {
+  NodePtr function;
+  uint32_t input_nr = 0;
+  bool is_valid() const { return static_cast<bool>(function); }
+};
+
+inline std::vector<Edge> Node::next_edges() const {
+  static const guardfix::Hook read{"next_functions"};
+  const guardfix::Object pairs = read({object_});
+  const guardfix::Gil gil;
+  std::vector<Edge> edges;
+  const guardfix::Object fast = guardfix::checked(PySequence_Fast(pairs.get(), "edges"), "next_edges");
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i) {
+    const guardfix::Object pair = guardfix::Object::borrow(PySequence_Fast_GET_ITEM(fast.get(), i));
+    const guardfix::Object node = guardfix::checked(PySequence_GetItem(pair.get(), 0), "next_edges"),
+                           nr = guardfix::checked(PySequence_GetItem(pair.get(), 1), "next_edges");
+    edges.push_back({NodePtr(node), static_cast<uint32_t>(guardfix::as_integer(nr.get(), "next_edges"))});
+  }
+  return edges;
+}
+inline Edge Node::next_edge(size_t index) const { return next_edges().at(index); }
+
+}  // namespace torch::autograd

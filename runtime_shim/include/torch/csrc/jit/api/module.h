@@ -1,0 +1,112 @@
+// torch::jit::Module: a TorchScript module, here a module object of the Python side.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace torch::jit {
+
+/// A name and what it stands for, as `named_parameters()` gives them.
+struct NameTensor {
+  std::string name;
+  at::Tensor value;
+};
+
+/// A method of a module, to be called.
+class Method {
+ public:
+  Method(guardfix::Object module, std::string name) : module_(std::move(module)), name_(std::move(name)) {}
+  c10::IValue operator()(const std::vector<c10::IValue>& arguments) const {
+    static const guardfix::Hook run{"jit_run_method"};
+    const guardfix::Object values = c10::IValue(arguments).object();
+    return c10::IValue(run({module_, name_, values}));
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  guardfix::Object module_;
+  std::string name_;
+};
+
+class Module {
+ public:
+  Module() = default;
+  explicit Module(guardfix::Object object) : object_(std::move(object)) {}
+
+  c10::IValue forward(const std::vector<c10::IValue>& inputs) const { return get_method("forward")(inputs); }
+  c10::IValue operator()(const std::vector<c10::IValue>& inputs) const { return forward(inputs); }
+  Method get_method(const std::string& name) const { return Method(object_, name); }
+  template <typename... Args>
+  c10::IValue run_method(const std::string& name, Args&&... args) const {
+    return get_method(name)({c10::IValue(std::forward<Args>(args))...});
+  }
+
+  void eval() { train(false); }
+  void train(bool on = true) {
+    static const guardfix::Hook set{"jit_train"};
+    set({object_, on});
+  }
+  bool is_training() const { return attr("training").toBool(); }
+  void to(at::ScalarType dtype, bool = false) { move(dtype); }
+  void to(at::Device device, bool = false) { move(device); }
+  void to(at::Device device, at::ScalarType dtype, bool = false) {
+    move(device);
+    move(dtype);
+  }
+
+  std::vector<at::Tensor> parameters() const { return tensors("parameters"); }
+  std::vector<at::Tensor> buffers() const { return tensors("buffers"); }
+  std::vector<NameTensor> named_parameters() const { return named("parameters"); }
+  std::vector<NameTensor> named_buffers() const { return named("buffers"); }
+  /// The attribute of this name; an error when there is none.
+  c10::IValue attr(const std::string& name) const {
+    static const guardfix::Hook read{"jit_attr"};
+    return c10::IValue(read({object_, name}));
+  }
+  bool hasattr(const std::string& name) const {
+    static const guardfix::Hook ask{"jit_hasattr"};
+    return guardfix::truth_of(ask({object_, name}));
+  }
+  const guardfix::Object& object() const { return object_; }
+
+ private:
+  void move(guardfix::Arg where) {
+    static const guardfix::Hook hook{"jit_to"};
+    hook({object_, where});
+  }
+  std::vector<NameTensor> named(const char* kind) const {
+    static const guardfix::Hook read{"jit_named"};
+    const c10::IValue pairs(read({object_, kind}));
+    std::vector<NameTensor> all;
+    for (const c10::IValue& pair : pairs.elements()) {
+      const auto name_and_value = pair.elements();
+      all.push_back({name_and_value.at(0).toStringRef(), name_and_value.at(1).toTensor()});
+    }
+    return all;
+  }
+  std::vector<at::Tensor> tensors(const char* kind) const {
+    std::vector<at::Tensor> values;
+    for (NameTensor& entry : named(kind)) values.push_back(std::move(entry.value));
+    return values;
+  }
+  guardfix::Object object_;
+};
+
+/// Reads a TorchScript archive.
+inline Module load(const std::string& path, std::optional<at::Device> device = std::nullopt) {
+  static const guardfix::Hook read{"jit_load"};
+  if (device.has_value()) TORCH_CHECK(device->is_cpu(), "torch::jit::load: the shim has no device ", *device);
+  return Module(read({path}));
+}
+
+namespace script {
+using torch::jit::load;
+using Module = torch::jit::Module;
+using Method = torch::jit::Method;
+}  // namespace script
+
+}  // namespace torch::jit

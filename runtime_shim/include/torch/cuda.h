@@ -1,0 +1,15 @@
+// torch::cuda: the shim has no GPU.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+
+namespace torch::cuda {
+
+inline c10::DeviceIndex device_count() { return 0; }
+inline bool is_available() { return false; }
+inline bool cudnn_is_available() { return false; }
+inline void synchronize(int64_t = -1) { TORCH_CHECK(false, "No CUDA GPUs are available"); }
+
+}  // namespace torch::cuda

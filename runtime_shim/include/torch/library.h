@@ -1,0 +1,140 @@
+// TORCH_LIBRARY, TORCH_LIBRARY_IMPL, TORCH_LIBRARY_FRAGMENT: ops of the program's own.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#define TORCH_LIBRARY_BLOCK(kind, ns, key, m)                                                                   \
+  static void C10_CONCATENATE(TORCH_LIBRARY_init_##ns##_, __LINE__)(::torch::Library&);                         \
+  static const ::torch::detail::LibraryInit C10_CONCATENATE(TORCH_LIBRARY_static_init_##ns##_, __LINE__)(       \
+      ::torch::Library::kind, &C10_CONCATENATE(TORCH_LIBRARY_init_##ns##_, __LINE__), #ns, key, __FILE__,       \
+      __LINE__);                                                                                                \
+  void C10_CONCATENATE(TORCH_LIBRARY_init_##ns##_, __LINE__)(::torch::Library & m)
+
+/// Defines the ops of a namespace: `TORCH_LIBRARY(mine, m) { m.def("op(Tensor x) -> Tensor"); }`. Once a namespace.
+#define TORCH_LIBRARY(ns, m) TORCH_LIBRARY_BLOCK(DEF, ns, ::std::nullopt, m)
+/// More ops for a namespace that is defined elsewhere.
+#define TORCH_LIBRARY_FRAGMENT(ns, m) TORCH_LIBRARY_BLOCK(FRAGMENT, ns, ::std::nullopt, m)
+/// Kernels for one dispatch key: `TORCH_LIBRARY_IMPL(mine, Autograd, m) { m.impl("op", op_autograd); }`.
+#define TORCH_LIBRARY_IMPL(ns, key, m) TORCH_LIBRARY_BLOCK(IMPL, ns, ::c10::DispatchKey::key, m)
+
+#define TORCH_FN(function) ::torch::CompileTimeFunction<decltype(&function), &function>()
+#define TORCH_SELECTIVE_NAME(name) name
+#define TORCH_SELECTIVE_SCHEMA(schema) schema
+
+namespace torch {
+
+/// A function known at compile time: TORCH_FN(f).
+template <typename Pointer, Pointer pointer>
+struct CompileTimeFunction {
+  static constexpr Pointer value = pointer;
+};
+
+/// Anything that can be a kernel: a function, a lambda that captures nothing, TORCH_FN(f).
+class CppFunction {
+ public:
+  template <typename Function>
+  CppFunction(Function function) : kernel_(c10::Kernel::make(function)) {}
+  template <typename Pointer, Pointer pointer>
+  CppFunction(CompileTimeFunction<Pointer, pointer>) : kernel_(c10::Kernel::make(pointer)) {}
+  /// Goes on with the next key, as if there were no kernel.
+  static CppFunction makeFallthrough() { return CppFunction(c10::Kernel()); }
+
+  const c10::Kernel& kernel() const { return kernel_; }
+  std::optional<c10::DispatchKey> key() const { return key_; }
+  CppFunction for_key(c10::DispatchKey key) const {
+    CppFunction copy = *this;
+    copy.key_ = key;
+    return copy;
+  }
+
+ private:
+  explicit CppFunction(c10::Kernel kernel) : kernel_(kernel) {}
+  c10::Kernel kernel_;
+  std::optional<c10::DispatchKey> key_;
+};
+
+/// A kernel for one key: `m.impl("op", torch::dispatch(c10::DispatchKey::CPU, f))`.
+template <typename Function>
+CppFunction dispatch(c10::DispatchKey key, Function&& function) {
+  return CppFunction(std::forward<Function>(function)).for_key(key);
+}
+template <typename Function>
+CppFunction dispatch(c10::DeviceType device, Function&& function) {
+  TORCH_CHECK(device == c10::kCPU || device == c10::kCUDA, "torch::dispatch: the shim has no device ", device);
+  return dispatch(device == c10::kCPU ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA,
+                  std::forward<Function>(function));
+}
+
+/// What the block after TORCH_LIBRARY gets: the ops of one namespace.
+class Library {
+ public:
+  enum Kind { DEF, IMPL, FRAGMENT };
+  Library(Kind kind, std::string ns, std::optional<c10::DispatchKey> key) : kind_(kind), ns_(std::move(ns)), key_(key) {}
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// Defines an op; its kernels come with impl.
+  Library& def(const std::string& schema) & {
+    TORCH_CHECK(kind_ != IMPL, "def(): in a TORCH_LIBRARY_IMPL block, of namespace ", ns_,
+                "; ops are defined in TORCH_LIBRARY or TORCH_LIBRARY_FRAGMENT");
+    c10::Dispatcher::singleton().define(qualified(schema), schema);
+    return *this;
+  }
+  /// Defines an op with its kernel: for all keys, unless the function is given for one.
+  template <typename Function>
+  Library& def(const std::string& schema, Function&& function) & {
+    const CppFunction f(std::forward<Function>(function));
+    def(schema);
+    c10::Dispatcher::singleton().implement(
+        qualified(schema), f.key().value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel());
+    return *this;
+  }
+  /// The kernel of an op for the key of this block.
+  template <typename Function>
+  Library& impl(const std::string& name, Function&& function) & {
+    const CppFunction f(std::forward<Function>(function));
+    const std::optional<c10::DispatchKey> key = f.key().has_value() ? f.key() : key_;
+    c10::Dispatcher::singleton().implement(
+        qualified(name), key.value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel());
+    return *this;
+  }
+  template <typename Function>
+  Library& impl(const std::string& name, c10::DispatchKey key, Function&& function) & {
+    return impl(name, dispatch(key, std::forward<Function>(function)));
+  }
+  /// A kernel for every op without one of its own for the key: only falling through is known here.
+  Library& fallback(const CppFunction& function) & {
+    TORCH_CHECK_NOT_IMPLEMENTED(function.kernel().is_fallthrough(),
+                                "the shim has no Library::fallback other than makeFallthrough()");
+    return *this;
+  }
+
+ private:
+  /// mine::op or mine::op.overload, from a name or a schema.
+  std::string qualified(const std::string& schema) const {
+    const std::string name = schema.substr(0, schema.find('('));
+    const size_t colons = name.find("::");
+    if (colons == std::string::npos) return ns_ + "::" + name;
+    TORCH_CHECK(ns_ == "_" || name.substr(0, colons) == ns_, "Explicitly provided namespace (",
+                name.substr(0, colons), ") in schema string does not match namespace of enclosing block (", ns_, ")");
+    return name;
+  }
+  Kind kind_;
+  std::string ns_;
+  std::optional<c10::DispatchKey> key_;
+};
+
+namespace detail {
+
+class LibraryInit {
+ public:
+  LibraryInit(Library::Kind kind, void (*init)(Library&), const char* ns, std::optional<c10::DispatchKey> key,
+              const char* file, int line) {
+    if (kind == Library::DEF) c10::Dispatcher::singleton().claim(ns, c10::str(file, ":", line));
+    Library library(kind, ns, key);
+    init(library);
+  }
+};
+
+}  // namespace detail
+}  // namespace torch

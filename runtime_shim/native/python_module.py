@@ -1,0 +1,65 @@
+"""Binding the name `torch` to another module while a Python program runs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+
+class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `torch.x.y` as `<module>.x.y`: a sub-module, or an attribute that has one's place."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not fullname.startswith("torch."):
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        found: Any = importlib.import_module(self.module)
+        for name in spec.name.split(".")[1:]:
+            found = getattr(found, name, None)
+        if found is None:
+            real = self.module + spec.name.removeprefix("torch")
+            try:
+                found = importlib.import_module(real)
+            except ModuleNotFoundError as error:
+                if error.name != real:
+                    raise
+                raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def bound_to(module: str) -> Iterator[None]:
+    """Inside, `import torch` and `import torch.x` give the module of this name and what is in it."""
+    if module == "torch":
+        yield
+        return
+    before = {name: found for name, found in sys.modules.items() if name == "torch" or name.startswith("torch.")}
+    for name in before:
+        del sys.modules[name]
+    finder = _Alias(module)
+    sys.modules["torch"] = importlib.import_module(module)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
+            del sys.modules[name]
+        sys.modules.update(before)

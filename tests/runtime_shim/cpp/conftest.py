@@ -1,0 +1,25 @@
+"""C++ tests need a compiler, and share one cache of compiled programs for the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from guardfix.runtime_shim.native import ToolchainMissing, toolchain
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs are compiled into a fresh folder, never into the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiler() -> None:
+    try:
+        toolchain.find()
+    except ToolchainMissing as missing:
+        pytest.skip(str(missing))

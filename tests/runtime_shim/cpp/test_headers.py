@@ -1,0 +1,65 @@
+"""The headers themselves: each stands alone, and none warns, with either compiler and standard."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from guardfix.runtime_shim.native import toolchain
+
+HEADERS = sorted(
+    str(path.relative_to(toolchain.INCLUDE))
+    for path in toolchain.INCLUDE.rglob("*.h")
+    if not path.stem.endswith("_inl")
+)
+# Parts of at::Tensor, in files of their own for the reader; at::Tensor's header includes them where it is complete.
+PARTS = {
+    "ATen/core/TensorIndex.h",
+    "guardfix/call.h",
+    "torch/csrc/autograd/node.h",
+    "torch/csrc/autograd/view_meta.h",
+}
+COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+
+
+def syntax_check(text: str, compiler: str, standard: str) -> str:
+    """What the compiler has to say of `text`, our headers counting as the program's own."""
+    command = [
+        compiler, f"-std={standard}", "-Wall", "-Wextra", "-fsyntax-only", "-x", "c++",
+        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-",
+    ]  # fmt: skip
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def test_all_headers_together_are_free_of_warnings(compiler: str, standard: str) -> None:
+    text = "".join(f"#include <{header}>\n" for header in HEADERS if header not in PARTS)
+    assert syntax_check(text, compiler, standard) == ""
+
+
+@pytest.mark.parametrize("header", [header for header in HEADERS if header not in PARTS])
+def test_header_stands_alone(header: str) -> None:
+    assert syntax_check(f"#include <{header}>\n#include <{header}>\n", COMPILERS[0], "c++17") == ""
+
+
+@pytest.mark.parametrize(("compiler", "standard"), list(zip(COMPILERS, ["c++17", "c++20"], strict=False)))
+def test_programs_are_free_of_warnings(compiler: str, standard: str) -> None:
+    """Templates are only looked at where they are used."""
+    for source in sorted((Path(__file__).parent / "programs").glob("*.cpp")):
+        assert syntax_check(source.read_text(encoding="utf-8"), compiler, standard) == "", source.name
+
+
+def test_headers_are_in_the_wheel() -> None:
+    """Package data is listed by patterns: each header and table must fall under one."""
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["guardfix.runtime_shim"]
+    root = toolchain.INCLUDE.parent
+    listed = {path for pattern in patterns for path in root.glob(pattern)}
+    assert {path for path in toolchain.INCLUDE.rglob("*") if path.is_file()} <= listed

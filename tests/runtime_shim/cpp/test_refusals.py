@@ -1,0 +1,109 @@
+"""What must not compile: a program that PyTorch's headers refuse is refused here, too."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import sysconfig
+
+import pytest
+
+from guardfix.runtime_shim.native import toolchain
+
+from .running import torch_folder
+
+REFUSED = {
+    "inference mode copied": "c10::InferenceMode a; c10::InferenceMode b(a);",
+    "inference mode moved": "c10::InferenceMode a; c10::InferenceMode b(std::move(a));",
+    "inference mode assigned": "c10::InferenceMode a, b; a = b;",
+    "inference mode from two": "c10::InferenceMode a(true, false);",
+    "grad mode without an argument": "torch::AutoGradMode a;",
+    "grad mode copied": "torch::AutoGradMode a(true); auto b = a;",
+    "no_grad with an argument": "torch::NoGradGuard a(true);",
+    "no_grad copied": "torch::NoGradGuard a; auto b = a;",
+    "below autograd with an argument": "at::AutoDispatchBelowAutograd a(true);",
+    "below autograd copied": "at::AutoDispatchBelowAutograd a; auto b = a;",
+    "below ADInplaceOrView with an argument": "at::AutoDispatchBelowADInplaceOrView a(true);",
+    "below ADInplaceOrView copied": "at::AutoDispatchBelowADInplaceOrView a; auto b = a;",
+    "below ADInplaceOrView in torch::autograd": "torch::autograd::AutoDispatchBelowADInplaceOrView a;",
+    "old guard copied": "at::AutoNonVariableTypeMode a; auto b = a;",
+    "old guard from a string": 'at::AutoNonVariableTypeMode a(std::string("true"));',
+    "exclude guard without keys": "c10::impl::ExcludeDispatchKeyGuard a;",
+    "exclude guard copied": "c10::impl::ExcludeDispatchKeyGuard a(c10::DispatchKey::CPU); auto b = a;",
+    "accessor of a temporary": "torch::ones({2}).accessor<float, 1>();",
+    "an array ref of a temporary number": "c10::IntArrayRef sizes; sizes = int64_t(1);",
+    "an array ref of temporary numbers": "c10::IntArrayRef sizes; sizes = {int64_t(1), int64_t(2)};",
+    "context copied": "torch::autograd::AutogradContext a; auto b = a;",
+    "function without backward": "struct F : torch::autograd::Function<F> {}; F::apply(t);",
+    "a tensor is no number": "int n = t;",
+    "a tensor is no condition": "if (t) return;",
+    "long long in torch::tensor": "torch::tensor({1LL, 2LL});",
+    "an op that does not exist": "t.no_such_op();",
+    "gradient mode of another namespace": "c10::autograd::GradMode::is_enabled();",
+}
+
+ACCEPTED = {
+    "inference mode": "c10::InferenceMode a; c10::InferenceMode b(false); c10::InferenceMode c{true};",
+    "inference mode from a value": "bool on = false; torch::InferenceMode a(on);",
+    "inference mode by copy initialisation": "at::InferenceMode a = c10::InferenceMode(true);",
+    "no_grad": "torch::NoGradGuard a; at::NoGradGuard b{};",
+    "grad mode": "torch::autograd::AutoGradMode a(true); auto b = c10::AutoGradMode(false);",
+    "below autograd": "at::AutoDispatchBelowAutograd a; torch::AutoDispatchBelowAutograd b{};",
+    "below ADInplaceOrView": "at::AutoDispatchBelowADInplaceOrView a{}; torch::AutoDispatchBelowADInplaceOrView b;",
+    "old guard": "at::AutoNonVariableTypeMode a; at::AutoNonVariableTypeMode b(true);",
+    "old guard in other words": "torch::AutoNonVariableTypeMode a{true}; auto b = at::AutoNonVariableTypeMode(true);",
+    "a guard on the heap": "auto a = std::make_unique<c10::InferenceMode>(true);",
+    "an optional guard": "std::optional<torch::NoGradGuard> a; a.emplace();",
+    "a member guard": "struct G { torch::AutoGradMode a{false}; at::AutoNonVariableTypeMode b{true}; } g;",
+    "a temporary guard": "at::AutoNonVariableTypeMode(true);",
+    "accessor of a name": "t.accessor<float, 1>()[0] = 1;",
+    "element assignment": "t[0] = 1; t[0] = t[1]; t = t[0];",
+}
+
+STATEMENTS = [*REFUSED.values(), *ACCEPTED.values()]
+SHIM = (f"-isystem{toolchain.INCLUDE}", "-isystem" + sysconfig.get_path("include"))
+
+
+@functools.cache
+def refused_by(*includes: str, standard: str = "c++17") -> dict[str, str]:
+    """The statements that do not compile against the headers in `includes`, with the first error of each.
+
+    All are compiled at once, each in a function on a line of its own.
+    """
+    lines = ["#include <torch/torch.h>", "#include <memory>"]
+    for number, statement in enumerate(STATEMENTS):
+        lines.append(f"void program_{number}() {{ torch::Tensor t = torch::ones({{2}}); (void)t; {statement} }}")
+    done = subprocess.run(
+        [str(toolchain.find().compiler), f"-std={standard}", "-fsyntax-only", "-x", "c++", *includes, "-"],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # The place in the program: of the error itself, or, for one inside a template, of what required it.
+    errors = re.findall(r"^<stdin>:(\d+):\d+: +(error: .*|required from here)", done.stderr, flags=re.M)
+    found: dict[str, str] = {}
+    for line, message in errors:
+        found.setdefault(STATEMENTS[int(line) - 3], message)
+    assert found, done.stderr
+    return found
+
+
+@pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED.keys())
+def test_refused(statement: str) -> None:
+    assert statement in refused_by(*SHIM)
+
+
+@pytest.mark.parametrize("statement", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_accepted(statement: str) -> None:
+    """The counterparts: a table of refusals alone would pass if nothing compiled."""
+    assert refused_by(*SHIM).get(statement) is None
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(torch_folder() is None, reason="torch is not installed")
+def test_pytorch_refuses_and_accepts_the_same() -> None:
+    folder = torch_folder()
+    includes = (f"-isystem{folder}/include", f"-isystem{folder}/include/torch/csrc/api/include")
+    assert set(refused_by(*includes, standard="c++20")) == set(REFUSED.values())
