@@ -1,0 +1,184 @@
+"""`guardfix verify`: does a migrated program still do the same, and was the old one wrong?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import Run, check_with, run_from, selection
+
+if TYPE_CHECKING:
+    from ..verification.verify import Result, Settings
+
+
+@click.command("verify", short_help="Run programs before and after migration and compare what they do.")
+@selection
+@click.option("--unsafe", is_flag=True, help="Take the unsafe fixes too, as `migrate --unsafe` does.")
+@click.option("--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are.")
+@click.option(
+    "--against",
+    metavar="OTHER",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare the one given program with OTHER instead of migrating it.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["shim", "torch"]),
+    default="shim",
+    show_default=True,
+    help="What programs run on: the runtime shim, or the installed PyTorch 2.13.",
+)
+@click.option(
+    "--legacy-since19",
+    is_flag=True,
+    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9; by default it has the one before.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True, metavar="SECONDS", help="For each run."
+)
+@click.option(
+    "--memory", type=click.IntRange(min=1), default=2048, show_default=True, metavar="MB", help="For each run."
+)
+@click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
+@click.option(
+    "--include",
+    "-I",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Look for headers in DIR, too.",
+)
+@click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
+@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name, or a file).")
+@click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
+@click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
+@click.option("--allow-unsupported", is_flag=True, help="Exit with 0 although programs could not be compared.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(**arguments: Any) -> None:
+    """Run each program at and below PATHS before and after migration, and say what changed.
+
+    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy; nothing
+    of yours is written. Verdicts: same; repaired (it was silently wrong before); stricter (it raises now where it
+    worked before); changed; unsupported (it could not be compared).
+
+    Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
+    """
+    run = run_from(arguments)
+    from ..linter.walk import NoSuchPath
+    from ..verification import report
+    from ..verification.runs import Limits
+    from ..verification.verdicts import Verdict, VerificationFailed
+    from ..verification.verify import Settings
+
+    settings = Settings(
+        backend=arguments["backend"],
+        legacy_since19=arguments["legacy_since19"],
+        limits=Limits(arguments["timeout"], arguments["memory"] << 20),
+        arguments=arguments["arguments"],
+        include=arguments["include"],
+        define=arguments["define"],
+        link=arguments["link"],
+        standard=arguments["standard"],
+        compiler=arguments["compiler"],
+    )
+    is_json = arguments["output_format"] == "json"
+    results = []
+    try:
+        with _ended_in_order():
+            for result in _results(run, arguments, settings):
+                results.append(result)
+                if not is_json:
+                    _tell(result, run)
+    except NoSuchPath as error:
+        raise click.UsageError(f"no such file or folder: {error}") from None
+    except VerificationFailed as error:
+        click.echo(f"guardfix verify: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
+        sys.exit(2)
+    if is_json:
+        click.echo(report.as_json(results, settings.backend))
+    if not results:
+        click.echo(
+            "guardfix verify: no program there: neither a C++ file with a main nor a Python script that uses torch",
+            err=True,
+        )
+        sys.exit(2)
+    if not is_json and not run.quiet:
+        click.echo(report.summary(results), err=True)
+    bad = {Verdict.STRICTER, Verdict.CHANGED} | (set() if arguments["allow_unsupported"] else {Verdict.UNSUPPORTED})
+    sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
+
+
+def _results(run: Run, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
+    from ..verification.programs import find_programs
+    from ..verification.verify import verify, verify_against
+
+    other = arguments["against"]
+    if other is not None:
+        if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
+            raise click.UsageError("--against takes exactly one file to compare with")
+        yield verify_against(Path(run.paths[0]), other, settings)
+        return
+    programs = find_programs(
+        run.paths,
+        exclude=run.options.exclude,
+        respect_gitignore=run.options.respect_gitignore,
+        gtest="gtest" in settings.link,
+    )
+    if programs:
+        yield from verify(programs, _migrated(run, arguments), settings)
+
+
+def _migrated(run: Run, arguments: dict[str, Any]) -> dict[Path, bytes]:
+    """The new texts of the files that the migration changes."""
+    from ..codemods.migrate import rewrites
+    from ..codemods.plan import with_fixes
+
+    report = with_fixes(check_with(run))
+    found = {}
+    for rewritten in rewrites(report, unsafe=arguments["unsafe"], hoist=not arguments["no_hoist"]):
+        if rewritten.refused:
+            click.echo(f"{rewritten.source.path}: left as it is: {rewritten.refused}", err=True)
+            continue
+        found[Path(os.path.realpath(rewritten.source.path))] = rewritten.source.encode(rewritten.text)
+    return found
+
+
+def _tell(result: Result, run: Run) -> None:
+    from ..verification import report
+
+    verdict = result.judgement.verdict
+    name = f"{result.program.path}" + (f" against {result.against}" if result.against else "")
+    shown = click.style(str(verdict), fg=report.COLORS[verdict], bold=True) if run.color else str(verdict)
+    click.echo(f"{name}: {shown}", color=run.color)
+    for line in report.lines(result):
+        click.echo(f"  {line}")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Inside, a request to end (SIGTERM, SIGHUP) stops the programs and removes the copies first."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        try:
+            before[number] = signal.signal(number, end)
+        except ValueError:  # not the main thread
+            break
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,121 @@
+"""Results -> text and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from .runs import Run
+from .traces import described
+from .verdicts import Judgement, Silent, Verdict
+from .verify import Result
+
+COLORS = {
+    Verdict.SAME: "green",
+    Verdict.REPAIRED: "cyan",
+    Verdict.STRICTER: "yellow",
+    Verdict.CHANGED: "red",
+    Verdict.UNSUPPORTED: "magenta",
+}
+
+
+def lines(result: Result) -> list[str]:
+    """The lines of one result below its headline."""
+    judgement = result.judgement
+    found = [_sentence(judgement.reason)]
+    if judgement.advice:
+        found.append(f"What to do: {judgement.advice}.")
+    if judgement.verdict not in (Verdict.SAME, Verdict.UNSUPPORTED):
+        found += _partings(judgement)
+        if judgement.output is not None:
+            before, after = judgement.output
+            found.append(f"The output parts at: {before!r} before, {after!r} after.")
+    if result.left_out:
+        plural = "" if result.left_out == 1 else "s"
+        found.append(f"{result.left_out} file{plural} of its folder were not copied: there was too much.")
+    return found
+
+
+def _partings(judgement: Judgement) -> list[str]:
+    comparison = judgement.comparison
+    if comparison is None:
+        return []
+    first, parting = comparison.first, comparison.parting
+    found = []
+    if first is not None:
+        found.append(f"The traces part at {first.where()}: {first.what()}.")
+    if parting is not None and parting is not first:
+        found.append(f"What the program gets to see parts at {parting.where()}: {parting.what()}.")
+    return found
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!")) else ".")
+
+
+def summary(results: Iterable[Result]) -> str:
+    counts = Counter(result.judgement.verdict for result in results)
+    total = sum(counts.values())
+    parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{total} program{'' if total == 1 else 's'}: {parts}."
+
+
+def as_json(results: Iterable[Result], backend: str) -> str:
+    return json.dumps([_entry(result, backend) for result in results], indent=2)
+
+
+def _entry(result: Result, backend: str) -> dict[str, Any]:
+    judgement = result.judgement
+    comparison = judgement.comparison
+    first = None if comparison is None else comparison.first
+    parting = None if comparison is None else comparison.parting
+    return {
+        "filename": str(result.program.path),
+        "against": result.against or None,
+        "backend": backend,
+        "verdict": str(judgement.verdict),
+        "reason": judgement.reason,
+        "advice": judgement.advice or None,
+        "silently_wrong": {
+            "before": [_silent(silent) for silent in judgement.silent_before],
+            "after": [_silent(silent) for silent in judgement.silent_after],
+        },
+        "traces_part": _parting(first),
+        "results_part": _parting(parting),
+        "output_parts": judgement.output and dict(zip(("before", "after"), judgement.output, strict=True)),
+        "new_inference_tensors": 0 if comparison is None else comparison.inference,
+        "before": _run(result.before),
+        "after": _run(result.after),
+    }
+
+
+def _silent(silent: Silent) -> dict[str, Any]:
+    fields = {key: value for key, value in silent.event.items() if key not in ("event", "thread", "kind")}
+    return {"kind": silent.kind, "message": silent.message, **fields}
+
+
+def _parting(parting: Any) -> dict[str, Any] | None:
+    if parting is None:
+        return None
+    return {
+        "step": parting.step,
+        "thread": parting.thread,
+        "message": parting.what(),
+        "before": described(parting.before),
+        "after": described(parting.after),
+    }
+
+
+def _run(run: Run | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "status": run.status,
+        "timed_out": run.timed_out,
+        "out_of_memory": run.out_of_memory,
+        "stdout": run.output,
+        "stderr": run.errors,
+        "steps": sum(event["event"] == "step" for event in run.events),
+    }

@@ -1,0 +1,9 @@
+"""The process that runs one program."""
+
+from __future__ import annotations
+
+import sys
+
+from .process import main
+
+sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))

@@ -1,0 +1,234 @@
+"""The same for the installed PyTorch: the ground truth.
+
+A Python program is recorded through PyTorch's own hook for every public call. A C++ program is compiled against the
+headers of the installed package and run as a process of its own, which nothing looks into: its output and its
+status are what there is to compare.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..native import ProgramError
+from ..native.compile import cache_folder, digest, is_current, read_dependencies, run_compiler
+from ..native.toolchain import find
+from . import events
+from .events import SHOWN_ELEMENTS, Writer, plain
+from .process import Specification, as_script, execute, failed, limit
+
+TORCH_ADDRESS_SPACE = 8 << 30
+"""What a process with libtorch reserves by itself, generously."""
+
+# PyTorch 1.9 to 2.13 ship the old guard with the meaning that it has since 1.9. This gives it the one before, under
+# its name, for programs that were written for that.
+_LEGACY_GUARD = """\
+#pragma once
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <c10/util/Exception.h>
+namespace at {{
+struct GuardfixOldGuard {{
+  GuardfixOldGuard(bool enabled = true) {{ TORCH_INTERNAL_ASSERT(enabled); }}
+  GuardfixOldGuard(const GuardfixOldGuard&) = delete;
+  GuardfixOldGuard& operator=(const GuardfixOldGuard&) = delete;
+  {below} guard_;
+}};
+}}
+#define AutoNonVariableTypeMode GuardfixOldGuard
+{more}
+"""
+_UNCOVERED = "#define AutoDispatchBelowADInplaceOrView AutoDispatchBelowAutograd"
+
+
+_MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
+"""What a guard calls by itself: which guard stands there is not what is compared."""
+
+
+class PyTorchMissing(ProgramError):
+    """PyTorch is not installed, or it is not the one that is needed."""
+
+
+def _torch_folder() -> Path:
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        raise PyTorchMissing(
+            "--backend torch needs PyTorch beside guardfix; install it with `pip install torch==2.13.0`"
+        )
+    return Path(found.origin).parent
+
+
+def run_cpp(specification: Specification, writer: Writer) -> int:
+    """Compiles the program against libtorch and becomes it: what is returned is that it could not be run."""
+    try:
+        program = compile_against(_torch_folder(), specification)
+    except (ProgramError, OSError) as error:
+        return failed(writer, error)
+    return _become(program, specification, writer)
+
+
+def _become(program: Path, specification: Specification, writer: Writer) -> NoReturn:
+    limit(specification, more=TORCH_ADDRESS_SPACE)
+    writer.is_ready()
+    writer.stream.flush()
+    sys.stdout.flush()
+    os.execv(program, [specification.shown, *specification.arguments])
+
+
+def compile_against(folder: Path, specification: Specification) -> Path:
+    """The program, compiled against the PyTorch in `folder`; kept by what goes into it, as the shim's programs are."""
+    toolchain = find(specification.compiler)
+    source = Path(specification.source)
+    below = "AutoDispatchBelowAutograd" if specification.legacy_since19 or specification.uncovered else ""
+    guard = _LEGACY_GUARD.format(
+        below=below or "AutoDispatchBelowADInplaceOrView", more=_UNCOVERED if specification.uncovered else ""
+    )
+    libraries = [f"-l{name}" if "/" not in name else name for name in specification.link]
+    if "gtest" in specification.link:
+        libraries += ["-lgtest_main", "-lgtest"]
+    command = [
+        str(toolchain.compiler),
+        f"-std={specification.standard}",
+        "-O0",
+        "-w",
+        *(f"-D{define}" for define in specification.define),
+        *(f"-I{include}" for include in specification.include),
+        *(word for quoted in specification.quoted_include for word in ("-iquote", quoted)),
+        "-isystem",
+        str(folder / "include"),
+        "-isystem",
+        str(folder / "include/torch/csrc/api/include"),
+    ]
+    link = [
+        f"-L{folder / 'lib'}",
+        "-Wl,--no-as-needed",
+        "-ltorch",
+        "-ltorch_cpu",
+        "-lc10",
+        f"-Wl,-rpath,{folder / 'lib'}",
+    ]
+    version = (folder / "version.py").read_bytes()
+    key = digest(str(source), source.read_bytes(), guard, version, *command, *libraries, toolchain.identity)
+    entry = cache_folder() / key[:2] / key
+    if is_current(entry):
+        return entry / "program.so"
+    entry.mkdir(parents=True, exist_ok=True)
+    with _temporary(entry) as temporary:
+        (temporary / "old_guard.h").write_text(guard)
+        built, dependencies = temporary / "program.so", temporary / "dependencies"
+        uses_old_guard = [] if specification.legacy_since19 else ["-include", str(temporary / "old_guard.h")]
+        run_compiler(
+            [*command, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source), *libraries, *link, "-pthread",
+             "-o", str(built)],
+            source,
+            lambda: None,
+        )  # fmt: skip
+        included = [path for path in read_dependencies(dependencies.read_text()) if path.parent != temporary]
+        manifest = {str(path): digest(path.read_bytes()) for path in included}
+        (temporary / "manifest.json").write_text(json.dumps(manifest))
+        os.replace(built, entry / "program.so")
+        os.replace(temporary / "manifest.json", entry / "manifest.json")
+    return entry / "program.so"
+
+
+@contextlib.contextmanager
+def _temporary(entry: Path) -> Iterator[Path]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir=entry, prefix="compiling-") as folder:
+        yield Path(folder)
+
+
+def run_python(specification: Specification, writer: Writer) -> int:
+    """Runs the Python program with the installed PyTorch, each public call recorded."""
+    try:
+        _torch_folder()
+        torch = importlib.import_module("torch")
+    except (ProgramError, ImportError) as error:
+        return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))
+    torch.set_num_threads(1)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    if specification.uncovered:
+        torch._C._AutoDispatchBelowADInplaceOrView = torch._C._AutoDispatchBelowAutograd
+    with as_script(specification):
+        limit(specification, more=TORCH_ADDRESS_SPACE)
+        writer.is_ready()
+        with recording(writer, specification.source):
+            return execute(specification, writer)
+
+
+@contextlib.contextmanager
+def recording(writer: Writer, source: str) -> Iterator[None]:
+    """Inside, calls of PyTorch's public functions on this thread are written to `writer`."""
+    from .recorder import UNSEEN
+
+    torch = importlib.import_module("torch")
+    overrides = importlib.import_module("torch.overrides")
+    base: Any = overrides.TorchFunctionMode
+
+    class Mode(base):  # type: ignore[misc]
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = (overrides.resolve_name(function) or getattr(function, "__name__", "call")).removesuffix(".__get__")
+            name = name.rpartition(".")[2]
+            if name in UNSEEN or name in _MODES:
+                return function(*args, **(kwargs or {}))
+            shown = name.strip("_") if name.startswith("__") else name
+            line = _line(source)
+            where = {} if line is None else {"line": line}
+            try:
+                result = function(*args, **(kwargs or {}))
+            except Exception as error:
+                kind = type(error).__name__
+                writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=())
+                raise
+            with torch._C.DisableTorchFunction():
+                shown_results = _results(torch, result)
+            writer.write("step", thread=0, op=shown, **where, kernels=(), guards=(), results=shown_results)
+            return result
+
+    with Mode():
+        yield
+
+
+def _line(source: str) -> int | None:
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != source:
+        frame = frame.f_back
+    return None if frame is None else int(frame.f_lineno)
+
+
+def _results(torch: Any, result: Any) -> list[Any]:
+    if isinstance(result, torch.Tensor):
+        detached = result.detach().contiguous()
+        flat = detached.reshape(-1)
+        inference = result.is_inference()
+        return [
+            {
+                "shape": tuple(result.shape),
+                "dtype": str(result.dtype).removeprefix("torch."),
+                "requires_grad": result.requires_grad,
+                "grad_fn": _grad_fn(result),
+                "inference": inference,
+                "view": result._is_view(),
+                "version": None if inference else result._version,
+                "data": events.digest(bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""),
+                "first": [str(x) for x in flat[:SHOWN_ELEMENTS].tolist()],
+            }
+        ]
+    if isinstance(result, list | tuple) and any(isinstance(item, torch.Tensor) for item in result):
+        return [found for item in result for found in _results(torch, item)]
+    return [plain(result)]
+
+
+def _grad_fn(result: Any) -> str | None:
+    try:
+        node = result.grad_fn
+    except RuntimeError:  # a view whose base was written to where it must not be
+        return "Invalid"
+    return None if node is None else str(node.name())
