@@ -9,7 +9,7 @@ end of a line say what is found there: `// GF101 kernel`, `# GF401`, several sep
     name.unsafe.cpp     after `guardfix migrate --apply --unsafe`; without it that changes no more than the safe run
 
 In a folder the siblings are whole folders: name/, name.migrated/, name.unsafe/. Rules that are off by default run on a
-fixture that names them in a line `// select: GF302`.
+fixture that names them in a line `// select: GF302`; `# minimum-torch: 1.13` sets that option.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ FIXTURES = ROOT / "fixtures"
 
 _EXPECTED = re.compile(r"(?://|#|/\*)\s*(GF\d{3}[^\n*]*?)\s*(?:\*/\s*\\?)?$")
 _ONE = re.compile(r"^(GF\d{3})(?: (inference|kernel|below_autograd|remove|unknown))?$")
+_MINIMUM = re.compile(r"# minimum-torch: (\S+)$", re.MULTILINE)
 _SELECT = re.compile(r"(?://|#) select: (.*)$", re.MULTILINE)
 
 Expectation = tuple[str, int, str, str]
@@ -51,6 +52,10 @@ class Fixture:
         """Extra rules that the fixture asks for."""
         found = [code for file in self.files() for line in _SELECT.findall(_text(file)) for code in line.split(",")]
         return tuple(code.strip() for code in found)
+
+    def minimum_torch(self) -> str:
+        """The oldest torch that the fixture says it supports."""
+        return next((version for file in self.files() for version in _MINIMUM.findall(_text(file))), "")
 
     def expected(self) -> set[Expectation]:
         found: set[Expectation] = set()
@@ -95,7 +100,8 @@ def _text(path: Path) -> str:
 
 def all_fixtures() -> list[Fixture]:
     files = [p for folder in ("cpp", "python") for p in sorted((FIXTURES / folder).glob("*")) if p.is_file()]
-    folders = [p for p in sorted((FIXTURES / "cpp_projects").glob("*")) if p.is_dir()]
+    projects = ("cpp_projects", "python_projects")
+    folders = [p for folder in projects for p in sorted((FIXTURES / folder).glob("*")) if p.is_dir()]
     return [Fixture(path) for path in [*files, *folders] if not _is_sibling(path)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...linter import guards
 from ...linter.decision import decide
@@ -15,6 +16,7 @@ from ...linter.python.facts import PythonUse, use_behind
 from ...linter.python.parse import parse
 from ..statements import line_start, newline_of
 from .decorators import body_under_guard
+from .redundant import take_out
 from .scopes import rest_of_block_under
 from .site import PythonSite
 
@@ -40,6 +42,10 @@ def fix_for(site: PythonSite) -> Fix | None:
     applicability = Applicability.UNSAFE if doubts else Applicability.SAFE
     edits = [*edits, *_imports(site, applicability)]
     message = f"replace {site.found.use.written} by {_replacement(site.facts, decision)}"
+    dropped = _redundant_neighbours(site) if decision.context is Context.INFERENCE else []
+    if dropped:
+        edits += dropped
+        message += ", which makes no_grad redundant"
     return Fix("; ".join([message, *doubts]), applicability, tuple(edits))
 
 
@@ -75,6 +81,37 @@ def _edits(text: bytes, found: PythonUse, guard: str, context: Context) -> list[
     if use.form is Form.ARGUMENT and found.called:
         return [Edit(found.call_span, guard)]
     return None
+
+
+def _redundant_neighbours(site: PythonSite) -> list[Edit]:
+    """The edits that take out each `no_grad` that the inference mode makes redundant: beside it and inside it."""
+    facts, found, text = site.facts, site.found, site.text
+    assert facts.python is not None
+    uses = facts.python.uses
+    own = next(index for index, use in enumerate(uses) if use is found)
+    end = found.target_span.end if found.target_span is not None else found.call_span.end
+    edits: list[Edit] = []
+    for other in uses:
+        if other.use.guard != guards.NO_GRAD or not other.called or other.target_span is not None:
+            continue
+        span = other.call_span
+        if found.use.form is Form.WITH and other.use.span == found.use.span:
+            if _only_a_comma(text[end : span.start]):
+                edits.append(Edit(Span(end, span.end), ""))
+            elif _only_a_comma(text[span.end : found.call_span.start]):
+                edits.append(Edit(Span(span.start, found.call_span.start), ""))
+        elif (
+            other.use.form is Form.WITH
+            and other.around[-1:] == (own,)
+            and found.use.form in (Form.WITH, Form.DECORATOR)
+        ):
+            fix = take_out(replace(site, found=other))
+            edits += fix.edits if fix is not None else ()
+    return edits
+
+
+def _only_a_comma(between: bytes) -> bool:
+    return between.strip() == b","
 
 
 def _doubts(site: PythonSite, decision: Decision) -> Iterator[str]:

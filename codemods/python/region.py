@@ -110,5 +110,12 @@ def indent_unit(text: bytes) -> str:
 
 def wrap(statements: Sequence[Statement], guard: str, unit: str, header: cst.TrailingWhitespace) -> cst.With:
     """`with guard:` around the statements, which are indented by one more `unit`; `header` stands behind the colon."""
-    body = cst.IndentedBlock(body=list(statements), header=header, indent=unit)
+    first = statements[0]
+    lines = list(getattr(first, "leading_lines", ()))
+    while lines and lines[0].comment is None:
+        lines.pop(0)  # no blank lines below the colon
+    inside = (
+        [first.with_changes(leading_lines=lines), *statements[1:]] if hasattr(first, "leading_lines") else statements
+    )
+    body = cst.IndentedBlock(body=list(inside), header=header, indent=unit)
     return cst.With(items=[cst.WithItem(cst.parse_expression(guard))], body=body)

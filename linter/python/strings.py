@@ -55,7 +55,10 @@ class Literal:
 
 
 def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
-    """The string literals that hold the old guard's name; docstrings and strings that stand alone are prose."""
+    """The string literals that hold the old guard's name, or say what is registered with the dispatcher.
+
+    Docstrings and strings that stand alone are prose.
+    """
     skipped: set[int] = set()
     formatted: set[int] = set()
     percent: set[int] = set()
@@ -78,7 +81,7 @@ def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
             starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0),
         )
         text = source.text[span.start : span.end]
-        if _LEGACY not in text:
+        if _LEGACY not in text and b"TORCH_LIBRARY" not in text:
             continue
         pieces = tuple(find_pieces(source.text, span))
         is_format = id(node) in formatted or (b"{{" in text and b"}}" in text and _BRACED.search(text) is not None)
@@ -213,7 +216,8 @@ def _placeholder(written: bytes, name: bytes) -> bytes:
         return re.sub(rb"[^\r\n]", b" ", written)
     if b"call" in name and length >= 7:
         return b"op." + name[: length - 5].ljust(length - 5, b"_") + b"()"
-    return (_MARK + name)[:length].ljust(length, _MARK) if length else b""
+    # No `_` at the end: that would be an in-place op's name.
+    return (name or b"x")[-(length - 1) :].rjust(length, _MARK)
 
 
 _LONE = re.compile(rb"(?m)^([ \t]*)(_\w*)([ \t]*)$")
@@ -249,7 +253,7 @@ def read_embedded(source: Source, span: Span, laid: bytes, facts: Facts) -> Fact
             )
             found = replace(again, functions=functions)
     uses = tuple(use for use in found.guard_uses if use.guard != guards.LEGACY or _is_code(use, laid))
-    if not any(use.guard == guards.LEGACY for use in uses):
+    if not found.registrations and not any(use.guard == guards.LEGACY for use in uses):
         return None
     return replace(
         found, guard_uses=uses, language="embedded", suppressions=facts.suppressions, line_starts=facts.line_starts
