@@ -30,7 +30,7 @@ from .facts import (
     Training,
 )
 from .lazy import find_lazy_caches
-from .look import WORDS, may_matter
+from .look import WORDS, may_matter, places_of
 from .names import Scope, canonical, dotted, resolve, resolve_name, statements
 from .parse import error_row, parse
 from .program import read_program
@@ -124,8 +124,11 @@ class _Reading:
         self.lazy_caches: list[LazyCache] = []
         self.everything = b"NonVariableTypeMode" in source.text or bool(watched)
         self._words = {*WORDS, guards.LEGACY, *self.watched}
-        self._words |= set(self._aliases())
         self._rows = self._rows_with(self._words)
+        aliases = set(self._aliases()) - self._words
+        if aliases:
+            self._words |= aliases
+            self._rows = sorted({*self._rows, *self._rows_with(aliases)})
         self._taken: set[int] = set()
 
     # -- places
@@ -157,12 +160,15 @@ class _Reading:
 
     def _aliases(self) -> Iterator[str]:
         """Names that this file gives to guards: `import … as`, `guard = torch.no_grad`."""
-        for node in statements(self.tree.body):
+        stack: list[ast.stmt] = list(self.tree.body)
+        while stack:
+            node = stack.pop()
+            if not self._matters(node):
+                continue  # an alias of a guard names the guard
             yield from self._aliases_of(node)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                for inner in ast.walk(node):
-                    if isinstance(inner, (ast.Assign, ast.ImportFrom)):
-                        yield from self._aliases_of(inner)
+            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+                for child in getattr(node, name, ()):
+                    stack.extend([child] if isinstance(child, ast.stmt) else child.body)
 
     def _aliases_of(self, node: ast.stmt) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom):
@@ -177,13 +183,8 @@ class _Reading:
                         yield target.id
 
     def _rows_with(self, words: Iterable[str]) -> list[int]:
-        pattern = re.compile(
-            rb"(?<![A-Za-z0-9_])(?:"
-            + b"|".join(re.escape(word.encode()) for word in sorted(words))
-            + rb")(?![A-Za-z0-9_])"
-        )
         starts = self.starts
-        return sorted({bisect_right(starts, match.start()) for match in pattern.finditer(self.source.text)})
+        return sorted({bisect_right(starts, at) for at in places_of(self.source.text, words)})
 
     def _matters(self, node: ast.stmt) -> bool:
         """Whether a guard's name stands on one of the statement's rows."""
@@ -343,6 +344,9 @@ class _Reading:
             return name, name
         return None, ""
 
+    def _is_guard(self, node: ast.expr, scope: Scope) -> bool:
+        return self._guard_named(node, scope)[0] is not None
+
     def _mode(self, guard: str, call: ast.Call) -> bool | None:
         takes = guards.PYTHON[guard].takes if guard in guards.PYTHON else guards.Takes.OPTIONAL_BOOL
         values = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -405,6 +409,9 @@ class _Reading:
     def _decorator(
         self, decorator: ast.expr, position: int, node: _FunctionNode | ast.ClassDef, place: _Place, inner: _Place
     ) -> int | None:
+        if not self._is_guard(_named(decorator), place.scope):
+            self._expressions(decorator, place)
+            return None
         below = tuple(self._decorator_name(other, place.scope) for other in node.decorator_list[position + 1 :])
         pauses = [] if isinstance(node, ast.ClassDef) else list(self._pauses(node.body))
         decorated = Decorated(
@@ -418,10 +425,7 @@ class _Reading:
         line = Span(self.source.text.rfind(b"@", 0, span.start), span.end)
         function = inner.function if not isinstance(node, ast.ClassDef) else place.function
         scope = inner.block if not isinstance(node, ast.ClassDef) else self._body_span(node.body)
-        use = self._add(decorator, place, Form.DECORATOR, line, scope=scope, function=function, decorated=decorated)
-        if use is None:
-            self._expressions(decorator, place)
-        return use
+        return self._add(decorator, place, Form.DECORATOR, line, scope=scope, function=function, decorated=decorated)
 
     def _decorator_name(self, decorator: ast.expr, scope: Scope) -> str:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -431,11 +435,12 @@ class _Reading:
         block = self._body_span(node.body)
         header = Span(self.span(node).start, self.source.text.rfind(b":", 0, block.start) + 1)
         around = place.around
-        pauses = list(self._pauses(node.body))
+        guarded = any(self._is_guard(_named(item.context_expr), place.scope) for item in node.items)
+        pauses = list(self._pauses(node.body)) if guarded else []
         for item in node.items:
             expression, target = item.context_expr, item.optional_vars
             target_span, target_used = None, False
-            if target is not None:
+            if target is not None and guarded:
                 target_span = Span(self.span(expression).end, self.span(target).end)
                 target_used = isinstance(target, ast.Name) and self._names(target.id, place) > 1
             use = self._add(
@@ -497,6 +502,9 @@ class _Reading:
         form = Form.TEMPORARY if isinstance(node.value, ast.Call) else Form.REFERENCE
         if place.probing and form is Form.REFERENCE:
             return
+        if not self._is_guard(_named(node.value), place.scope):
+            self._expressions(node.value, place)
+            return
         behind = None
         if isinstance(following, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             behind = Following(_kind(following), self.start_of(following))
@@ -517,6 +525,9 @@ class _Reading:
             self._expressions(value, place)
             return
         use: int | None = None
+        if not self._is_guard(value.func, place.scope):
+            self._expressions(value, place)
+            return
         if isinstance(target, ast.Name):
             spans, entered = self._variable(target.id, place, node)
             use = self._add(
@@ -703,6 +714,11 @@ class _Reading:
             elif row:
                 break
         return self.starts[row] if row < len(self.starts) else len(self.source.text)
+
+
+def _named(expression: ast.expr) -> ast.expr:
+    """What an expression calls, or the expression itself."""
+    return expression.func if isinstance(expression, ast.Call) else expression
 
 
 def _kind(node: ast.stmt) -> Kind:

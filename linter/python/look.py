@@ -8,7 +8,7 @@ parsed. Imported by the path that answers pre-commit, so it imports `re` and not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 WORDS = (
     "no_grad",
@@ -21,13 +21,25 @@ WORDS = (
 )
 LEGACY = b"NonVariableTypeMode"
 
-_WORD = re.compile(rb"(?<![A-Za-z0-9_])(?:" + "|".join(WORDS).encode() + rb")(?![A-Za-z0-9_])")
-_PAUSE = re.compile(rb"\b(?:yield|await|async)\b")
+_NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_PAUSES = (b"yield", b"await", b"async ")
 _GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
-_WITH = rb"[ \t]*with " + _GRAD + rb"(?P<with>):"
+_WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
 _DECORATED = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n(?:[ \t]*@[\w.]+(?:\([^()\n]*\))?[ \t]*\r?\n)*[ \t]*def "
-_COMMENT = rb"[ \t]*#[^\n]*"
-_FINE = re.compile(rb"^(?:" + _WITH + rb"|" + _DECORATED + rb"|" + _COMMENT + rb")", re.MULTILINE)
+_COMMENT = rb"[ \t]*#"
+_FINE = re.compile(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
+
+
+def places_of(text: bytes, words: Iterable[str]) -> Iterator[int]:
+    """Where the words stand as whole names, word by word. (`find` for each is many times faster than `re` for all.)"""
+    for word in words:
+        needle = word.encode()
+        at = text.find(needle)
+        while at >= 0:
+            end = at + len(needle)
+            if (at == 0 or text[at - 1] not in _NAME_BYTES) and (end == len(text) or text[end] not in _NAME_BYTES):
+                yield at
+            at = text.find(needle, end)
 
 
 def may_matter(text: bytes, watched: Iterable[str] = ()) -> bool:
@@ -35,15 +47,12 @@ def may_matter(text: bytes, watched: Iterable[str] = ()) -> bool:
 
     `watched` are names under which other files of the project export guards.
     """
-    if LEGACY in text:
+    if LEGACY in text or next(places_of(text, watched), None) is not None:
         return True
-    if any(re.search(rb"\b" + re.escape(name.encode()) + rb"\b", text) for name in watched):
-        return True
-    unseen = {match.start() for match in _WORD.finditer(text)}
-    if not unseen:
-        return False
     entered = False
-    for shape in _FINE.finditer(text):
-        unseen.difference_update(match.start() for match in _WORD.finditer(text, shape.start(), shape.end()))
+    for at in places_of(text, WORDS):
+        shape = _FINE.match(text, text.rfind(b"\n", 0, at) + 1)
+        if shape is None or not (shape.end() > at or shape.group().endswith(b"#")):
+            return True
         entered = entered or shape["with"] is not None
-    return bool(unseen) or (entered and _PAUSE.search(text) is not None)
+    return entered and any(pause in text for pause in _PAUSES)
