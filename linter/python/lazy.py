@@ -1,18 +1,24 @@
 """Attributes that are filled once, with a tensor, under inference mode, and read outside it (GF503).
 
 One class at a time. A method runs under inference mode when it is decorated with it, or when it is called from such
-a method or block; it runs in normal mode too when it is called from a method that is not, or is `forward`.
+a method or block; it runs in normal mode too when training code runs it: `forward`, `training_step`, and what they call.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .names import statements
 from .tensors import is_tensor_function, makes_tensor, root_of, walk_own
+
+_TRAINS = re.compile(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
+"""Methods that training code runs."""
+_HARMLESS = frozenset({"numel", "size", "shape", "dtype", "device", "dim", "ndim", "item", "tolist", "is_cuda", "cpu"})
+"""What may be asked of an inference tensor anywhere."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 IsInference = Callable[[ast.expr, _Function], bool]
@@ -44,9 +50,7 @@ def find_lazy_caches(node: ast.ClassDef, is_inference: IsInference, resolve: Res
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     under = _reached({name for name, m in methods.items() if m.decorated}, methods, inside=True)
-    normal = {
-        name for name, m in methods.items() if not m.decorated and (name == "forward" or not name.startswith("_"))
-    }
+    normal = {name for name, m in methods.items() if not m.decorated and _TRAINS.search(name)}
     normal = _reached(normal, methods, inside=False) - {name for name, m in methods.items() if m.decorated}
     seen: set[str] = set()
     for name, method in methods.items():
@@ -158,8 +162,9 @@ def _reads(method: _Method, attribute: str, skip: ast.stmt) -> ast.AST | None:
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, ast.expr) or (isinstance(node, (ast.If, ast.Assert)) and part is node.test):
                 continue
+            asked = {id(a.value) for a in walk_own(part) if isinstance(a, ast.Attribute) and a.attr in _HARMLESS}
             for child in walk_own(part):
-                if (
+                if id(child) not in asked and (
                     isinstance(child, ast.Attribute)
                     and child.attr == attribute
                     and isinstance(child.ctx, ast.Load)

@@ -1,0 +1,91 @@
+"""Files that are hard to read: a finding or silence, never a crash, and no edit where the parser was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.plan import with_fixes
+from guardfix.linter.engine import Options, check
+
+GUARD = "import torch\nwith torch.no_grad:\n    pass\n"
+NESTED_QUOTES = "name = f'{table['key']}'\n"
+
+
+def found(tmp_path: Path, data: bytes) -> tuple[list[tuple[str, int]], Path]:
+    path = tmp_path / "module.py"
+    path.write_bytes(data)
+    report = check([str(path)], Options(workers=1))
+    rows = [(finding.code, report.project.files[finding.path].row(finding.span.start)) for finding in report.findings]
+    return rows, path
+
+
+READABLE = [
+    pytest.param(GUARD.encode(), 2, id="plain"),
+    pytest.param(b"\xef\xbb\xbf" + GUARD.encode(), 2, id="UTF-8 byte order mark"),
+    pytest.param(b"\xff\xfe" + GUARD.encode("utf-16-le"), 2, id="UTF-16"),
+    pytest.param(GUARD.replace("\n", "\r\n").encode(), 2, id="CRLF"),
+    pytest.param(GUARD.replace("\n", "\r").encode(), 2, id="lone carriage returns"),
+    pytest.param(GUARD.replace("    ", "\t").encode(), 2, id="tabs"),
+    pytest.param(b"\x0cimport os\n\x0c\n" + GUARD.encode(), 4, id="form feeds"),
+    pytest.param(b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + GUARD.encode(), 4, id="Latin-1 with a cookie"),
+    pytest.param("# -*- coding: latin-1 -*-\nx = 'é'\n".encode() + GUARD.encode(), 4, id="a cookie that is wrong"),
+    pytest.param(("x = 'äöü'; " + "import torch\nwith torch.no_grad: y = 'é'\n").encode(), 2, id="wide characters"),
+    pytest.param((NESTED_QUOTES + GUARD).encode(), 3, id="nested quotes in an f-string (3.12)"),
+    pytest.param(("x = f'''{\n    a['b']\n}''' f'{a['b']}é'\n" + GUARD).encode(), 5, id="f-string over several lines"),
+    pytest.param(("type Pair[T] = tuple[T, T]\n" + GUARD).encode(), 3, id="type alias (3.12)"),
+    pytest.param(("def first[T](x: T) -> T: return x\nclass A[T]: pass\n" + GUARD).encode(), 4, id="type parameters"),
+    pytest.param(GUARD.rstrip().encode() + b" \\\n\n", 2, id="continued line at the end"),
+    pytest.param(("x = '\\d'\n" + GUARD).encode(), 3, id="invalid escape"),
+    pytest.param((GUARD + "if a: pass\n" + "elif b: pass\n" * 900).encode(), 2, id="a long chain of elif"),
+    pytest.param((GUARD + "x = " + "(" * 150 + "1" + ")" * 150).encode(), 2, id="150 nested brackets"),
+    pytest.param((GUARD + "x = a" + ".b" * 2000).encode(), 2, id="2,000 attributes"),
+]
+
+UNREADABLE = [
+    pytest.param((GUARD + "def broken(:\n").encode(), id="syntax error"),
+    pytest.param((GUARD + "print 'Python 2'\n").encode(), id="Python 2"),
+    pytest.param((GUARD + "except ValueError, error:\n    pass\n").encode(), id="Python 2's except"),
+    pytest.param((GUARD + "\tx = 1\n        y = 2\n").encode(), id="tabs and spaces mixed"),
+    pytest.param((GUARD + "x = " + "(" * 10_000 + ")" * 10_000).encode(), id="10,000 nested brackets"),
+    pytest.param(
+        (GUARD + NESTED_QUOTES + "x = " + "(" * 10_000 + ")" * 10_000).encode(), id="the same in 3.12's syntax"
+    ),
+    pytest.param((GUARD + "x = " + "-" * 50_000 + "1").encode(), id="50,000 signs"),
+    pytest.param((GUARD + NESTED_QUOTES + "x = a" + ".b" * 50_000).encode(), id="50,000 attributes in 3.12's syntax"),
+    pytest.param((GUARD + "'''never closed").encode(), id="open string"),
+    pytest.param((GUARD + "x = (1,\n").encode(), id="open bracket"),
+    pytest.param((GUARD + "x = \x01\n").encode(), id="control character"),
+]
+
+
+@pytest.mark.parametrize(("data", "row"), READABLE)
+def test_finds_and_mends_what_can_be_read(data: bytes, row: int, tmp_path: Path) -> None:
+    rows, path = found(tmp_path, data)
+    assert rows == [("GF403", row)]
+    apply_fixes(with_fixes(check([str(path)], Options(workers=1))), unsafe=True)
+    after = path.read_bytes()
+    wide = data.startswith(b"\xff\xfe")
+    old, new = ("no_grad:", "no_grad():")
+    assert after == (
+        data.replace(old.encode("utf-16-le"), new.encode("utf-16-le"))
+        if wide
+        else data.replace(old.encode(), new.encode())
+    )
+
+
+@pytest.mark.parametrize("data", UNREADABLE)
+def test_says_nothing_and_edits_nothing_where_the_parser_was_lost(data: bytes, tmp_path: Path) -> None:
+    rows, path = found(tmp_path, data)
+    assert rows == []
+    report = with_fixes(check([str(path)], Options(workers=1)))
+    assert [facts.path for facts in report.partial] == [str(path)]
+    apply_fixes(report, unsafe=True)
+    assert path.read_bytes() == data
+
+
+def test_binary_and_empty_files_are_passed_over(tmp_path: Path) -> None:
+    assert found(tmp_path, b"torch.no_grad()\0")[0] == []
+    assert found(tmp_path, b"")[0] == []

@@ -1,0 +1,136 @@
+"""C++ in string literals and documents: found at its place, and edited in the literal's own spelling."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.plan import with_fixes
+from guardfix.linter.engine import Options, check
+from guardfix.linter.python.strings import find_literals, lay_out
+from guardfix.linter.sources import Source
+
+BODY = (
+    "at::Tensor run(at::Tensor x) {NL  auto module = torch::jit::load(p);NL  GUARD;NL  return module.forward(x);NL}NL"
+)
+OLD, NEW = "at::AutoNonVariableTypeMode guard(true)", "c10::InferenceMode guard"
+
+
+def body(newline: str, guard: str = "GUARD") -> str:
+    return BODY.replace("NL", newline).replace("GUARD", guard)
+
+
+LITERALS = [
+    pytest.param(f'x = """{body(chr(10), OLD)}"""\n', id="triple-quoted"),
+    pytest.param(f"x = '''{body(chr(10), OLD)}'''\n", id="triple single quotes"),
+    pytest.param(f'x = r"""{body(chr(10), OLD)}"""\n', id="raw"),
+    pytest.param(f'x = b"""{body(chr(10), OLD)}"""\n', id="bytes"),
+    pytest.param(f'x = "{body(chr(92) + "n", OLD)}"\n', id="one line with escapes"),
+    pytest.param(f'x = u"{body(chr(92) + "x0a", OLD)}"\n', id="hexadecimal escapes"),
+    pytest.param(f"é = '{body(chr(92) + 'n', OLD)}'\n", id="a wide character before it"),
+    pytest.param(
+        "x = f'''" + body("\n", OLD).replace("{", "{{").replace("}", "}}").replace("run", "{name}") + "'''\n",
+        id="f-string",
+    ),
+    pytest.param(
+        "x = rf'{1}' f'''" + body("\n", OLD).replace("{", "{{").replace("}", "}}") + "'''\n", id="joined literals"
+    ),
+    pytest.param(f"x = '''{body(chr(10), OLD).replace('run', '%s')}''' % name\n", id="percent template"),
+    pytest.param(f"x = '''{body(chr(10), OLD).replace('run', '${name}')}'''\n", id="dollar template"),
+]
+
+
+@pytest.mark.parametrize("text", LITERALS)
+def test_a_literal_is_found_and_migrated(text: str, tmp_path: Path) -> None:
+    before = text[: text.index(OLD)]
+    row, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    path = tmp_path / "templates.py"
+    path.write_text(text, encoding="utf-8")
+    report = with_fixes(check([str(path)], Options(workers=1)))
+    (finding,) = report.findings
+    source = Source(str(path), text.encode())
+    assert (finding.code, *source.position(finding.span.start)) == ("GF105", row, column)
+    apply_fixes(report, unsafe=False)
+    assert path.read_text(encoding="utf-8") == text.replace(OLD, NEW)
+
+
+PROSE = [
+    pytest.param(f'"""{OLD};"""\n', id="module docstring"),
+    pytest.param(f'def f():\n    """{OLD};"""\n', id="function docstring"),
+    pytest.param(f"x = 1\n'{OLD};'\n", id="a string that stands alone"),
+    pytest.param("x = 'AutoNonVariableTypeMode'\n", id="the name alone"),
+    pytest.param(f"x = 'You should not write {OLD}; any more'\n", id="a sentence"),
+    pytest.param("x = '// Used to be at::AutoNonVariableTypeMode g;'\n", id="a C++ comment"),
+    pytest.param("x = 'std::cout << \"at::AutoNonVariableTypeMode g;\";'\n", id="a string in C++"),
+    pytest.param("x = 'class AutoNonVariableTypeMode;'\n", id="a declaration of the class"),
+    pytest.param(f"# x = '{OLD};'\n", id="a comment"),
+]
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_is_left_alone(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "prose.py"
+    path.write_text(text)
+    assert check([str(path)], Options(workers=1)).findings == []
+
+
+ESCAPES = [
+    pytest.param(r"'a\nb'", "a \nb", id="newline"),
+    pytest.param(r"'a\tb'", "a \tb", id="tab"),
+    pytest.param(r"'a\\b'", "a \\b", id="backslash"),
+    pytest.param(r"""'a\'b'""", "a 'b", id="quote"),
+    pytest.param(r"'a\x41b'", "a   Ab", id="hexadecimal"),
+    pytest.param(r"'a\u00e9b'", "a    éb", id="two bytes of UTF-8"),
+    pytest.param(r"'a\101b'", "a   Ab", id="octal"),
+    pytest.param("'a\\\nb'", "a  b", id="continued line"),
+    pytest.param(r"r'a\nb'", r"a\nb", id="raw"),
+    pytest.param("f'a{{b}}c'", "a {b }c", id="doubled braces"),
+    pytest.param("f'a{name}c'", "a__namec", id="an expression becomes a name of its length"),
+    pytest.param("'a${name}c'", "a___namec", id="a placeholder too"),
+    pytest.param("'a${base_call}c'", "aop.base_ca()c", id="one for a call becomes a call"),
+    pytest.param("'a\\n  ${statements}\\nb'", "a \n                \nb", id="one alone on its line becomes blank"),
+]
+
+
+@pytest.mark.parametrize(("literal", "laid"), ESCAPES)
+def test_what_the_cpp_parser_sees_has_every_byte_in_its_place(literal: str, laid: str) -> None:
+    text = f"x = {literal[:-1]} AutoNonVariableTypeMode{literal[-1]}\n"
+    source = Source("x.py", text.encode())
+    (found,) = find_literals(source, ast.parse(text))
+    out = lay_out(source.text, found)
+    assert len(out) == len(source.text)
+    start = found.pieces[0].content.start
+    assert out[start:].decode().startswith(laid + " AutoNonVariableTypeMode")
+    assert not out[:start].strip()
+
+
+CODE = "void run() {\n  auto module = torch::jit::load(p);\n  at::AutoNonVariableTypeMode g(true);\n  module.forward(x);\n}\n"
+DOCUMENTS = [
+    pytest.param("guide.md", f"# Guide\n\n```cpp\n{CODE}```\n", [6], id="a fence"),
+    pytest.param("guide.md", f"~~~ c++\n{CODE}~~~\n", [4], id="a fence of tildes"),
+    pytest.param("guide.md", f"```cpp\n{CODE}```\ntext\n```cpp\n{CODE}```\n", [4, 12], id="two fences"),
+    pytest.param("guide.md", f"```python\n{CODE}```\n", [], id="another language"),
+    pytest.param("guide.md", "Use `at::AutoNonVariableTypeMode g(true);` no more.\n", [], id="inline code"),
+    pytest.param(
+        "guide.rst",
+        "Guide\n\n.. code-block:: cpp\n\n" + "".join(f"    {line}\n" for line in CODE.splitlines()) + "\nText\n",
+        [7],
+        id="a directive",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "rows"), DOCUMENTS)
+def test_documents_are_shown_and_never_edited(name: str, text: str, rows: list[int], tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert check([str(tmp_path)], Options(workers=1)).findings == []
+    report = with_fixes(check([str(tmp_path)], Options(workers=1, include_docs=True)))
+    source = Source(str(path), text.encode())
+    assert [(f.code, source.position(f.span.start).row) for f in report.findings] == [("GF105", row) for row in rows]
+    assert all(f.fix is not None and f.fix.applicability == "display" for f in report.findings)
+    assert not apply_fixes(report, unsafe=True).written
+    assert path.read_text() == text
