@@ -1,7 +1,8 @@
 """Attributes that are filled once, with a tensor, under inference mode, and read outside it (GF503).
 
 One class at a time. A method runs under inference mode when it is decorated with it, or when it is called from such
-a method or block; it runs in normal mode too when training code runs it: `forward`, `training_step`, and what they call.
+a method or block; it runs in normal mode too when training code runs it: `forward`, `training_step`, and what those
+call.
 """
 
 from __future__ import annotations

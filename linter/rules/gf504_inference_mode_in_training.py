@@ -19,7 +19,8 @@ Fix: unsafe: `no_grad` is put in its place, which is a little slower and tracks 
 
 Not flagged: files that do not train; `inference_mode(False)` and `inference_mode(flag)`.
 
-References: PyTorch issues on FSDP, XLA and inference mode; https://docs.pytorch.org/docs/stable/fsdp.html.
+References: https://github.com/pytorch/pytorch/issues/113203 (FSDP);
+https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
 """
 
 from __future__ import annotations
