@@ -45,8 +45,12 @@ def cost(arguments: list[str], repeat: int) -> Cost:
     for _ in range(repeat):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "guardfix", *arguments], capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "guardfix", *arguments], capture_output=True, text=True, check=False
+        )
         wall = time.perf_counter() - start
+        if done.returncode not in (0, 1):
+            raise SystemExit(f"guardfix failed: {done.stderr}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         runs.append(Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
     return min(runs)

@@ -80,7 +80,7 @@ def check(
         findings=findings,
         project=project,
         files=len(walk),
-        partial=[facts for facts in project if facts.partial],
+        partial=[facts for facts in project if facts.partial and facts.language != "embedded"],
         suppressed=suppressed,
     )
 

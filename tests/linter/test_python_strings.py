@@ -134,3 +134,9 @@ def test_documents_are_shown_and_never_edited(name: str, text: str, rows: list[i
     assert all(f.fix is not None and f.fix.applicability == "display" for f in report.findings)
     assert not apply_fixes(report, unsafe=True).written
     assert path.read_text() == text
+
+
+def test_a_template_that_is_half_code_is_no_file_that_was_read_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "half.py"
+    path.write_text(f'x = """{{% for %}} )( {{\n{OLD};\n"""\n')
+    assert check([str(path)], Options(workers=1)).partial == []
