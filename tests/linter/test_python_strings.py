@@ -138,5 +138,7 @@ def test_documents_are_shown_and_never_edited(name: str, text: str, rows: list[i
 
 def test_a_template_that_is_half_code_is_no_file_that_was_read_in_part(tmp_path: Path) -> None:
     path = tmp_path / "half.py"
-    path.write_text(f'x = """{{% for %}} )( {{\n{OLD};\n"""\n')
-    assert check([str(path)], Options(workers=1)).partial == []
+    path.write_text(f'x = """\nvoid run() {{\n  {OLD};\n  run(x);\n}}\n)( broken {{\n"""\n')
+    report = check([str(path)], Options(workers=1))
+    assert [(finding.code, finding.path) for finding in report.findings] == [("GF105", str(path))]
+    assert report.partial == []
