@@ -7,11 +7,13 @@ Both languages: `noqa`, `noqa: GF101`, as Ruff has it. `guardfix: ignore-file` a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .facts import Suppression
 from .sources import Source
 
 _MARKS = (b"NOLINT", b"noqa", b"NOQA", b"guardfix:")
+_HINT = re.compile(b"|".join(map(re.escape, _MARKS)), re.IGNORECASE)
 _COMMENT = re.compile(
     rb"\bNOLINT(?P<next>NEXTLINE)?\b(?:\((?P<checks>[^)\n]*)\))?"
     rb"|(?://|#|/\*)[^\n]*?\b(?i:noqa)\b(?::\s*(?P<codes>[\w-]+(?:[,\s]+[A-Z]+\d+)*))?"
@@ -25,7 +27,7 @@ def find_suppressions(source: Source) -> tuple[Suppression, ...]:
     if not any(mark in text for mark in _MARKS):
         return ()
     found = []
-    for match in _COMMENT.finditer(text):
+    for match in _marked(text):
         row = source.position(match.start()).row
         if match.group().startswith(b"guardfix:"):
             found.append(Suppression(0, ()))
@@ -34,6 +36,17 @@ def find_suppressions(source: Source) -> tuple[Suppression, ...]:
         names = tuple(re.split(r"[,\s]+", codes.decode("utf-8", "replace").strip())) if codes else ()
         found.append(Suppression(row + 1 if match["next"] else row, tuple(filter(None, names))))
     return tuple(found)
+
+
+def _marked(text: bytes) -> Iterator[re.Match[bytes]]:
+    """The marks, line by line: most lines hold none, and need not be searched."""
+    done = 0
+    for hint in (at.start() for at in _HINT.finditer(text)):
+        if hint >= done:
+            start = text.rfind(b"\n", 0, hint) + 1
+            done = text.find(b"\n", hint)
+            done = len(text) if done < 0 else done
+            yield from _COMMENT.finditer(text, start, done)
 
 
 def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:

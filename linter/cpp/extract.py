@@ -33,9 +33,10 @@ from ..facts import (
 from ..sources import Source
 from ..suppress import find_suppressions
 from .conditionals import find_conditionals, without_dead_branches
+from .focus import focused, guard_places, needs_all
 from .forms import classify, is_named_like
-from .mask import code_only, mask_block_comments
-from .parse import error_count, grammar_for, language, masked_text, parse
+from .mask import code_only, mask_block_comments, mask_macros
+from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
@@ -75,18 +76,31 @@ def _query(grammar: str) -> Query:
     return Query(language(grammar), _QUERY)
 
 
-def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
+def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False) -> Facts:
     """The facts of one C++, CUDA or Objective-C++ file.
 
     `watched` are further names whose places are reported like guards': types made of guards, macros and
-    aliases that other files define.
+    aliases that other files define. `whole` reads also the functions that hold no guard, for a text that is
+    one piece of several: another piece may ask what stands here.
     """
     grammar = grammar_for(source.path)
-    masked = masked_text(source.path, source.text)
+    bare = code_only(source.text)
     live = without_dead_branches(source.text)
+    live_code = bare if live == source.text else code_only(live)
+    if is_objective_c(source.path, source.text):
+        masked = masked_text(source.path, source.text)
+        code = code_only(masked)
+    else:
+        code = live_code
+        if not watched and not whole:
+            places = guard_places(code)
+            if not places:
+                return _without_guards(source)
+            if not needs_all(code):
+                code = focused(code, places)
+        masked = code = mask_macros(code)
     tree = parse(masked, grammar)
     root = tree.root_node
-    code = code_only(masked)
     reading = _Reading(source.text, masked, code, 0, None)
     reading.collect(root, grammar)
     watched_names = {*watched, *reading.wrappers()}
@@ -106,11 +120,11 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts:
         functions=tuple(reading.functions),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
-        registrations=_registrations(live),
+        registrations=_registrations(live, live_code),
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
         deletes=tuple(reading.deletes),
-        conditionals=find_conditionals(code_only(source.text)),
+        conditionals=find_conditionals(bare),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
         includes=find_includes(live),
@@ -129,12 +143,23 @@ def _first_error_row(root: Node, source: Source) -> int:
     return source.position(node.start_byte).row
 
 
-def _registrations(text: bytes) -> tuple[Registration, ...]:
+def _without_guards(source: Source) -> Facts:
+    """The facts of a file that names guards in comments and strings only."""
+    return Facts(
+        path=source.path,
+        language="cpp",
+        notes=source.notes,
+        suppressions=find_suppressions(source),
+        line_starts=source.line_starts,
+    )
+
+
+def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     if not any(hint in text for hint in (b"TORCH_LIBRARY", b"RegisterOperators")):
         return ()
     from .registrations import find_registrations
 
-    return find_registrations(text, code_only(text))
+    return find_registrations(text, code)
 
 
 def find_includes(text: bytes) -> tuple[Include, ...]:
@@ -264,6 +289,9 @@ class _Reading:
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
         # Of an Objective-C method the masked text has the name, as a C++ function's.
         written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
+        if self.masked[body.start_byte + 1 : body.end_byte - 1].isspace():
+            # Nothing to ask about it but its name: empty, or left out by `focused`.
+            return Function(_unqualified(written), written, self.span(node), self.span(body), parent, macro=self.macro)
         returns = node.child_by_field_name("type")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
         returned = self.written(returns) if returns is not None else ""
@@ -273,7 +301,7 @@ class _Reading:
             returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
         span = self.span(node)
         return Function(
-            name=re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1],
+            name=_unqualified(written),
             qualified="::".join(filter(None, [self.namespace(node), written])),
             span=span,
             body=self.span(body),
@@ -541,12 +569,18 @@ def _function_declarator(node: Node) -> Node | None:
     return declarator
 
 
+def _unqualified(written: str) -> str:
+    return re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1]
+
+
 _SPACE = re.compile(rb"\s+")
 _TIGHT = re.compile(r" ?(::|->|[.,<>()\[\]{}&*=]) ?")
 
 
 def squeeze(text: bytes) -> str:
     """White space only where two words would run together; comments dropped."""
+    if not (b" " in text or b"\n" in text or b"/" in text or b"\t" in text):
+        return text.decode("utf-8", "replace")
     if b"/" in text:
         text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
     return _TIGHT.sub(r"\1", _SPACE.sub(b" ", text).decode("utf-8", "replace")).strip()

@@ -22,7 +22,7 @@ _ATTRIBUTES = rb"""
     | JNIEXPORT | JNICALL | (?:__host__|__device__|__global__|__forceinline__|__noinline__|__restrict__)
     | __(?:forceinline|declspec\([^()\n]*\)|attribute__\s*\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\))
 """
-_ATTRIBUTE = re.compile(rb"\b(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
+_ATTRIBUTE = re.compile(rb"\b(?=[ACDEFHJNPSTUV_])(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
 
 # `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
 _CLASS_HEAD = re.compile(
@@ -31,7 +31,7 @@ _CLASS_HEAD = re.compile(
 
 # Statement macros of ATen that people write without a semicolon.
 _STATEMENT_MACRO = re.compile(
-    rb"\b(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
+    rb"\b(?=[ACNRT])(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
     rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
 )
 
@@ -94,19 +94,23 @@ def _statement_ends(text: bytes, offset: int) -> bool:
     return after.isalnum() or after in (b"}", b"_")
 
 
+_BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
+
+
 def blank(masked: bytearray, start: int, end: int) -> None:
     """Overwrite by blanks, keeping line ends."""
-    for index in range(start, end):
-        if masked[index] not in b"\r\n":
-            masked[index] = 0x20
+    masked[start:end] = masked[start:end].translate(_BLANKS)
 
 
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _TOKEN = re.compile(
-    rb'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
+    rb'//(?:\\\r?\n|[^\n])*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
     rb"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|[()\[\]{}]",
     re.DOTALL,
 )
+
+
+_LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|[()\[\]{}]"), re.DOTALL)
 
 
 def closing(text: bytes, opening: int) -> int | None:
@@ -135,12 +139,19 @@ def mask_block_comments(text: bytes) -> bytes:
 
 
 def code_only(text: bytes) -> bytes:
-    """The text with comments and the contents of string literals blanked."""
+    """The text with comments and the contents of literals blanked; it parses as the text does.
+
+    A raw string can span lines, which no other literal can: it becomes a `0` and blanks.
+    """
     masked = bytearray(text)
-    for match in _TOKEN.finditer(text):
-        if match.end() - match.start() > 1:
-            if text[match.start() : match.start() + 1] in b"\"R'":
-                blank(masked, match.start() + 1, match.end() - 1)
-            else:
-                blank(masked, *match.span())
+    for match in _LITERAL.finditer(text):
+        start, end = match.span()
+        first = text[start]
+        if first == 0x2F:  # /
+            blank(masked, start, end)
+        elif first == 0x52:  # R
+            blank(masked, start, end)
+            masked[start] = 0x30
+        else:
+            blank(masked, start + 1, end - 1)
     return bytes(masked)

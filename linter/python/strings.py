@@ -264,7 +264,7 @@ def _read(source: Source, span: Span, laid: bytes) -> Facts:
     from ..cpp.extract import extract
 
     row = source.position(span.start).row
-    return extract(Source(f"{source.path}#{row}.{span.start}", laid))
+    return extract(Source(f"{source.path}#{row}.{span.start}", laid), whole=True)
 
 
 def _is_code(use: GuardUse, laid: bytes) -> bool:

@@ -32,7 +32,7 @@ References: torch/csrc/autograd/custom_function.h of torch 2.13 (`AutoGradMode g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..bypass import bypasses_dispatcher
@@ -51,13 +51,30 @@ RULE = Rule(
 )
 
 
+@RULE.asks
+def callees(facts: Facts, project: Project) -> Iterable[str]:
+    """What `forward` calls below the guard: its body must be known."""
+    for use in facts.guard_uses:
+        if _is_candidate(use, facts, project):
+            yield from (
+                call.name for call in facts.calls if use.live.holds(call.span) and call.name and not call.receiver
+            )
+
+
 @RULE.check_use
 def redundant_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.guard not in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) or use.macro is not None:
-        return
-    if use.form not in (Form.DECLARATION, Form.AUTO) or use.under_error:
-        return
-    if not is_gradient_guard(use, facts, project) or not bypasses_dispatcher(use, facts, project):
+    if not _is_candidate(use, facts, project) or not bypasses_dispatcher(use, facts, project):
         return
     message = f"{use.guard} does nothing here: autograd is off in `forward`, and what is called bypasses the dispatcher"
     yield RULE.at(facts, use.type_span, message, use=use)
+
+
+def _is_candidate(use: GuardUse, facts: Facts, project: Project) -> bool:
+    return (
+        use.guard in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
+        and use.macro is None
+        and use.form in (Form.DECLARATION, Form.AUTO)
+        and not use.under_error
+        and is_gradient_guard(use, facts, project)
+        and any(project.autograd_method(facts, function) == "forward" for function in facts.enclosing(use.function))
+    )
