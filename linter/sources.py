@@ -12,6 +12,7 @@ import os
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from .facts import Span
@@ -52,19 +53,8 @@ class Source:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offset of each line's first byte; lines end in LF, CRLF or a lone CR."""
-        starts = [0]
-        text = self.text
-        find = text.find
-        if b"\r" not in text:
-            at = find(b"\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = find(b"\n", at + 1)
-            return tuple(starts)
-        import re
-
-        starts.extend(match.end() for match in re.finditer(rb"\r\n|\n|\r", text))
-        return tuple(starts)
+        starts = (0, *accumulate(map(len, self.text.splitlines(keepends=True))))
+        return starts if len(starts) == 1 or self.text.endswith((b"\n", b"\r")) else starts[:-1]
 
     @cached_property
     def digest(self) -> bytes:

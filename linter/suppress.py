@@ -13,7 +13,6 @@ from .facts import Suppression
 from .sources import Source
 
 _MARKS = (b"NOLINT", b"noqa", b"NOQA", b"guardfix:")
-_HINT = re.compile(b"|".join(map(re.escape, _MARKS)), re.IGNORECASE)
 _COMMENT = re.compile(
     rb"\bNOLINT(?P<next>NEXTLINE)?\b(?:\((?P<checks>[^)\n]*)\))?"
     rb"|(?://|#|/\*)[^\n]*?\b(?i:noqa)\b(?::\s*(?P<codes>[\w-]+(?:[,\s]+[A-Z]+\d+)*))?"
@@ -41,12 +40,19 @@ def find_suppressions(source: Source) -> tuple[Suppression, ...]:
 def _marked(text: bytes) -> Iterator[re.Match[bytes]]:
     """The marks, line by line: most lines hold none, and need not be searched."""
     done = 0
-    for hint in (at.start() for at in _HINT.finditer(text)):
+    for hint in sorted(place for mark in _MARKS for place in _places(mark, text)):
         if hint >= done:
             start = text.rfind(b"\n", 0, hint) + 1
             done = text.find(b"\n", hint)
             done = len(text) if done < 0 else done
             yield from _COMMENT.finditer(text, start, done)
+
+
+def _places(mark: bytes, text: bytes) -> Iterator[int]:
+    place = text.find(mark)
+    while place >= 0:
+        yield place
+        place = text.find(mark, place + len(mark))
 
 
 def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:

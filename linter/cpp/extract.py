@@ -36,7 +36,7 @@ from .conditionals import find_conditionals, without_dead_branches
 from .focus import focused, guard_places, needs_all
 from .forms import classify, is_named_like
 from .mask import code_only, mask_block_comments, mask_macros
-from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse
+from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse, parse_sparse
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
@@ -84,6 +84,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
     one piece of several: another piece may ask what stands here.
     """
     grammar = grammar_for(source.path)
+    left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
     live = without_dead_branches(source.text)
     live_code = bare if live == source.text else code_only(live)
@@ -97,9 +98,9 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
             if not places:
                 return _without_guards(source)
             if not needs_all(code):
-                code = focused(code, places)
+                code, left_out = focused(code, places)
         masked = code = mask_macros(code)
-    tree = parse(masked, grammar)
+    tree = parse_sparse(masked, grammar) if left_out else parse(masked, grammar)
     root = tree.root_node
     reading = _Reading(source.text, masked, code, 0, None)
     reading.collect(root, grammar)
@@ -117,7 +118,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
         guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
-        functions=tuple(reading.functions),
+        functions=(*reading.functions, *left_out),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
         registrations=_registrations(live, live_code),
@@ -289,9 +290,6 @@ class _Reading:
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
         # Of an Objective-C method the masked text has the name, as a C++ function's.
         written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
-        if self.masked[body.start_byte + 1 : body.end_byte - 1].isspace():
-            # Nothing to ask about it but its name: empty, or left out by `focused`.
-            return Function(_unqualified(written), written, self.span(node), self.span(body), parent, macro=self.macro)
         returns = node.child_by_field_name("type")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
         returned = self.written(returns) if returns is not None else ""
@@ -574,7 +572,7 @@ def _unqualified(written: str) -> str:
 
 
 _SPACE = re.compile(rb"\s+")
-_TIGHT = re.compile(r" ?(::|->|[.,<>()\[\]{}&*=]) ?")
+_LOOSE = re.compile(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
 
 
 def squeeze(text: bytes) -> str:
@@ -583,7 +581,7 @@ def squeeze(text: bytes) -> str:
         return text.decode("utf-8", "replace")
     if b"/" in text:
         text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
-    return _TIGHT.sub(r"\1", _SPACE.sub(b" ", text).decode("utf-8", "replace")).strip()
+    return _LOOSE.sub("", _SPACE.sub(b" ", text).decode("utf-8", "replace")).strip()
 
 
 def _macro_bodies(

@@ -1,99 +1,147 @@
 """What of a file has to be parsed: the function bodies that hold a guard, and whatever stands outside of bodies.
 
 Parsing and reading a whole file costs many times what looking for the guards in it costs, and most functions of a
-file that holds a guard have nothing to do with it. Bodies without one are overwritten by blanks, byte for byte, so that
-every offset stays. A file whose braces do not balance is left whole.
+file that holds a guard have nothing to do with it. Those are overwritten by blanks, byte for byte, so that every
+offset stays. A file whose braces do not balance is left whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from .. import guards
+from ..facts import Function, Span
 from ..guards import Effect
 from .mask import blank
 
 _GRADIENT_GUARDS = sorted(name for name, guard in guards.CPP.items() if guard.effect is not Effect.NEIGHBOUR)
 _NAMES = rb"|".join(name.encode() for name in _GRADIENT_GUARDS)
-_ALIAS = re.compile(
-    rb"\busing\s+(?P<using>\w+)\s*=\s*[\w:\s]*?\b(?:%b)\s*;|\btypedef\s+[\w:\s]*?\b(?:%b)\s+(?P<typedef>\w+)\s*;"
-    % (_NAMES, _NAMES)
-)
-# What the facts of the whole file decide: the old guard, guards on the heap.
+_ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
+_ALIAS_LENGTH = 200
+"""How far in front of the guard's name an alias's declaration may begin."""
+_TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
+# What the facts of the whole file decide: the old guard, guards on the heap, and in autograd Functions.
 _NEEDS_ALL = re.compile(rb"NonVariableTypeMode|\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*(?:%b)" % _NAMES)
 _MARK = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*|[{};]", re.MULTILINE)
-_OPEN_SPACE = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b[^()=]*$")
+_BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)+\Z")
+_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
 
 
 def guard_places(code: bytes) -> list[int]:
     """Where guards, or aliases that the file gives them, are named; `code` has no comments and strings."""
-    names = set(map(str.encode, _GRADIENT_GUARDS)) | {guards.LEGACY_API.encode()}
-    for match in _ALIAS.finditer(code):
-        names |= _aliases_of(match["using"] or match["typedef"], code)
-    pattern = re.compile(rb"\b(?:" + b"|".join(map(re.escape, sorted(names))) + rb")\b")
-    return [match.start() for match in pattern.finditer(code)]
-
-
-def _aliases_of(name: bytes, code: bytes) -> set[bytes]:
-    """The alias, and the aliases of the alias."""
-    found, waiting = {name}, [name]
+    places: list[int] = []
+    waiting = [*map(str.encode, _GRADIENT_GUARDS), guards.LEGACY_API.encode()]
+    known = set(waiting)
     while waiting:
-        target = re.escape(waiting.pop())
-        again = rb"\busing\s+(\w+)\s*=\s*[\w:\s]*?\b%b\s*;|\btypedef\s+[\w:\s]*?\b%b\s+(\w+)\s*;" % (target, target)
-        for match in re.finditer(again, code):
-            other = match[1] or match[2]
-            if other not in found:
-                found.add(other)
-                waiting.append(other)
-    return found
+        name = waiting.pop()
+        for place in _words(name, code):
+            places.append(place)
+            alias = _alias_at(place, place + len(name), code)
+            if alias and alias not in known:
+                known.add(alias)
+                waiting.append(alias)
+    return places
+
+
+def _words(word: bytes, code: bytes) -> Iterator[int]:
+    """Where the word stands whole. `find` beats an expression of many names."""
+    place = code.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if not (_is_word(code[place - 1 : place]) or _is_word(code[end : end + 1])):
+            yield place
+        place = code.find(word, end)
+
+
+def _is_word(character: bytes) -> bool:
+    return character.isalnum() or character == b"_"
+
+
+def _alias_at(start: int, end: int, code: bytes) -> bytes | None:
+    """The name that `using name = at::G;` or `typedef at::G name;` around the guard's name gives it."""
+    head = _ALIAS_HEAD.search(code, max(0, start - _ALIAS_LENGTH), start)
+    if head is None:
+        return None
+    if head["using"]:
+        return head["using"]
+    tail = _TYPEDEF_TAIL.match(code, end)
+    return tail[1] if tail else None
 
 
 def needs_all(code: bytes) -> bool:
     """Whether the rules must know the whole file, and not only the functions that hold a guard."""
-    return _NEEDS_ALL.search(code) is not None
+    in_function = b"AutoDispatchBelow" in code and b"AutogradContext" in code
+    return in_function or _NEEDS_ALL.search(code) is not None
 
 
-def focused(code: bytes, places: Iterable[int]) -> bytes:
-    """The code with every outermost function body blanked that holds none of the places."""
-    bodies = _bodies(code)
-    if not bodies:
-        return code
+class Focus(NamedTuple):
+    """What is left of a file, and what was left out."""
+
+    code: bytes
+    functions: tuple[Function, ...]
+    """The functions that were blanked: where they stand and what they are called, no more."""
+
+
+def focused(code: bytes, places: Iterable[int]) -> Focus:
+    """The code with every outermost function blanked that holds none of the places."""
     wanted = sorted(places)
     masked = bytearray(code)
-    for start, end in bodies:
-        if not _any_between(wanted, start, end):
+    functions = []
+    for head, start, end in _bodies(code):
+        if _any_between(wanted, head, end):
+            continue
+        # A function goes with its head; of what is none, or may be none, only what the braces hold.
+        if not _ends_parameters(code[head : start - 1].rstrip()):
             blank(masked, start, end)
-    return bytes(masked)
+            continue
+        blank(masked, head, end + 1)
+        name = _NAME.search(code, head, start)
+        written = name[1].decode("utf-8", "replace") if name is not None else ""
+        functions.append(Function(written, written, Span(head, end + 1), Span(start - 1, end + 1)))
+    return Focus(bytes(masked), tuple(functions))
+
+
+def _ends_parameters(head: bytes) -> bool:
+    return head.endswith(b")") or _BEHIND_PARAMETERS.search(head) is not None
+
+
+def _opens_space(head: bytes) -> bool:
+    """Whether a namespace or a class begins: what stands in it is looked at one by one."""
+    return b"(" not in head and b"=" not in head and _SPACE_WORD.search(head) is not None
 
 
 def _any_between(places: list[int], start: int, end: int) -> bool:
-    from bisect import bisect_left
-
     index = bisect_left(places, start)
     return index < len(places) and places[index] < end
 
 
-def _bodies(code: bytes) -> list[tuple[int, int]]:
-    """The insides of the outermost braces that open neither a namespace nor a class."""
-    found: list[tuple[int, int]] = []
+def _bodies(code: bytes) -> list[tuple[int, int, int]]:
+    """(where its head begins, where it begins, where it ends) of every outermost block.
+
+    Namespaces and classes are no blocks of their own. Empty when the braces do not balance.
+    """
+    found: list[tuple[int, int, int]] = []
     open_spaces = 0
-    depth = 0  # inside a body
-    start = previous = 0
+    depth = 0  # inside a block
+    head = start = previous = 0
     for match in _MARK.finditer(code):
         mark = code[match.start()]
         if mark == 0x7B:  # {
             if depth:
                 depth += 1
-            elif _OPEN_SPACE.search(code, previous, match.start()):
+            elif _opens_space(code[previous : match.start()]):
                 open_spaces += 1
             else:
-                depth, start = 1, match.end()
+                depth, head, start = 1, previous, match.end()
         elif mark == 0x7D:  # }
             if depth:
                 depth -= 1
                 if depth == 0:
-                    found.append((start, match.start()))
+                    found.append((head, start, match.start()))
             elif open_spaces:
                 open_spaces -= 1
             else:

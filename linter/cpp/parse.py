@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import cache
 from typing import TYPE_CHECKING
@@ -61,6 +62,30 @@ def masked_text(path: str, text: bytes) -> bytes:
 
 def parse(masked: bytes, grammar: str = "cpp") -> Tree:
     return _parser(grammar).parse(masked)
+
+
+_BLANK_STRETCH = re.compile(rb"(?<=\n)\s{64,}(?=\n)")
+
+
+def parse_sparse(masked: bytes, grammar: str = "cpp") -> Tree:
+    """The tree of a text that is blank for the most part: blank stretches are not even lexed.
+
+    Offsets are those of the whole text; rows and columns of the nodes are not filled in. The line ends around a
+    stretch stay, as directives end there.
+    """
+    from tree_sitter import Parser, Point, Range
+
+    origin = Point(0, 0)
+    ranges, start = [], 0
+    for stretch in _BLANK_STRETCH.finditer(masked):
+        if stretch.start() > start:
+            ranges.append(Range(origin, origin, start, stretch.start()))
+        start = stretch.end()
+    if start < len(masked) or not ranges:
+        ranges.append(Range(origin, origin, start, len(masked)))
+    parser = Parser(language(grammar))
+    parser.included_ranges = ranges
+    return parser.parse(masked)
 
 
 def error_count(node: Node) -> int:

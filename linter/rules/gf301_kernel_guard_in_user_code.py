@@ -91,6 +91,9 @@ def _is_candidate(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None:
     """The decision for inference, when nothing at all speaks for a kernel."""
+    program = _program(use, facts)
+    if program is None and not _works_with_a_model(use, facts):
+        return None
     decision = decide(use, facts, project)
     if any(reason.supports in (Context.KERNEL, Context.BELOW_AUTOGRAD) for reason in decision.evidence):
         return None
@@ -100,7 +103,6 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
         and _works_with_a_model(use, facts)
     ):
         return decision
-    program = _program(use, facts)
     if program is None or decision.context not in (Context.UNKNOWN, Context.INFERENCE):
         return None
     reason = Evidence(

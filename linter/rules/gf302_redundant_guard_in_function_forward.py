@@ -32,7 +32,7 @@ References: torch/csrc/autograd/custom_function.h of torch 2.13 (`AutoGradMode g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from .. import guards
 from ..bypass import bypasses_dispatcher
@@ -49,16 +49,6 @@ RULE = Rule(
     needles=(b"AutoDispatchBelow",),
     default=False,
 )
-
-
-@RULE.asks
-def callees(facts: Facts, project: Project) -> Iterable[str]:
-    """What `forward` calls below the guard: its body must be known."""
-    for use in facts.guard_uses:
-        if _is_candidate(use, facts, project):
-            yield from (
-                call.name for call in facts.calls if use.live.holds(call.span) and call.name and not call.receiver
-            )
 
 
 @RULE.check_use

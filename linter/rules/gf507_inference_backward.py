@@ -45,9 +45,11 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
     if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
         return
     for call in facts.calls:
-        if not use.live.holds(call.span) or not is_run_in_place(call.function, use.function, facts):
+        if not _differentiates(call) or not use.live.holds(call.span):
             continue
-        if not _differentiates(call) or inference_mode_at(facts, call.span, call.function) is not use:
+        if not is_run_in_place(call.function, use.function, facts):
+            continue
+        if inference_mode_at(facts, call.span, call.function) is not use:
             continue
         if is_expected_to_throw(call, facts):
             continue
@@ -67,9 +69,9 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
 
 
 def _differentiates(call: Call) -> bool:
-    if re.search(r"autograd::(?:grad|backward)$", call.callee):
-        return True
-    return call.name == "backward" and bool(call.receiver) and not call.arguments
+    if call.name == "backward" and call.receiver:
+        return not call.arguments
+    return call.name in ("grad", "backward") and call.callee.endswith(("autograd::grad", "autograd::backward"))
 
 
 def _differentiated(call: Call) -> str:
