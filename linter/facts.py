@@ -174,8 +174,7 @@ class Class:
     """It has a member function other than constructors and the destructor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     name: str
     """Last identifier of the callee."""
     callee: str
@@ -200,8 +199,7 @@ class Registration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """`target = value`, or a declaration with a value."""
 
     target: str
@@ -212,8 +210,7 @@ class Assignment:
     function: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     value: str
     span: Span
     function: int | None

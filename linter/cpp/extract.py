@@ -128,7 +128,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
         conditionals=find_conditionals(bare),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
-        includes=find_includes(live),
+        includes=find_includes(live, live_code),
         suppressions=find_suppressions(source),
         line_starts=source.line_starts,
     )
@@ -163,13 +163,14 @@ def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     return find_registrations(text, code)
 
 
-def find_includes(text: bytes) -> tuple[Include, ...]:
-    """The `#include` and `#import` directives that stand outside comments."""
-    if b"/*" in text:
-        text = mask_block_comments(text)
+def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
+    """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
+    if code is None:
+        code = text = mask_block_comments(text) if b"/*" in text else text
     return tuple(
         Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
         for match in _INCLUDE.finditer(text)
+        if code[match.start() : match.start("header")].lstrip().startswith(b"#")
     )
 
 
@@ -617,7 +618,7 @@ def _macro_bodies(
             scope = Span(max(use.scope.start, macro.body.start), min(use.scope.end, macro.body.end))
             uses.append(replace(use, function=renumber(use.function), scope=scope, class_=None))
         functions += [replace(f, parent=renumber(f.parent), class_=None) for f in reading.functions[dropped:]]
-        calls += [replace(call, function=renumber(call.function)) for call in reading.calls]
+        calls += [call._replace(function=renumber(call.function)) for call in reading.calls]
     return uses, functions, calls
 
 

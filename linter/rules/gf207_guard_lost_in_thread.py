@@ -38,6 +38,7 @@ from ..facts import Call, Facts, Form, Function, GuardUse
 from ..findings import Applicability, Finding
 from ..guards import Effect
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..prefilter import CPP_NEEDLES
 from ..project import Project
 from ..redundancy import switches_grad_off
@@ -110,7 +111,7 @@ def _has_guard(function: Function, facts: Facts) -> bool:
 def _first_work(index: int, facts: Facts) -> Call | None:
     """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
     guarded = {facts.functions[use.function].name for use in facts.guard_uses if use.function is not None}
-    for call in facts.calls:
+    for call in places_of(facts).calls.within(facts.functions[index].body):
         if computes_tensors(call) and call.name not in guarded and _is_inside(call.function, index, facts):
             return call
     return None

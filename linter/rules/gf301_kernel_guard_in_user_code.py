@@ -43,6 +43,7 @@ from ..decision.inference import is_load, is_run
 from ..facts import Facts, Form, Function, GuardUse
 from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..project import Project
 from ..rule import Rule
 
@@ -119,7 +120,7 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
     """Whether the function itself loads or runs a model: what its callers do is not enough."""
     body = facts.enclosing(use.function)[-1].body
-    return any(body.holds(call.span) and (is_run(call) or is_load(call)) for call in facts.calls)
+    return any(is_run(call) or is_load(call) for call in places_of(facts).calls.within(body))
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 from ..facts import Call, Facts, GuardUse
 from ..findings import Finding, Severity
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..project import Project
 from ..rule import Rule
 from ..scopes import inference_mode_at, is_expected_to_throw, is_inference_scope, is_run_in_place
@@ -44,8 +45,8 @@ RULE = Rule("GF507", "inference-backward", needles=(b"InferenceMode",))
 def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
         return
-    for call in facts.calls:
-        if not _differentiates(call) or not use.live.holds(call.span):
+    for call in places_of(facts).calls.within(use.live):
+        if not _differentiates(call):
             continue
         if not is_run_in_place(call.function, use.function, facts):
             continue
