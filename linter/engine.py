@@ -14,7 +14,7 @@ from .languages import language_of
 from .prefilter import CPP_NEEDLES
 from .project import Project
 from .rule import Rule, select_rules
-from .scan import cores, extract_all
+from .scan import collection_paused, cores, extract_all
 from .sift import Sift
 from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
@@ -75,7 +75,8 @@ def check(
     options = options or Options()
     rules = select_rules(options.select, options.ignore)
     walk, project = read_project(paths, rules, options, executor=executor, progress=progress)
-    findings, suppressed = find(project, rules, options)
+    with collection_paused():
+        findings, suppressed = find(project, rules, options)
     return Report(
         findings=findings,
         project=project,

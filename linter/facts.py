@@ -128,8 +128,7 @@ class Parameter(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function, method or lambda that has a body."""
 
     name: str
@@ -255,8 +254,7 @@ class Macro:
     body: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Include:
+class Include(NamedTuple):
     header: str
     span: Span
     """The whole directive, without the line's end."""

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,8 +93,21 @@ def extract_all(
 
     # Forked workers start at once and share the parent's modules.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    with ProcessPoolExecutor(workers, multiprocessing.get_context(method)) as pool:
+    context = multiprocessing.get_context(method)
+    with collection_paused(), ProcessPoolExecutor(workers, context, initializer=gc.enable) as pool:
         return _extract_in(pool, hits, watched, progress)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: facts hold no cycles, and looking for some took longer than receiving them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _extract_in(

@@ -617,7 +617,7 @@ def _macro_bodies(
         for use in found:
             scope = Span(max(use.scope.start, macro.body.start), min(use.scope.end, macro.body.end))
             uses.append(replace(use, function=renumber(use.function), scope=scope, class_=None))
-        functions += [replace(f, parent=renumber(f.parent), class_=None) for f in reading.functions[dropped:]]
+        functions += [f._replace(parent=renumber(f.parent), class_=None) for f in reading.functions[dropped:]]
         calls += [call._replace(function=renumber(call.function)) for call in reading.calls]
     return uses, functions, calls
 

@@ -249,7 +249,7 @@ def read_embedded(source: Source, span: Span, laid: bytes, facts: Facts) -> Fact
         again = _read(source, span, bytes(wrapped))
         if any(use.guard == guards.LEGACY and use.function is not None for use in again.guard_uses):
             functions = tuple(
-                replace(f, name="", qualified="") if f.span.start == start else f for f in again.functions
+                f._replace(name="", qualified="") if f.span.start == start else f for f in again.functions
             )
             found = replace(again, functions=functions)
     uses = tuple(use for use in found.guard_uses if use.guard != guards.LEGACY or _is_code(use, laid))
