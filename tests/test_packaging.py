@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -32,24 +33,18 @@ def test_the_readme_has_the_commands_that_ci_runs() -> None:
     assert re.search(r"^python3 -m venv .*-m pytest$", readme, re.MULTILINE)
 
 
+def _what_is_not_source(folder: str, names: list[str]) -> set[str]:
+    """Hidden folders, environments and what builds leave behind."""
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")(folder, names)
+    return left_out | {name for name in names if (Path(folder, name) / "pyvenv.cfg").is_file()}
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment with the wheel in it; the dependencies are the ones of this environment."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
-    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(source)], check=True)
-    # The working tree, committed or not, without what git ignores.
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        target = source / name
-        if (ROOT / name).is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((ROOT / name).read_bytes())
+    shutil.copytree(ROOT, source, ignore=_what_is_not_source)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     (wheel,) = folder.glob("guardfix-*.whl")
@@ -76,6 +71,14 @@ def test_the_wheel_checks_and_migrates_in_a_fresh_environment(installed: Path, t
     subprocess.run([guardfix, "migrate", "--apply", "."], cwd=tmp_path, env=env, capture_output=True, check=True)
     migrated = (ROOT / "fixtures/cpp/inference_load_and_run.migrated.cpp").read_text()
     assert (tmp_path / "a.cpp").read_text() == migrated
+
+
+def test_a_clone_runs_its_own_parts_whatever_is_installed(installed: Path) -> None:
+    # `python -m` puts the working folder first: the clone's guardfix, which stands apart from its linter.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [str(installed / "bin/python"), "-m", "guardfix", "check", "fixtures/cpp/inference_load_and_run.cpp"]
+    check = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert (check.returncode, "GF101" in check.stdout) == (1, True), check.stderr
 
 
 def test_no_top_level_name_but_guardfix_is_installed(installed: Path) -> None:
