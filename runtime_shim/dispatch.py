@@ -290,7 +290,7 @@ def op(
     return register
 
 
-_TAKE_NUMBERS = ("rsub", "pow_base", "pow_scalar", "clamp", "clamp_tensor", "div_mode")
+_TAKE_NUMBERS = ("rsub", "rsub_tensor", "pow_base", "pow_scalar", "clamp", "clamp_tensor", "div_mode")
 #: Parameters of ops at which a Python number may stand for a tensor.
 _NUMBER_PARAMS = ("value", "weight", "exponent", "src", "min", "max", "values", "indices", "tensors")
 
@@ -309,11 +309,11 @@ def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]
     Both run the same code at the same speed; its name tells errors how the op was called.
     """
     code = call.__code__
-    renamed = {}
+    renamed: dict[str, Any] = {}
     if owner == "torch" and code.co_argcount and code.co_varnames[0] == "self":
         for field in ("co_varnames", "co_cellvars"):
             renamed[field] = tuple("input" if v == "self" else v for v in getattr(code, field))
-    code = code.replace(co_name=name, co_qualname=f"{owner}.{name}", **renamed)  # type: ignore[arg-type]
+    code = code.replace(co_name=name, co_qualname=f"{owner}.{name}", **renamed)
     made = FunctionType(code, call.__globals__, name, call.__defaults__, call.__closure__)
     made.__kwdefaults__ = call.__kwdefaults__
     made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name
@@ -613,7 +613,8 @@ def write(
     """The layers of an in-place op around `kernel`, which writes to `self`."""
     keys = (keys | state.included) & ~state.excluded
     node: OpNode | None = None
-    recorded = op.rebases_integers or self._array.dtype.kind in "fc"
+    # Logic has no gradient at all: PyTorch does not even look whether its target requires one.
+    recorded = (op.rebases_integers or self._array.dtype.kind in "fc") and not op.name.startswith("logical_")
     if keys & AUTOGRAD and recorded and state.grad_mode and any(requires_grad(t) for t in tensors):
         check_inplace(self)
         if op.differentiable:

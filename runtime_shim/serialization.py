@@ -111,6 +111,7 @@ ALLOWED = {
     "guardfix.runtime_shim.serialization": {"rebuild"},
     "guardfix.runtime_shim.dtypes": {"Size", "by_name"},
     "guardfix.runtime_shim.device": {"device"},
+    "guardfix.runtime_shim.nn.state_dict": {"StateDict"},
     "collections": {"OrderedDict", "Counter", "defaultdict"},
     "builtins": {"set", "frozenset", "complex", "slice", "range", "bytearray"},
     "numpy": {"ndarray", "dtype"},

@@ -274,6 +274,8 @@ def _set_history(ctx: Any, t: Tensor, nr: int, is_input: bool, modified: bool, d
             raise RuntimeError(errors.LEAF_DIRTY)
         if t._meta is not None and t._meta.base is not None:
             handle_view_on_rebase(t._meta)
+            if raw_is_leaf(t._meta.base) and requires_grad(t._meta.base):
+                raise RuntimeError(errors.LEAF_VIEW_INPLACE)
         outputs = ctx.outputs
         rebase_history(t, ctx)
         ctx.outputs = outputs

@@ -49,6 +49,8 @@ silu bi silu_cpu
 elu bic elu_cpu
 leaky_relu bic leaky_relu_cpu
 softplus bic softplus_cpu
+lerp bi lerp_kernel_scalar
+lerp_tensor bi lerp_kernel_tensor
 """
 
 _REFUSED: dict[str, tuple[str, type[Exception], str]] = {

@@ -167,17 +167,27 @@ fmod = binary(
 )
 
 
-@op(
-    "rsub",
-    node="RsubBackward1",
-    method=False,
-    tensor_params=("self", "other"),
-    below=lambda self, other: sub(other, self),
-    self=lambda grad: -grad,
-    other=lambda grad: grad,
-)
-def rsub(self: Any, other: Any) -> Array:
-    return OPS["sub"].kernel(other, self)
+def _rsub(name: str, node: str) -> Any:
+    return op(
+        name,
+        node=node,
+        title="rsub",
+        method=False,
+        function=False,
+        tensor_params=("self", "other"),
+        below=lambda self, other: sub(other, self),
+        self=lambda grad: -grad,
+        other=lambda grad: grad,
+    )(lambda self, other: OPS["sub"].kernel(other, self))
+
+
+_rsub_tensor, _rsub_number = _rsub("rsub_tensor", "RsubBackward0"), _rsub("rsub", "RsubBackward1")
+
+
+@composite("rsub", method=False)
+def rsub(self: Any, other: Any) -> Any:
+    """`other - self`"""
+    return (_rsub_tensor if isinstance(other, Tensor) else _rsub_number)(self, other)
 
 
 def _pow_kernel(self: Any, exponent: Any) -> Array:
@@ -341,16 +351,44 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, wins: Tensor) -> Tensor:
     return where(self == other, grad / 2, grad * wins)
 
 
-@op(
+def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
+    dtypes.broadcast_shapes(dtypes.broadcast_shapes(self.shape, end.shape), np.shape(weight))
+    return self + cast(weight, self.dtype) * (end - self)
+
+
+_lerp_number = op(
     "lerp",
     inplace=True,
+    method=False,
+    function=False,
+    title="lerp",
+    self=lambda grad, weight: grad * (1 - conj(weight)),
+    end=lambda grad, weight: grad * conj(weight),
+)(_lerp_kernel)
+_lerp_tensor = op(
+    "lerp_tensor",
+    node="LerpBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    title="lerp",
     tensor_params=("self", "end", "weight"),
     self=lambda grad, weight: grad * (1 - conj(weight)),
     end=lambda grad, weight: grad * conj(weight),
     weight=lambda grad, self, end: grad * conj(end - self),
-)
-def lerp(self: Any, end: Any, weight: Any) -> Array:
-    return self + cast(weight, self.dtype) * (end - self)
+)(_lerp_kernel)
+
+
+@composite("lerp")
+def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """`self + weight * (end - self)`; the weight is a number or a tensor."""
+    return (_lerp_tensor if isinstance(weight, Tensor) else _lerp_number)(self, end, weight)
+
+
+@composite("lerp_", function=False)
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    chosen: Any = _lerp_tensor if isinstance(weight, Tensor) else _lerp_number
+    return chosen.inplace(self, end, weight)
 
 
 @op(

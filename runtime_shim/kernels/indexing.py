@@ -662,6 +662,11 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     return form(self, mask, value)
 
 
+# PyTorch lets it write to an expanded tensor, with a warning.
+for _form in (_masked_fill_tensor, _masked_fill_number):
+    _form.op.checks_overlap = False  # type: ignore[attr-defined]
+
+
 @composite("masked_fill_", function=False)
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     form: Any = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number

@@ -92,7 +92,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         raise invalid_combination("fill_", (value,))
     args = (self, value)
     tensors, keys = arguments_of(chosen, args)
-    number = value._array if isinstance(value, Tensor) else value
+    number: Any = value._array if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor) and value._storage is self._storage:
+        number = number.copy()
 
     def kernel() -> None:
         if isinstance(value, Tensor):  # PyTorch copies a tensor and fills with a number
