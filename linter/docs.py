@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from . import guards
 from .facts import Facts, Span
-from .python.strings import read_embedded
+from .python.strings import read_embedded, with_pieces
 from .sources import Source
-from .suppress import find_suppressions
+from .suppress import find_directives
 
 NEEDLES = (guards.LEGACY.encode(),)
 
@@ -25,15 +25,17 @@ _DIRECTIVE = re.compile(
     rb"(?P<code>(?:(?P=indent)[ \t]+[^\n]*\n?|[ \t]*\r?\n)+)",
     re.MULTILINE | re.IGNORECASE,
 )
+_COMMENT = re.compile(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
 
 
 def extract(source: Source) -> Facts:
     """The facts of a document: those of the C++ in its code blocks."""
+    directives = find_directives(source.text, source.row, comments)
     facts = Facts(
         path=source.path,
         language="docs",
-        notes=source.notes,
-        suppressions=find_suppressions(source),
+        notes=(*source.notes, *directives.notes),
+        suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
     pieces = []
@@ -43,14 +45,13 @@ def extract(source: Source) -> Facts:
         piece = read_embedded(source, block, bytes(laid), facts)
         if piece is not None:
             pieces.append(piece)
-    return Facts(
-        path=facts.path,
-        language="docs",
-        notes=facts.notes,
-        suppressions=facts.suppressions,
-        line_starts=facts.line_starts,
-        embedded=tuple(pieces),
-    )
+    return with_pieces(facts, pieces)
+
+
+def comments(text: bytes) -> Iterator[Span]:
+    """The document's own comments: `<!-- … -->`, and lines that begin with `..`."""
+    for match in _COMMENT.finditer(text):
+        yield Span(*match.span())
 
 
 def code_blocks(source: Source) -> Iterator[Span]:

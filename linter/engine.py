@@ -211,14 +211,23 @@ def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[lis
             if ignored_here(facts.path, rule):
                 continue
             for finding in rule.findings(facts, project):
-                first = facts.row(finding.span.start) if facts.line_starts else 1
-                last = facts.row(max(finding.span.start, finding.span.end - 1)) if facts.line_starts else 1
-                if is_suppressed(facts.suppressions, range(first, last + 1), rule.code, rule.name):
+                if facts.suppressions and is_suppressed(
+                    facts.suppressions, _rows(finding, facts), rule.code, rule.name
+                ):
                     suppressed += 1
                 else:
                     findings.append(finding)
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
     return findings, suppressed
+
+
+def _rows(finding: Finding, facts: Facts) -> range:
+    """The rows on which a comment silences a finding: all those of its declaration."""
+    span, use = finding.span, finding.use
+    if use is not None and use.span.holds(span) and not any(use.span.holds(f.span) for f in facts.functions):
+        # A statement that holds a function's body says too many other things.
+        span = use.span
+    return range(facts.row(span.start), facts.row(max(span.start, span.end - 1)) + 1)
 
 
 def _per_file(options: Options) -> Callable[[str, Rule], bool]:

@@ -263,9 +263,9 @@ class Include(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A comment that silences rules on one row; no codes means every rule."""
+    """A comment that silences rules on some rows; no codes means every rule."""
 
-    row: int
+    rows: range
     codes: tuple[str, ...]
 
 

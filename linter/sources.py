@@ -61,8 +61,12 @@ class Source:
         """Tells this text from any other."""
         return hashlib.blake2b(self.text, digest_size=16).digest()
 
+    def row(self, offset: int) -> int:
+        """The row of a byte offset, from 1."""
+        return bisect_right(self.line_starts, offset)
+
     def position(self, offset: int) -> Position:
-        row = bisect_right(self.line_starts, offset)
+        row = self.row(offset)
         start = self.line_starts[row - 1]
         return Position(row, len(self.text[start:offset].decode("utf-8", "replace")) + 1)
 

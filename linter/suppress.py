@@ -1,72 +1,129 @@
-"""Comments that silence a finding on their line.
+"""Comments that silence findings.
 
-C++: `// NOLINT`, `// NOLINT(GF101)`, `// NOLINTNEXTLINE(legacy-guard)`, as clang-tidy has them.
-Both languages: `noqa`, `noqa: GF101`, as Ruff has it. `guardfix: ignore-file` anywhere in a comment silences the file.
+As clang-tidy has them: `NOLINT`, `NOLINT(GF101)`, `NOLINTNEXTLINE(legacy-guard)`, `NOLINTBEGIN(GF1*)` …
+`NOLINTEND(GF1*)`; an end belongs to the last open begin and names the same rules, and what has no partner silences
+nothing (https://clang.llvm.org/extra/clang-tidy/#suppressing-undesired-diagnostics). As Ruff has them: `noqa`,
+`noqa: GF101`. `guardfix: ignore-file` silences the whole file. They count in comments only, in every language.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
-from .facts import Suppression
-from .sources import Source
+from .facts import Span, Suppression
 
-_MARKS = (b"NOLINT", b"noqa", b"NOQA", b"guardfix:")
-_COMMENT = re.compile(
-    rb"\bNOLINT(?P<next>NEXTLINE)?\b(?:\((?P<checks>[^)\n]*)\))?"
-    rb"|(?://|#|/\*)[^\n]*?\b(?i:noqa)\b(?::\s*(?P<codes>[\w-]+(?:[,\s]+[A-Z]+\d+)*))?"
-    rb"|\bguardfix:\s*ignore-file\b"
+_MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
+# A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
+_DIRECTIVE = re.compile(
+    rb"\bNOLINT(?P<kind>NEXTLINE|BEGIN|END)?\b"
+    rb"(?:\((?P<checks>[^)\n]*)\)|[ \t]+\((?P<spaced>[ \t]*{check}(?:[ \t]*,[ \t]*{check})*[ \t]*)\))?"
+    rb"|(?:^|#|//)[ \t]*(?i:noqa)\b(?:[ \t]*:[ \t]*(?P<codes>{code}(?:[ \t]*,[ \t]*{code}|[ \t]+(?i:[A-Z]+\d+)\b)*))?"
+    rb"|\bguardfix:[ \t]*ignore-file\b".replace(b"{check}", rb"(?:[\w.*-]*[\d*-][\w.*-]*)").replace(
+        b"{code}", rb"[\w-]+"
+    )
 )
+_OPENER = re.compile(rb"/[/*]|#|<!--|\.\.")
+_WHOLE_FILE = range(1, sys.maxsize)
 
 
-def find_suppressions(source: Source) -> tuple[Suppression, ...]:
-    """The file's suppressions; row 0 stands for the whole file."""
-    text = source.text
-    if not any(mark in text for mark in _MARKS):
-        return ()
-    found = []
-    for match in _marked(text):
-        row = source.position(match.start()).row
+class Directives(NamedTuple):
+    """What a file's comments silence."""
+
+    suppressions: tuple[Suppression, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Begins and ends without a partner."""
+
+
+class _Open(NamedTuple):
+    row: int
+    written: str
+    checks: tuple[str, ...] | None
+
+
+def find_directives(text: bytes, row: Callable[[int], int], comments: Callable[[bytes], Iterable[Span]]) -> Directives:
+    """The directives in a text's comments; `row` gives the row of an offset.
+
+    `comments` is asked only when there is something to look for: most files hold no directive.
+    """
+    if not _MARKS.search(text):
+        return Directives()
+    found: list[Suppression] = []
+    begun: list[_Open] = []
+    lost: list[tuple[int, str]] = []
+    for offset, match in _in_comments(text, comments):
+        here = row(offset)
         if match.group().startswith(b"guardfix:"):
-            found.append(Suppression(0, ()))
+            found.append(Suppression(_WHOLE_FILE, ()))
             continue
-        codes = match["checks"] if match["checks"] is not None else match["codes"]
-        names = tuple(re.split(r"[,\s]+", codes.decode("utf-8", "replace").strip())) if codes else ()
-        found.append(Suppression(row + 1 if match["next"] else row, tuple(filter(None, names))))
-    return tuple(found)
+        checks = _names(next((given for given in match.group("checks", "spaced", "codes") if given is not None), None))
+        mark = _Open(here, match.group().decode("utf-8", "replace"), checks)
+        if match["kind"] == b"BEGIN":
+            begun.append(mark)
+        elif match["kind"] == b"END":
+            if begun and begun[-1].checks == checks:
+                found += _silenced(range(begun.pop().row, here + 1), checks)
+            elif _may_be_ours(checks):
+                lost.append((here, f"`{mark.written}` ends no NOLINTBEGIN of the same checks, and silences nothing"))
+        else:
+            first = here + 1 if match["kind"] == b"NEXTLINE" else here
+            found += _silenced(range(first, first + 1), checks)
+    lost += [
+        (mark.row, f"`{mark.written}` has no NOLINTEND of the same checks, and silences nothing")
+        for mark in begun
+        if _may_be_ours(mark.checks)
+    ]
+    return Directives(tuple(found), tuple(f"line {at}: {what}" for at, what in sorted(lost)))
 
 
-def _marked(text: bytes) -> Iterator[re.Match[bytes]]:
-    """The marks, line by line: most lines hold none, and need not be searched."""
-    done = 0
-    for hint in sorted(place for mark in _MARKS for place in _places(mark, text)):
-        if hint >= done:
-            start = text.rfind(b"\n", 0, hint) + 1
-            done = text.find(b"\n", hint)
-            done = len(text) if done < 0 else done
-            yield from _COMMENT.finditer(text, start, done)
+def _in_comments(text: bytes, comments: Callable[[bytes], Iterable[Span]]) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """The directives with their offsets: comment by comment, line by line, behind what opens the comment."""
+    for span in comments(text):
+        if not _MARKS.search(text, *span):
+            continue
+        opener = _OPENER.match(text, *span)
+        start = opener.end() if opener else span.start
+        for line in text[start : span.end].splitlines(keepends=True):
+            for match in _DIRECTIVE.finditer(line):
+                yield start + match.start(), match
+            start += len(line)
 
 
-def _places(mark: bytes, text: bytes) -> Iterator[int]:
-    place = text.find(mark)
-    while place >= 0:
-        yield place
-        place = text.find(mark, place + len(mark))
+def _names(given: bytes | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(filter(None, re.split(r"[,\s]+", given.decode("utf-8", "replace"))))
+
+
+def _silenced(rows: range, checks: tuple[str, ...] | None) -> list[Suppression]:
+    """`NOLINT()` names nothing and silences nothing; `NOLINT` silences everything."""
+    return [] if checks == () else [Suppression(rows, checks or ())]
+
+
+def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
+    """Whether a directive is meant for this tool: another tool's unmatched ones are no news here."""
+    from .rule import rule_names
+
+    return checks is None or any(_matches(given, rule.code, rule.name) for given in checks for rule in rule_names())
 
 
 def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:
     """Whether one of the comments on `rows` silences the rule."""
-    for suppression in suppressions:
-        if suppression.row and suppression.row not in rows:
-            continue
-        if not suppression.codes or any(_matches(given, code, name) for given in suppression.codes):
-            return True
-    return False
+    return any(
+        _overlap(suppression.rows, rows)
+        and (not suppression.codes or any(_matches(given, code, name) for given in suppression.codes))
+        for suppression in suppressions
+    )
+
+
+def _overlap(a: range, b: range) -> bool:
+    return max(a.start, b.start) < min(a.stop, b.stop)
 
 
 def _matches(given: str, code: str, name: str) -> bool:
-    given = given.removeprefix("guardfix-")
-    if given.endswith("*"):
-        return code.startswith(given[:-1]) or name.startswith(given[:-1])
-    return given in (code, name) or (given[:2] == "GF" and code.startswith(given))
+    given = given.lower().removeprefix("guardfix-")
+    code = code.lower()
+    if "*" in given:
+        pattern = ".*".join(map(re.escape, given.split("*")))
+        return re.fullmatch(pattern, code) is not None or re.fullmatch(pattern, name) is not None
+    return given in (code, name) or (re.fullmatch(r"gf\d*", given) is not None and code.startswith(given))

@@ -31,11 +31,11 @@ from ..facts import (
     Span,
 )
 from ..sources import Source
-from ..suppress import find_suppressions
+from ..suppress import find_directives
 from .conditionals import find_conditionals, without_dead_branches
 from .focus import focused, guard_places, needs_all
 from .forms import classify, is_named_like
-from .mask import code_only, mask_block_comments, mask_macros
+from .mask import code_only, comments, mask_block_comments, mask_macros
 from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse, parse_sparse
 
 if TYPE_CHECKING:
@@ -111,10 +111,11 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
     reading.functions += macro_functions
     reading.calls += macro_calls
     partial = root.has_error
+    directives = find_directives(source.text, source.row, comments)
     return Facts(
         path=source.path,
         language="cpp",
-        notes=source.notes,
+        notes=(*source.notes, *directives.notes),
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
         guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
@@ -129,7 +130,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
         includes=find_includes(live, live_code),
-        suppressions=find_suppressions(source),
+        suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
 
@@ -146,11 +147,12 @@ def _first_error_row(root: Node, source: Source) -> int:
 
 def _without_guards(source: Source) -> Facts:
     """The facts of a file that names guards in comments and strings only."""
+    directives = find_directives(source.text, source.row, comments)
     return Facts(
         path=source.path,
         language="cpp",
-        notes=source.notes,
-        suppressions=find_suppressions(source),
+        notes=(*source.notes, *directives.notes),
+        suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
 

@@ -8,6 +8,9 @@ offset into the real one. Masked text is for the parser alone: names and edits c
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from ..facts import Span
 
 # Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
 _ATTRIBUTES = rb"""
@@ -136,6 +139,13 @@ def mask_block_comments(text: bytes) -> bytes:
         if match.group().startswith(b"/*"):
             blank(masked, *match.span())
     return bytes(masked)
+
+
+def comments(text: bytes) -> Iterator[Span]:
+    """The comments, where they stand in no literal."""
+    for match in _LITERAL.finditer(text):
+        if text[match.start()] == 0x2F:  # /
+            yield Span(*match.span())
 
 
 def code_only(text: bytes) -> bytes:

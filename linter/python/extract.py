@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from .. import guards
 from ..facts import Argument, Class, Facts, Form, Function, GuardUse, Span
 from ..sources import Source
-from ..suppress import find_suppressions
+from ..suppress import find_directives
+from .comments import comments
 from .escapes import find_escapes
 from .facts import (
     Decorated,
@@ -59,11 +60,12 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts | None:
         return None
     text = source.text.decode("utf-8")
     tree = parse(text)
+    directives = find_directives(source.text, source.row, comments)
     common = Facts(
         path=source.path,
         language="python",
-        notes=source.notes,
-        suppressions=find_suppressions(source),
+        notes=(*source.notes, *directives.notes),
+        suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
     if tree is None:
@@ -80,9 +82,9 @@ def extract(source: Source, watched: Iterable[str] = ()) -> Facts | None:
     if reading.everything:
         facts = read_program(facts, reading)
     if b"NonVariableTypeMode" in source.text:
-        from .strings import embedded_cpp
+        from .strings import embedded_cpp, with_pieces
 
-        facts = replace(facts, embedded=tuple(embedded_cpp(source, tree, facts)))
+        facts = with_pieces(facts, embedded_cpp(source, tree, facts))
     return facts
 
 

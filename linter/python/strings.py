@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .. import guards
-from ..facts import Facts, Form, GuardUse, Span
+from ..facts import Facts, Form, GuardUse, Span, Suppression
 from ..sources import Source
+from ..suppress import find_directives
 
 _LEGACY = guards.LEGACY.encode()
 _START = re.compile(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
@@ -256,8 +257,28 @@ def read_embedded(source: Source, span: Span, laid: bytes, facts: Facts) -> Fact
     if not found.registrations and not any(use.guard == guards.LEGACY for use in uses):
         return None
     return replace(
-        found, guard_uses=uses, language="embedded", suppressions=facts.suppressions, line_starts=facts.line_starts
+        found,
+        guard_uses=uses,
+        language="embedded",
+        suppressions=_suppressions(laid, span, facts),
+        line_starts=facts.line_starts,
     )
+
+
+def with_pieces(facts: Facts, pieces: Iterable[Facts]) -> Facts:
+    """The facts of a file with those of the C++ inside it, whose comments silence findings there as well."""
+    pieces = tuple(pieces)
+    own = (suppression for piece in pieces for suppression in piece.suppressions)
+    return replace(facts, embedded=pieces, suppressions=tuple(dict.fromkeys((*facts.suppressions, *own))))
+
+
+def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, ...]:
+    """What the piece's own comments silence, and the comment behind it: inside a string there is no place for one."""
+    from ..cpp.mask import comments
+
+    first, last = facts.row(span.start), facts.row(span.end)
+    behind = (Suppression(range(first, last + 1), given.codes) for given in facts.suppressions if last in given.rows)
+    return (*facts.suppressions, *find_directives(laid, facts.row, comments).suppressions, *behind)
 
 
 def _read(source: Source, span: Span, laid: bytes) -> Facts:

@@ -1,4 +1,4 @@
-"""What is read off the text before or beside the tree: masks, registrations, conditions, suppressions."""
+"""What is read off the text before or beside the tree: masks, registrations, conditions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from guardfix.linter.cpp.objc import mask_objective_c
 from guardfix.linter.cpp.parse import masked_text, parse
 from guardfix.linter.cpp.registrations import find_registrations
 from guardfix.linter.cpp.version_conditions import TORCH_2, evaluate, taken_branch
-from guardfix.linter.sources import Source
-from guardfix.linter.suppress import find_suppressions, is_suppressed
 
 
 @pytest.mark.parametrize(
@@ -150,25 +148,3 @@ def test_conditionals_with_their_branches() -> None:
     assert last.branches[0].condition == "!defined(C)"
     assert code[slice(*outer.branches[1].span)].strip() == b"c;"
     assert taken_branch(outer, TORCH_2) is None  # A is not known
-
-
-@pytest.mark.parametrize(
-    ("line", "silent"),
-    [
-        ("x;  // NOLINT", True),
-        ("x;  // NOLINT(GF101)", True),
-        ("x;  // NOLINT(bugprone-foo, GF101)", True),
-        ("x;  // NOLINT(GF1*)", True),
-        ("x;  // NOLINT(GF102)", False),
-        ("x;  // NOLINT(bugprone-foo)", False),
-        ("x;  // NOLINTNEXTLINE(GF101)", False),
-        ("x;  // noqa", True),
-        ("x;  # noqa: GF101", True),
-        ("x;  # noqa: E501, GF101", True),
-        ("x;  # noqa: E501", False),
-        ("x;  // NOLINTING", False),
-    ],
-)
-def test_suppressions(line: str, silent: bool) -> None:
-    source = Source("a.cpp", line.encode())
-    assert is_suppressed(find_suppressions(source), range(1, 2), "GF101", "legacy-guard") is silent
