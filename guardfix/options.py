@@ -89,6 +89,41 @@ def selection(command: F) -> F:
     return command
 
 
+def choosing(command: F) -> F:
+    """Which fixes a command takes."""
+    for option in reversed(
+        (
+            click.option(
+                "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
+            ),
+            click.option(
+                "--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are."
+            ),
+            click.option(
+                "--remove-redundant",
+                is_flag=True,
+                help="With --unsafe: delete guards in Function::forward whose callee bypasses the dispatcher.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the options of `choosing` come to."""
+
+    unsafe: bool
+    hoist: bool
+    remove_redundant: bool
+
+
+def choice_from(arguments: dict[str, Any]) -> Choice:
+    """Take the options of `choosing` out of a command's arguments."""
+    return Choice(arguments.pop("unsafe"), not arguments.pop("no_hoist"), arguments.pop("remove_redundant"))
+
+
 @dataclass(frozen=True)
 class Run:
     """What the shared options come to."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..options import check_with, run_from, selection
+from ..options import check_with, choice_from, choosing, run_from, selection
 
 
 @click.command("check")
@@ -18,26 +18,30 @@ from ..options import check_with, run_from, selection
     is_flag=True,
     help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
 )
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix: the unsafe fixes too.")
+@choosing
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and say why.
 
     PATHS are files and folders; the current folder when none is given.
     """
-    run = run_from(arguments)
+    run, choice = run_from(arguments), choice_from(arguments)
+    if not arguments["fix"] and (choice.unsafe or choice.remove_redundant or not choice.hoist):
+        raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
     from ..codemods.plan import with_fixes
     from ..output import text
     from ..output.places import Places
 
-    report = with_fixes(check_with(run))
+    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    failed = False
     if arguments["fix"]:
         from ..codemods.migrate import apply_fixes
 
-        outcome = apply_fixes(report, unsafe=arguments["unsafe_fixes"])
+        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        failed = bool(outcome.failed)
         for line in outcome.lines():
             click.echo(line, err=True)
-        report = with_fixes(check_with(run))
+        report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
     if arguments["output_format"] == "json":
         from ..output.json import to_json
 
@@ -51,4 +55,4 @@ def command(**arguments: Any) -> None:
             click.echo(note, err=True)
         if arguments["output_format"] == "text":
             click.echo(text.summary(report), nl=False)
-    sys.exit(1 if report.findings and not arguments["exit_zero"] else 0)
+    sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)

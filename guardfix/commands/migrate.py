@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import check_with, run_from, selection
+from ..options import check_with, choice_from, choosing, run_from, selection
 
 if TYPE_CHECKING:
     from ..linter.engine import Report
@@ -19,13 +19,7 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command("migrate")
 @selection
 @click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
-@click.option("--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does.")
-@click.option("--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are.")
-@click.option(
-    "--remove-redundant",
-    is_flag=True,
-    help="With --unsafe: delete guards in Function::forward whose callee bypasses the dispatcher.",
-)
+@choosing
 def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff; with --apply, make them.
 
@@ -38,21 +32,21 @@ def command(**arguments: Any) -> None:
     from ..codemods.rewrite import unified_diff
     from ..output import text
 
-    unsafe, hoist = arguments["unsafe"], not arguments["no_hoist"]
-    report = with_fixes(check_with(run), remove_redundant=arguments["remove_redundant"])
+    choice = choice_from(arguments)
+    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
     if arguments["apply"]:
-        outcome = apply_fixes(report, unsafe=unsafe, hoist=hoist)
+        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
         for line in outcome.lines():
             click.echo(line, err=True)
         if not run.quiet:
             done = {id(finding) for rewritten in outcome.written for finding, _ in rewritten.applied}
-            _tell_rest(report, done, unsafe)
+            _tell_rest(report, done, choice.unsafe)
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
     changes = refused = 0
     done = set()
-    for rewritten in rewrites(report, unsafe=unsafe, hoist=hoist):
+    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
         if rewritten.refused:
             refused += 1
             click.echo(f"{rewritten.source.path}: left as it is: {rewritten.refused}", err=True)
@@ -65,7 +59,7 @@ def command(**arguments: Any) -> None:
     if not run.quiet:
         for note in text.notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, done, unsafe)
+        _tell_rest(report, done, choice.unsafe)
         if changes:
             plural = "" if changes == 1 else "s"
             click.echo(f"Would change {changes} file{plural}; `--apply` writes.", err=True)

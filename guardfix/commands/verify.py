@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import Run, check_with, run_from, selection
+from ..options import Choice, Run, check_with, choice_from, choosing, run_from, selection
 
 if TYPE_CHECKING:
     from ..verification.verify import Result, Settings
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", short_help="Run programs before and after migration and compare what they do.")
 @selection
-@click.option("--unsafe", is_flag=True, help="Take the unsafe fixes too, as `migrate --unsafe` does.")
-@click.option("--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are.")
+@choosing
 @click.option(
     "--against",
     metavar="OTHER",
@@ -70,7 +69,7 @@ def command(**arguments: Any) -> None:
 
     Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
     """
-    run = run_from(arguments)
+    run, choice = run_from(arguments), choice_from(arguments)
     from ..linter.walk import NoSuchPath
     from ..verification import report
     from ..verification.runs import Limits
@@ -92,7 +91,7 @@ def command(**arguments: Any) -> None:
     results = []
     try:
         with _ended_in_order():
-            for result in _results(run, arguments, settings):
+            for result in _results(run, choice, arguments["against"], settings):
                 results.append(result)
                 if not is_json:
                     _tell(result, run)
@@ -118,11 +117,10 @@ def command(**arguments: Any) -> None:
     sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
 
 
-def _results(run: Run, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
+def _results(run: Run, choice: Choice, other: Path | None, settings: Settings) -> Iterator[Result]:
     from ..verification.programs import find_programs
     from ..verification.verify import verify, verify_against
 
-    other = arguments["against"]
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
@@ -135,17 +133,17 @@ def _results(run: Run, arguments: dict[str, Any], settings: Settings) -> Iterato
         gtest="gtest" in settings.link,
     )
     if programs:
-        yield from verify(programs, _migrated(run, arguments), settings)
+        yield from verify(programs, _migrated(run, choice), settings)
 
 
-def _migrated(run: Run, arguments: dict[str, Any]) -> dict[Path, bytes]:
+def _migrated(run: Run, choice: Choice) -> dict[Path, bytes]:
     """The new texts of the files that the migration changes."""
     from ..codemods.migrate import rewrites
     from ..codemods.plan import with_fixes
 
-    report = with_fixes(check_with(run))
+    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
     found = {}
-    for rewritten in rewrites(report, unsafe=arguments["unsafe"], hoist=not arguments["no_hoist"]):
+    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
         if rewritten.refused:
             click.echo(f"{rewritten.source.path}: left as it is: {rewritten.refused}", err=True)
             continue

@@ -284,6 +284,44 @@ def test_check_fix_applies_and_reports_the_rest(tree: Path) -> None:
     assert "swap.cpp:2:3" in outcome.stdout
 
 
+LOAD = """#include <torch/script.h>
+
+at::Tensor predict(const at::Tensor& input) {
+  auto module = torch::jit::load("m.pt");
+  at::AutoNonVariableTypeMode guard;
+  return module.forward({input}).toTensor();
+}
+"""
+BYPASS = KERNEL.replace("class F", "at::Tensor f(const at::Tensor& x) {\n  return x.mul(2);\n}\n\nclass F")
+
+
+@pytest.mark.parametrize(
+    ("choice", "there"),
+    [
+        pytest.param([], ["= torch::jit", "g;"], id="safe fixes"),
+        pytest.param(["--unsafe"], ["guard;\n  auto module", "g;"], id="unsafe ones: the guard moves up"),
+        pytest.param(["--unsafe", "--no-hoist"], ['"m.pt");\n  c10::InferenceMode guard;', "g;"], id="not moved"),
+        pytest.param(["--unsafe", "--remove-redundant"], ["guard;\n  auto module", "{\n    return f(x)"], id="removed"),
+    ],
+)
+def test_check_fix_takes_the_options_of_migrate(choice: list[str], there: list[str], tmp_path: Path) -> None:
+    results = []
+    for command in (["migrate", "--apply"], ["check", "--fix"]):
+        (tmp_path / "load.cpp").write_text(LOAD)
+        (tmp_path / "kernel.cpp").write_text(BYPASS)
+        guardfix(*command, *choice, ".", cwd=tmp_path)
+        results.append([(tmp_path / name).read_text() for name in ("load.cpp", "kernel.cpp")])
+    assert results[0] == results[1]
+    assert all(text in result for text, result in zip(there, results[0], strict=True))
+
+
+@pytest.mark.parametrize("option", ["--unsafe", "--no-hoist", "--remove-redundant"])
+def test_options_of_fix_without_it_are_an_error(option: str, tree: Path) -> None:
+    outcome = guardfix("check", option, ".", cwd=tree)
+    assert outcome.returncode == 2
+    assert "add --fix" in outcome.stderr
+
+
 def test_files_that_cannot_be_read_are_findings_and_the_run_goes_on(tree: Path) -> None:
     (tree / "broken.cpp").write_bytes(b"\xff\xfea")
     outcome = guardfix("check", "--output-format", "json", ".", cwd=tree)
