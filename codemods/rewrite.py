@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..linter.findings import Applicability, Edit, Finding, Fix
@@ -105,26 +104,3 @@ def _adds_errors(source: Source, text: bytes) -> bool:
         for version in (source.text, text)
     )
     return after > before
-
-
-def unified_diff(rewritten: Rewrite, path: str | None = None) -> str:
-    """The change as `patch` and `git apply` take it; the file's own line ends are kept."""
-    path = (path or rewritten.source.path).lstrip("/")
-    before, after = (_lines(text) for text in (rewritten.source.text, rewritten.text))
-    lines: list[str] = []
-    for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"):
-        lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(lines)
-
-
-def _lines(text: bytes) -> Sequence[str]:
-    return (
-        [line.decode("utf-8", "replace") for line in text.splitlines(keepends=True)]
-        if b"\r" not in text
-        else [line.decode("utf-8", "replace") for line in _split_keeping_returns(text)]
-    )
-
-
-def _split_keeping_returns(text: bytes) -> Sequence[bytes]:
-    """Lines end at LF only, so that a CRLF shows as what it is."""
-    return [line + b"\n" for line in text.split(b"\n")[:-1]] + ([last] if (last := text.split(b"\n")[-1]) else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,9 @@ def command(**arguments: Any) -> None:
     program; what is left over is listed behind the diff, with the reason.
     """
     run = run_from(arguments)
+    from ..codemods.diff import base_of, is_for_reading, unified_diff
     from ..codemods.migrate import apply_fixes, rewrites
     from ..codemods.plan import with_fixes
-    from ..codemods.rewrite import unified_diff
     from ..output import text
 
     choice = choice_from(arguments)
@@ -46,6 +47,8 @@ def command(**arguments: Any) -> None:
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
     changes = refused = 0
     done = set()
+    base = base_of(run.paths)
+    for_reading = []
     for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
         if rewritten.refused:
             refused += 1
@@ -53,10 +56,18 @@ def command(**arguments: Any) -> None:
             continue
         changes += 1
         done |= {id(finding) for finding, _ in rewritten.applied}
-        for line in unified_diff(rewritten).splitlines(keepends=True):
-            color = _DIFF_COLORS.get(line[0]) if run.color and not line.startswith(("+++", "---")) else None
-            click.echo(click.style(line, fg=color) if color else line, nl=False, color=run.color)
+        _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
+        if is_for_reading(rewritten):
+            for_reading.append(rewritten.source)
     if not run.quiet:
+        if changes and base != os.path.realpath(os.curdir):
+            click.echo(f"note: names in the diff start from {base}: apply it there", err=True)
+        for source in for_reading:
+            click.echo(
+                f"note: {source.path}: its diff is for reading: neither patch nor git apply takes "
+                f"{source.encoding.upper()}; `--apply` writes it",
+                err=True,
+            )
         for note in text.notes(report):
             click.echo(note, err=True)
         _tell_rest(report, done, choice.unsafe)
@@ -66,6 +77,18 @@ def command(**arguments: Any) -> None:
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
     sys.exit(1 if changes or refused else 0)
+
+
+def _show(lines: list[bytes], encoding: str, color: bool) -> None:
+    """Print a diff: for a program in the file's own bytes, for a person as text."""
+    if not color and not sys.stdout.isatty():
+        click.echo(b"".join(lines), nl=False)
+        return
+    readable = "latin-1" if encoding == "latin-1" else "utf-8"
+    for place, line in enumerate(lines):
+        shown = os.fsdecode(line) if place < 2 else line.decode(readable, "replace")
+        style = _DIFF_COLORS.get(shown[0]) if color and place >= 2 else None
+        click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
 def _tell_rest(report: Report, done: Iterable[int], unsafe: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.codemods.rewrite import Rewrite, apply_edits, rewrite, unified_diff
+from guardfix.codemods.rewrite import Rewrite, apply_edits, rewrite
 from guardfix.codemods.statements import removal, statement_around
 from guardfix.codemods.write import NotWritten, write
 from guardfix.linter.facts import Span
@@ -181,11 +181,3 @@ def test_where_a_statement_begins(block: str, place: str, statement: str) -> Non
     code = block.encode()
     start = statement_around(code, Span(0, len(code)), code.index(place.encode()))
     assert code[start:].decode() == statement
-
-
-def test_the_diff_keeps_line_ends_and_says_when_the_last_is_missing() -> None:
-    rewritten = Rewrite(Source("a.cpp", b"a\r\nb"), b"a\r\nc")
-    assert unified_diff(rewritten) == (
-        "--- a/a.cpp\n+++ b/a.cpp\n@@ -1,2 +1,2 @@\n a\r\n-b\n\\ No newline at end of file\n"
-        "+c\n\\ No newline at end of file\n"
-    )
