@@ -154,6 +154,7 @@ class Function(NamedTuple):
     is_static: bool = False
     """`static`, or in an unnamed namespace: no other file can name it."""
     macro: str | None = None
+    """The macro in whose body it stands; its names are then written with that macro's parameters and `##`."""
 
 
 class Member(NamedTuple):
@@ -254,6 +255,14 @@ class Macro:
     body: Span
 
 
+class Invocation(NamedTuple):
+    """One place where a macro with a guard in it is expanded, directly or by another macro."""
+
+    macro: str
+    arguments: tuple[str, ...]
+    span: Span
+
+
 class Include(NamedTuple):
     header: str
     span: Span
@@ -295,6 +304,8 @@ class Facts:
     conditionals: tuple[Conditional, ...] = ()
     aliases: tuple[Alias, ...] = ()
     macros: tuple[Macro, ...] = ()
+    invocations: tuple[Invocation, ...] = ()
+    """Of macros that have a guard in them, or that were asked for."""
     includes: tuple[Include, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     line_starts: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import guards
-from .facts import Call, Class, Facts, Form, Function, GuardUse, Registration, Span
+from .facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from .places import places_of
 from .python.reexports import resolve_reexports
 
@@ -64,6 +64,8 @@ class Project:
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
         """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
         found = []
+        if function.name == "operator()":
+            return self._registrations_of_functor(facts, function)
         for where, registration in self._registrations.get(function.name, ()):
             if not _names_agree(registration.function, function.qualified):
                 continue
@@ -74,6 +76,19 @@ class Project:
                 continue
             found.append((where, registration))
         return found
+
+    def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
+        """Where the class is given, whose call operator is the kernel: `.kernel<AddKernel>(DispatchKey::Autograd)`."""
+        owner = function.qualified.rpartition("::")[0]
+        if function.class_ is not None:
+            owner = facts.classes[function.class_].qualified
+        return [
+            (where, registration)
+            for where, registration in self._registrations.get(_last(owner), ())
+            if owner
+            and _names_agree(registration.function, owner)
+            and (where.path == facts.path or all(class_.name != _last(owner) for class_ in where.classes))
+        ]
 
     def _is_member(self, facts: Facts, function: Function) -> bool:
         """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
@@ -175,6 +190,18 @@ class Project:
             for facts, use in self._mentions.get(name, ())
             if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
         ]
+
+    @cached_property
+    def _invocations(self) -> dict[str, list[Invocation]]:
+        table: dict[str, list[Invocation]] = defaultdict(list)
+        for facts in self:
+            for invocation in facts.invocations:
+                table[invocation.macro].append(invocation)
+        return table
+
+    def invocations(self, macro: str) -> list[Invocation]:
+        """With which arguments a macro that defines functions is invoked, in any file."""
+        return self._invocations.get(macro, [])
 
     def defined_elsewhere(self, name: str, language: str = "cpp") -> list[tuple[Facts, Class]]:
         """Classes of a guard's name, written in that language, that are not PyTorch's own."""

@@ -23,6 +23,7 @@ from ..facts import (
     Function,
     GuardUse,
     Include,
+    Invocation,
     Macro,
     Member,
     Parameter,
@@ -108,6 +109,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
     uses = list(reading.guard_uses(root, watched_names))
     macro_uses, macro_functions, macro_calls = _macro_bodies(source, reading, grammar, watched_names)
     uses += macro_uses
+    makers = {use.macro for use in macro_uses if use.macro is not None and use.function is not None}
     reading.functions += macro_functions
     reading.calls += macro_calls
     partial = root.has_error
@@ -129,6 +131,7 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
         conditionals=find_conditionals(bare),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
+        invocations=_invocations(live, live_code, frozenset(makers.union(watched))),
         includes=find_includes(live, live_code),
         suppressions=directives.suppressions,
         line_starts=source.line_starts,
@@ -158,11 +161,19 @@ def _without_guards(source: Source) -> Facts:
 
 
 def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
-    if not any(hint in text for hint in (b"TORCH_LIBRARY", b"RegisterOperators")):
+    if not any(hint in text for hint in (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")):
         return ()
     from .registrations import find_registrations
 
     return find_registrations(text, code)
+
+
+def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invocation, ...]:
+    if not wanted:
+        return ()
+    from .expansion import definitions, invocations
+
+    return invocations(text, code, wanted, definitions(text, code))
 
 
 def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
@@ -293,6 +304,9 @@ class _Reading:
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
         # Of an Objective-C method the masked text has the name, as a C++ function's.
         written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
+        if self.macro is not None and name is not None:
+            # `op##_kernel` is masked too; what it is called depends on the macro's arguments.
+            written = re.sub(r"\s|\\", "", self.slice(self.span(name)))
         returns = node.child_by_field_name("type")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
         returned = self.written(returns) if returns is not None else ""

@@ -53,9 +53,7 @@ def _decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     name = _stands_for(scene)
     if name is None:
         return verdict
-    contexts = {
-        judge(gather(scene_of(project, where, place), _DEPTH - 1)).context for where, place in _places(scene, name)
-    }
+    contexts = {judge(gather(place, _DEPTH - 1)).context for place in _places(scene, name)}
     if len(contexts - {Context.UNKNOWN}) > 1:
         # One class, macro or alias, and its users want different replacements.
         return Decision(Context.UNKNOWN, None, Confidence.LOW, verdict.evidence)
@@ -99,21 +97,39 @@ def _stands_for(scene: Scene) -> str | None:
 def _through(scene: Scene, name: str, depth: int) -> list[Signal]:
     """The signals of every place where the class, macro or alias is used."""
     found: list[Signal] = []
-    for facts, use in _places(scene, name):
+    for place in _places(scene, name):
         # A class that only passes the struct on (as member or base) is asked in turn.
-        found += gather(scene_of(scene.project, facts, use), depth - 1)
+        found += gather(place, depth - 1)
     return found
 
 
-def _places(scene: Scene, name: str) -> list[tuple[Facts, GuardUse]]:
+def _places(scene: Scene, name: str) -> list[Scene]:
     """Where the class, macro or alias is used."""
+    if scene.use.macro is not None and scene.chain:
+        return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
     if scene.use.form is not Form.USING:
-        return scene.project.mentions(name)
+        return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions(name)]
     return [
-        (scene.facts, other)
+        scene_of(scene.project, scene.facts, other)
         for other in scene.facts.guard_uses
         if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
     ]
+
+
+def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
+    """The guard in the functions that one invocation of its macro defines."""
+    from ..cpp.expansion import pasted
+
+    macro = next(macro for macro in scene.facts.macros if macro.name == scene.use.macro)
+    chain = tuple(
+        function._replace(
+            name=pasted(function.name, macro.parameters, arguments),
+            qualified=pasted(function.qualified, macro.parameters, arguments),
+            macro=None,
+        )
+        for function in scene.chain
+    )
+    return replace(scene, use=replace(scene.use, macro=None), chain=chain)
 
 
 def _settled(signals: Iterable[Signal]) -> bool:
@@ -243,7 +259,10 @@ def open_questions(use: GuardUse, facts: Facts, project: Project) -> frozenset[s
     name = _stands_for(scene)
     if name is not None:
         # What a source file defines is seen in that file alone; only headers share.
-        return frozenset({name}) if is_header(facts.path) else frozenset()
+        shared = {name} if is_header(facts.path) else set()
+        made = _places(scene, name) if use.macro is not None and scene.chain else []
+        functions = [place.outermost for place in made]
+        return frozenset(shared | {f.name for f in functions if f is not None and _has_callers_elsewhere(f)})
     signals = gather(scene, _DEPTH)
     function = scene.outermost
     if _settled(signals):
@@ -252,6 +271,9 @@ def open_questions(use: GuardUse, facts: Facts, project: Project) -> frozenset[s
         return frozenset({function.name}) if asked and function is not None else frozenset()
     if function is None or not _has_callers_elsewhere(function):
         return frozenset()
+    if function.name == "operator()":
+        # A functor is registered by its class.
+        return frozenset({function.qualified.rpartition("::")[0].rpartition("::")[2]}) - {""}
     return frozenset({function.name})
 
 

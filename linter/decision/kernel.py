@@ -35,7 +35,7 @@ _BOOKKEEPING_SPACE = re.compile(
     r"^(?:::)?(?:(?:torch|at|c10|autograd|impl|jit|generated|details|VariableTypeUtils|graph)::)*$"
 )
 _DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|\.typed<")
-_AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^VariableTypeId|^AUTOGRAD")
+_AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
 
 # Ops whose autograd kernels must leave view tracking and version bumps on below them
 # (torch/csrc/autograd/VariableTypeManual.cpp; the view ops of ATen/native/native_functions.yaml).
@@ -127,7 +127,8 @@ def registered_under_autograd(registration: Registration) -> bool:
 def _registered(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         for where, registration in _registrations_of(scene, function):
-            name = f"`{function.name}`" if function.name else "the lambda"
+            shown = _owner(scene.facts, function) + function.name if function.name == "operator()" else function.name
+            name = f"`{shown}`" if shown else "the lambda"
             operator = f" for `{registration.operator}`" if registration.operator else ""
             context = _family(scene, registration.operator)
             if registered_under_autograd(registration):
@@ -154,12 +155,19 @@ def _registered(scene: Scene) -> Iterator[Signal]:
 def _registrations_of(scene: Scene, function: Function) -> list[tuple[Facts, Registration]]:
     if not function.is_lambda:
         return scene.project.registrations_of(scene.facts, function)
-    # `m.impl("op", [](const at::Tensor& self) { … });`
     return [
         (scene.facts, registration)
         for registration in scene.facts.registrations
-        if not registration.function and registration.span.holds(function.span)
+        if _registers_lambda(registration, function, scene.facts)
     ]
+
+
+def _registers_lambda(registration: Registration, function: Function, facts: Facts) -> bool:
+    """`m.impl("op", [](const at::Tensor& self) { … });`, or by the name of the variable that holds the lambda."""
+    if not registration.function:
+        return registration.span.holds(function.span)
+    in_sight = function.parent is None or facts.functions[function.parent].span.holds(registration.span)
+    return bool(function.assigned_to) and registration.function == function.assigned_to and in_sight
 
 
 def builds_graph(call: Call, facts: Facts) -> bool:
