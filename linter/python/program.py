@@ -7,15 +7,12 @@ members are joined by `::`, what stands before `.` is an object, `true` and `fal
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..facts import Assignment, Call, Facts, Registration, Return, Span
+from .module import Module
 from .names import Scope, canonical, resolve
-
-if TYPE_CHECKING:
-    from .extract import _Reading
 
 _LONG = 200
 _NAMES = (ast.Name, ast.Attribute)
@@ -27,45 +24,45 @@ _OPERATORS = {
 }
 
 
-def read_program(facts: Facts, reading: _Reading) -> Facts:
-    """`facts` with the file's calls, assignments, returns and registrations."""
+def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef | ast.AsyncFunctionDef]) -> Facts:
+    """`facts` with the file's calls, assignments, returns and registrations; `nodes` are those of its functions."""
     calls: list[Call] = []
     assignments: list[Assignment] = []
     returns: list[Return] = []
-    registrations: list[Registration] = list(_registrations(reading))
-    scopes: dict[int | None, Scope] = {None: reading.module}
+    registrations: list[Registration] = list(_registrations(module))
+    scopes: dict[int | None, Scope] = {None: module.scope}
 
     def scope_of(function: int | None) -> Scope:
         if function not in scopes:
             assert function is not None
-            scopes[function] = Scope(reading.nodes[function], scope_of(facts.functions[function].parent))
+            scopes[function] = Scope(nodes[function], scope_of(facts.functions[function].parent))
         return scopes[function]
 
     def function_at(span: Span) -> int | None:
         around = [i for i, function in enumerate(facts.functions) if function.body.holds(span)]
         return max(around, key=lambda i: facts.functions[i].span.start) if around else None
 
-    for node in ast.walk(reading.tree):
+    for node in ast.walk(module.tree):
         if isinstance(node, ast.Call):
-            span = reading.span(node)
+            span = module.span(node)
             function = function_at(span)
-            calls.append(_call(node, span, function, scope_of(function), reading))
+            calls.append(_call(node, span, function, scope_of(function), module))
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
-                    span = reading.span(node)
-                    value = _squeeze(reading.written(node.value))
+                    span = module.span(node)
+                    value = _squeeze(module.written(node.value))
                     assignments.append(
-                        Assignment(_squeeze(reading.written(target)), False, "=", value, span, function_at(span))
+                        Assignment(_squeeze(module.written(target)), False, "=", value, span, function_at(span))
                     )
         elif isinstance(node, ast.AugAssign):
-            span = reading.span(node)
+            span = module.span(node)
             operator = _OPERATORS.get(type(node.op), "op=")
-            target_text, value = (_squeeze(reading.written(part)) for part in (node.target, node.value))
+            target_text, value = (_squeeze(module.written(part)) for part in (node.target, node.value))
             assignments.append(Assignment(target_text, False, operator, value, span, function_at(span)))
         elif isinstance(node, ast.Return):
-            span = reading.span(node)
-            value = _squeeze(reading.written(node.value)) if node.value is not None else ""
+            span = module.span(node)
+            value = _squeeze(module.written(node.value)) if node.value is not None else ""
             returns.append(Return(value, span, function_at(span)))
     return replace(
         facts,
@@ -80,9 +77,9 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split())[:_LONG]
 
 
-def _call(node: ast.Call, span: Span, function: int | None, scope: Scope, reading: _Reading) -> Call:
+def _call(node: ast.Call, span: Span, function: int | None, scope: Scope, module: Module) -> Call:
     arguments = tuple(
-        {"True": "true", "False": "false"}.get(text := _squeeze(reading.written(argument)), text)
+        {"True": "true", "False": "false"}.get(text := _squeeze(module.written(argument)), text)
         for argument in (*node.args, *(keyword.value for keyword in node.keywords))
     )
     func = node.func
@@ -91,27 +88,27 @@ def _call(node: ast.Call, span: Span, function: int | None, scope: Scope, readin
         qualified = canonical(resolved).replace(".", "::")
         return Call(qualified.rpartition("::")[2], qualified, "", arguments, span, function)
     if isinstance(func, ast.Attribute):
-        receiver = _squeeze(reading.written(func.value))
+        receiver = _squeeze(module.written(func.value))
         return Call(func.attr, f"{receiver}.{func.attr}"[-_LONG:], receiver, arguments, span, function)
     name = func.id if isinstance(func, ast.Name) else ""
     return Call(name, name, "", arguments, span, function)
 
 
-def _registrations(reading: _Reading) -> Iterator[Registration]:
+def _registrations(module: Module) -> Iterator[Registration]:
     """Functions given to the dispatcher: `torch.library.impl(…)`, `Library.impl`, `custom_op`, `register_kernel`."""
-    for node in ast.walk(reading.tree):
+    for node in ast.walk(module.tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Call):
-                    yield from _registered(decorator, node.name, reading)
+                    yield from _registered(decorator, node.name, module)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             names = [a.id if isinstance(a, ast.Name) else a.attr for a in node.args if isinstance(a, _NAMES)]
             if node.func.attr == "impl" and _strings(node):
                 # `lib.impl("op", fn, "Autograd")`
                 for name in names[-1:]:
-                    yield from _registered(node, name, reading)
+                    yield from _registered(node, name, module)
             elif node.func.attr in ("register_autograd", "register_kernel") and names:
-                yield from _registered(node, names[-1], reading)
+                yield from _registered(node, names[-1], module)
 
 
 def _strings(call: ast.Call) -> list[str]:
@@ -119,7 +116,7 @@ def _strings(call: ast.Call) -> list[str]:
     return [v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str)]
 
 
-def _registered(call: ast.Call, function: str, reading: _Reading) -> Iterator[Registration]:
+def _registered(call: ast.Call, function: str, module: Module) -> Iterator[Registration]:
     func = call.func
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
     strings = _strings(call)
@@ -134,11 +131,11 @@ def _registered(call: ast.Call, function: str, reading: _Reading) -> Iterator[Re
         operator, key = (strings[0] if strings else ""), ""
     else:
         return
-    name = resolve(func, reading.module)
+    name = resolve(func, module.scope)
     from_torch = name is None or name.startswith(("torch.", "guardfix.")) or last == "impl"
     if from_torch and (operator or last == "impl"):
         namespace = operator.partition("::")[0] if "::" in operator else ""
-        yield Registration(function, key, operator, namespace, reading.span(call))
+        yield Registration(function, key, operator, namespace, module.span(call))
 
 
 def _is_key(text: str) -> bool:

@@ -1,0 +1,65 @@
+"""Where a function stops half-way and other code runs: `yield`, `await`, `async for`, `async with`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from .. import guards
+from ..facts import Span
+from .facts import Kind, Pause
+from .module import Module
+from .names import Scope, canonical, dotted, resolve, statements
+from .tensors import walk_own
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
+
+
+def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind:
+    """What a decorator gets when it decorates this definition."""
+    if isinstance(node, ast.ClassDef):
+        return Kind.CLASS
+    yields = any(
+        isinstance(child, (ast.Yield, ast.YieldFrom))
+        for statement in statements(node.body)
+        if not isinstance(statement, _DEFINITIONS)
+        for part in ast.iter_child_nodes(statement)
+        if isinstance(part, ast.expr)
+        for child in walk_own(part)
+    )
+    if isinstance(node, ast.AsyncFunctionDef):
+        return Kind.ASYNC_GENERATOR if yields else Kind.ASYNC_FUNCTION
+    return Kind.GENERATOR if yields else Kind.FUNCTION
+
+
+def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
+    """The pauses of a body, those of functions defined in it left out."""
+    for statement in statements(body):
+        if isinstance(statement, (ast.AsyncFor, ast.AsyncWith)):
+            word = "async for" if isinstance(statement, ast.AsyncFor) else "async with"
+            start = module.span(statement).start
+            yield Pause(word, Span(start, start + len(word)))
+        if isinstance(statement, _DEFINITIONS):
+            continue
+        for child in ast.iter_child_nodes(statement):
+            if not isinstance(child, (ast.expr, ast.withitem)):
+                continue
+            for inner in walk_own(child):
+                if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+                    yield Pause("yield", module.span(inner))
+                elif isinstance(inner, ast.Await):
+                    yield Pause("await", module.span(inner))
+
+
+def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> str:
+    """The decorator for which a `yield` under a guard is meant: context managers, fixtures, guards themselves."""
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        parts = dotted(called)
+        if parts and (parts[-1] in _MEANT_TO_PAUSE or any("fixture" in part for part in parts)):
+            return ".".join(parts)
+        name = resolve(called, scope)
+        if name is not None and guards.python_guard(canonical(name)) is not None:
+            return name
+    return ""
