@@ -8,14 +8,14 @@ import re
 from ..facts import Branch, Conditional, Span
 from .mask import blank, code_only
 from .version_conditions import evaluate
+from .words import line_before
 
 _DIRECTIVE = re.compile(
-    rb"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)",
-    re.MULTILINE,
+    rb"#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)"
 )
 
 
-_CONSTANT = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if\b[^\n]*(?<![\w.])[01]\b", re.MULTILINE)
+_CONSTANT = re.compile(rb"#[ \t]*(?:el)?if\b[^\n]*(?<![\w.])[01]\b")
 
 
 def without_dead_branches(text: bytes) -> bytes:
@@ -38,12 +38,15 @@ def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
     found: list[Conditional] = []
     stack: list[list[tuple[str, Span, int]]] = []
     for match in _DIRECTIVE.finditer(code):
+        line = line_before(code, match.start())
+        if line is None:
+            continue
         name = match["name"].decode()
         rest = b" ".join(match["rest"].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").split()).decode(
             "utf-8", "replace"
         )
         # `code` has blanks where a comment stood; they are no part of the directive.
-        span = Span(match.start(), match.start() + len(match.group().rstrip()))
+        span = Span(line, match.start() + len(match.group().rstrip()))
         start = match.start("rest") + len(match["rest"]) - len(match["rest"].lstrip())
         if name in ("if", "ifdef", "ifndef"):
             condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[name]

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from .. import guards
@@ -38,6 +38,7 @@ from .focus import focused, guard_places, needs_all
 from .forms import classify, is_named_like
 from .mask import code_only, comments, mask_block_comments, mask_macros
 from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse, parse_sparse
+from .words import any_of, line_before
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
@@ -63,7 +64,7 @@ _QUERY = """
 (preproc_function_def) @macro
 """
 
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])", re.MULTILINE)
+_INCLUDE = re.compile(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
 _LONG = 200
 """Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
 
@@ -180,11 +181,14 @@ def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]
     """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
     if code is None:
         code = text = mask_block_comments(text) if b"/*" in text else text
-    return tuple(
-        Include(match["header"][1:-1].decode("utf-8", "replace"), Span(*match.span()), match["header"][:1] == b"<")
-        for match in _INCLUDE.finditer(text)
-        if code[match.start() : match.start("header")].lstrip().startswith(b"#")
-    )
+    found = []
+    for match in _INCLUDE.finditer(text):
+        line = line_before(text, match.start())
+        if line is not None and code[match.start()] == 0x23:  # '#'
+            header = match["header"]
+            span = Span(line, match.end())
+            found.append(Include(header[1:-1].decode("utf-8", "replace"), span, header[:1] == b"<"))
+    return tuple(found)
 
 
 class _Reading:
@@ -223,7 +227,9 @@ class _Reading:
     def collect(self, root: Node, grammar: str) -> None:
         from tree_sitter import QueryCursor
 
-        captures = QueryCursor(_query(grammar)).captures(root)
+        # Nodes come in no order of theirs; facts must be the same on every run.
+        found = QueryCursor(_query(grammar)).captures(root)
+        captures = {name: sorted(nodes, key=_in_text_order) for name, nodes in found.items()}
         self._read_classes(captures.get("class", ()))
         self._read_functions([*captures.get("function", ()), *captures.get("lambda", ())])
         for node in captures.get("call", ()):
@@ -248,7 +254,7 @@ class _Reading:
             self.macros.append(Macro(self.written(name), tuple(names), self.span(node), self.span(body)))
 
     def _read_classes(self, nodes: Sequence[Node]) -> None:
-        for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+        for node in nodes:
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             written = self.written(name) if name is not None else ""
             bases = next((child for child in node.children if child.type == "base_class_clause"), None)
@@ -286,7 +292,7 @@ class _Reading:
 
     def _read_functions(self, nodes: Sequence[Node]) -> None:
         stack: list[int] = []
-        for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+        for node in sorted(nodes, key=_in_text_order):
             body = node.child_by_field_name("body")
             if body is None:
                 continue
@@ -396,7 +402,7 @@ class _Reading:
             name = self.written(function)
             if function.type in ("lambda_expression", "parenthesized_expression"):
                 name = ""
-        name = re.sub(r"<.*", "", name).rsplit("::", 1)[-1]
+        name = name.partition("<")[0].rsplit("::", 1)[-1]
         return Call(
             name=name.removeprefix("template "),
             callee=self.written(function) if name else "",
@@ -529,17 +535,16 @@ class _Reading:
     def guard_uses(self, root: Node, watched: set[str]) -> Iterator[GuardUse]:
         """Every place where a guard, or a watched name, stands in this tree."""
         resolve = self._resolver()
-        names = sorted({*NAMES, *watched}, key=len, reverse=True)
-        pattern = re.compile(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b")
         bodies = [macro.span for macro in self.macros]
-        for match in pattern.finditer(self.code):
-            span = Span(match.start() + self.shift, match.end() + self.shift)
+        for start, name in any_of({*NAMES, *watched}, self.code):
+            end = start + len(name.encode())
+            span = Span(start + self.shift, end + self.shift)
             if any(body.holds(span) for body in bodies):
                 continue
-            node = root.descendant_for_byte_range(match.start(), match.end())
+            node = root.descendant_for_byte_range(start, end)
             if node is None:
                 continue
-            use = classify(self, node, match.group().decode(), resolve)
+            use = classify(self, node, name, resolve)
             if use is not None:
                 yield replace(use, macro=self.macro, function=self._function_of(use))
 
@@ -557,6 +562,11 @@ class _Reading:
                 seen.add(target)
             resolved[name] = target
         return resolved
+
+
+def _in_text_order(node: Node) -> tuple[int, int]:
+    """An outer node before the inner one that begins with it."""
+    return node.start_byte, -node.end_byte
 
 
 def _is_static(node: Node) -> bool:
@@ -588,17 +598,17 @@ def _unqualified(written: str) -> str:
     return re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1]
 
 
-_SPACE = re.compile(rb"\s+")
 _LOOSE = re.compile(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
 
 
+@lru_cache(maxsize=4096)
 def squeeze(text: bytes) -> str:
     """White space only where two words would run together; comments dropped."""
     if not (b" " in text or b"\n" in text or b"/" in text or b"\t" in text):
         return text.decode("utf-8", "replace")
     if b"/" in text:
         text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
-    return _LOOSE.sub("", _SPACE.sub(b" ", text).decode("utf-8", "replace")).strip()
+    return _LOOSE.sub("", b" ".join(text.split()).decode("utf-8", "replace")).strip()
 
 
 def _macro_bodies(
@@ -608,10 +618,9 @@ def _macro_bodies(
     uses: list[GuardUse] = []
     functions: list[Function] = []
     calls: list[Call] = []
-    interesting = re.compile(rb"\b(?:" + b"|".join(re.escape(n.encode()) for n in {*NAMES, *watched}) + rb")\b")
     for macro in file.macros:
         body = file.code[macro.body.start : macro.body.end]
-        if not interesting.search(body):
+        if not any_of({*NAMES, *watched}, body):
             continue
         readable = _readable_macro_body(body)
         head = b"void f(){"

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .. import guards
 from ..facts import Function, Span
 from ..guards import Effect
 from .mask import blank
+from .words import line_before, places, words
 
 _GRADIENT_GUARDS = sorted(name for name, guard in guards.CPP.items() if guard.effect is not Effect.NEIGHBOUR)
-_NAMES = rb"|".join(name.encode() for name in _GRADIENT_GUARDS)
 _ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
 _ALIAS_LENGTH = 200
 """How far in front of the guard's name an alias's declaration may begin."""
 _TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
-# What the facts of the whole file decide: the old guard, guards on the heap, and in autograd Functions.
-_NEEDS_ALL = re.compile(rb"NonVariableTypeMode|\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*(?:%b)" % _NAMES)
-_MARK = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*|[{};]", re.MULTILINE)
+_HEAP_HEAD = re.compile(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
+_HEAP_LENGTH = 200
+_MARK = re.compile(rb"[{}#]")
+_LOGICAL_LINE = re.compile(rb"(?:\\\r?\n|[^\n])*")
 _BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)+\Z")
 _NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
@@ -33,32 +34,18 @@ _SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
 
 def guard_places(code: bytes) -> list[int]:
     """Where guards, or aliases that the file gives them, are named; `code` has no comments and strings."""
-    places: list[int] = []
+    found: list[int] = []
     waiting = [*map(str.encode, _GRADIENT_GUARDS), guards.LEGACY_API.encode()]
     known = set(waiting)
     while waiting:
         name = waiting.pop()
-        for place in _words(name, code):
-            places.append(place)
+        for place in words(name, code):
+            found.append(place)
             alias = _alias_at(place, place + len(name), code)
             if alias and alias not in known:
                 known.add(alias)
                 waiting.append(alias)
-    return places
-
-
-def _words(word: bytes, code: bytes) -> Iterator[int]:
-    """Where the word stands whole. `find` beats an expression of many names."""
-    place = code.find(word)
-    while place >= 0:
-        end = place + len(word)
-        if not (_is_word(code[place - 1 : place]) or _is_word(code[end : end + 1])):
-            yield place
-        place = code.find(word, end)
-
-
-def _is_word(character: bytes) -> bool:
-    return character.isalnum() or character == b"_"
+    return found
 
 
 def _alias_at(start: int, end: int, code: bytes) -> bytes | None:
@@ -73,9 +60,17 @@ def _alias_at(start: int, end: int, code: bytes) -> bytes | None:
 
 
 def needs_all(code: bytes) -> bool:
-    """Whether the rules must know the whole file, and not only the functions that hold a guard."""
-    in_function = b"AutoDispatchBelow" in code and b"AutogradContext" in code
-    return in_function or _NEEDS_ALL.search(code) is not None
+    """Whether the rules must know the whole file, and not only the functions that hold a guard.
+
+    So it is for the old guard, for guards in autograd Functions, and for guards on the heap.
+    """
+    if guards.LEGACY_API.encode() in code or (b"AutoDispatchBelow" in code and b"AutogradContext" in code):
+        return True
+    return any(
+        _HEAP_HEAD.search(code, max(0, place - _HEAP_LENGTH), place) is not None
+        for name in _GRADIENT_GUARDS
+        for place in places(name.encode(), code)
+    )
 
 
 class Focus(NamedTuple):
@@ -127,24 +122,33 @@ def _bodies(code: bytes) -> list[tuple[int, int, int]]:
     found: list[tuple[int, int, int]] = []
     open_spaces = 0
     depth = 0  # inside a block
-    head = start = previous = 0
+    head = start = previous = skipped = 0
     for match in _MARK.finditer(code):
-        mark = code[match.start()]
+        place = match.start()
+        if place < skipped:
+            continue
+        mark = code[place]
         if mark == 0x7B:  # {
             if depth:
                 depth += 1
-            elif _opens_space(code[previous : match.start()]):
+                continue
+            previous = code.rfind(b";", previous, place) + 1 or previous
+            if _opens_space(code[previous:place]):
                 open_spaces += 1
             else:
-                depth, head, start = 1, previous, match.end()
+                depth, head, start = 1, previous, place + 1
+            previous = place + 1
         elif mark == 0x7D:  # }
             if depth:
                 depth -= 1
                 if depth == 0:
-                    found.append((head, start, match.start()))
+                    found.append((head, start, place))
             elif open_spaces:
                 open_spaces -= 1
             else:
                 return []
-        previous = match.end()
+            previous = place + 1
+        elif line_before(code, place) is not None:  # a directive: its braces are its own
+            line = _LOGICAL_LINE.match(code, place)
+            previous = skipped = line.end() if line is not None else place + 1
     return found if depth == 0 and open_spaces == 0 else []

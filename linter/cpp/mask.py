@@ -12,35 +12,38 @@ from collections.abc import Iterator
 
 from ..facts import Span
 
+from .words import begins_word
+
 # Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
 _ATTRIBUTES = rb"""
     TORCH_(?:API|CUDA_API|CUDA_CPP_API|CUDA_CU_API|HIP_API|XPU_API|PYTHON_API|EXTENSION_API)
     | C10_(?:API|API_ENUM|EXPORT|IMPORT|HIDDEN|CUDA_API|HIP_API|UNUSED|NODISCARD|ALWAYS_INLINE
         |ALWAYS_INLINE_UNLESS_MOBILE|NOINLINE|NORETURN|HOST_DEVICE|HOST|DEVICE|RESTRICT|FALLTHROUGH|MAYBE_UNUSED|USED)
     | CAFFE2_(?:API|CUDA_API) | AT_(?:API|CUDA_API|CPP_CUDA_API|HOST_DEVICE)
-    | (?:VISION|TORCHAUDIO|FBGEMM|SPHINX)_API | DLL_(?:PUBLIC|EXPORT|LOCAL|IMPORT)
+    | VISION_API | TORCHAUDIO_API | FBGEMM_API | SPHINX_API | DLL_(?:PUBLIC|EXPORT|LOCAL|IMPORT)
     | THP?_(?:API|CLASS) | THP(?:CppFunction|Utils)?_API | PYBIND11_(?:EXPORT|NOINLINE|DEPRECATED)
     | HANDLE_TH_ERRORS(?:_PYBIND|_RET)? | END_HANDLE_TH_ERRORS(?:_PYBIND|_RET\([^()\n]*\))?
     | NS_(?:ASSUME_NONNULL_BEGIN|ASSUME_NONNULL_END) | FOUNDATION_EXPORT | UI_EXTERN
     | JNIEXPORT | JNICALL | (?:__host__|__device__|__global__|__forceinline__|__noinline__|__restrict__)
     | __(?:forceinline|declspec\([^()\n]*\)|attribute__\s*\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\))
 """
-_ATTRIBUTE = re.compile(rb"\b(?=[ACDEFHJNPSTUV_])(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
+_ATTRIBUTE = re.compile(rb"(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
 
 # `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
 _CLASS_HEAD = re.compile(
-    rb"\b(?:class|struct)\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])"
+    rb"(?:class(?<!\wclass)|struct(?<!\wstruct))\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])"
 )
 
 # Statement macros of ATen that people write without a semicolon.
 _STATEMENT_MACRO = re.compile(
-    rb"\b(?=[ACNRT])(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
+    rb"(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
     rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
 )
 
 # `class at::Guard g;`: an elaborated type. `struct Name {`, `struct Name : Base` and `struct Name;` define or declare.
 _ELABORATED = re.compile(
-    rb"(?<!enum )\b(?P<keyword>class|struct)(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
+    rb"(?:class(?<!\wclass)(?<!enum class)|struct(?<!\wstruct)(?<!enum struct))"
+    rb"(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
 )
 
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
@@ -52,7 +55,7 @@ _COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 def mask_define_comments(text: bytes) -> bytes:
     """Blank comments inside `#define`: to the grammar a macro's body ends at the first one."""
-    if b"define" not in text:
+    if b"define" not in text or b"/*" not in text:
         return text
     masked: bytearray | None = None
     for define in _DEFINE.finditer(text):
@@ -73,11 +76,13 @@ def mask_macros(text: bytes) -> bytes:
         return text
     masked = bytearray(text)
     for match in _ATTRIBUTE.finditer(text):
-        if not _on_define_line(text, match.start()):
+        if begins_word(text, match.start()) and not _on_define_line(text, match.start()):
             blank(masked, match.start(), match.end())
     for match in _CLASS_HEAD.finditer(text):
         blank(masked, *match.span("macro"))
     for match in _STATEMENT_MACRO.finditer(text):
+        if not begins_word(text, match.start()):
+            continue
         end = closing(text, match.end() - 1)
         if end is not None and text[end : end + 1] in (b"\n", b" ", b"\r") and _statement_ends(text, end):
             masked[end] = ord(";")
@@ -108,12 +113,12 @@ def blank(masked: bytearray, start: int, end: int) -> None:
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _TOKEN = re.compile(
     rb'//(?:\\\r?\n|[^\n])*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
-    rb"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|[()\[\]{}]",
+    rb"|'(?<![0-9A-Fa-f]')(?:\\.|[^'\\\n])+'|\(|\)|\[|\]|\{|\}",
     re.DOTALL,
 )
 
 
-_LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|[()\[\]{}]"), re.DOTALL)
+_LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
 
 
 def closing(text: bytes, opening: int) -> int | None:
@@ -153,15 +158,14 @@ def code_only(text: bytes) -> bytes:
 
     A raw string can span lines, which no other literal can: it becomes a `0` and blanks.
     """
-    masked = bytearray(text)
-    for match in _LITERAL.finditer(text):
-        start, end = match.span()
-        first = text[start]
-        if first == 0x2F:  # /
-            blank(masked, start, end)
-        elif first == 0x52:  # R
-            blank(masked, start, end)
-            masked[start] = 0x30
-        else:
-            blank(masked, start + 1, end - 1)
-    return bytes(masked)
+    return _LITERAL.sub(_hidden, text)
+
+
+def _hidden(literal: re.Match[bytes]) -> bytes:
+    written = literal.group()
+    blanks = written.translate(_BLANKS)
+    if written[0] == 0x2F:  # /
+        return blanks
+    if written[0] == 0x52:  # R
+        return b"0" + blanks[1:]
+    return written[:1] + blanks[1:-1] + written[-1:]

@@ -1,0 +1,50 @@
+"""Looking for words and directives in bytes.
+
+A pattern that begins with `\\b` or `^` is tried at every byte; one that begins with a letter is looked for many times
+faster, and `bytes.find` faster still. So matches are asked afterwards whether they begin a word or a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+
+def places(needle: bytes, text: bytes) -> Iterator[int]:
+    """Every place of the needle in the text."""
+    place = text.find(needle)
+    while place >= 0:
+        yield place
+        place = text.find(needle, place + len(needle))
+
+
+def words(word: bytes, text: bytes) -> Iterator[int]:
+    """Where the word stands whole."""
+    for place in places(word, text):
+        if begins_word(text, place) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
+            yield place
+
+
+def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:
+    """(place, name) wherever one of the names stands as a whole word, by place; the longest name where several do."""
+    found = sorted((place, -len(name), name) for name in names for place in words(name.encode(), text))
+    kept: list[tuple[int, str]] = []
+    end = 0
+    for place, length, name in found:
+        if place >= end:
+            kept.append((place, name))
+            end = place - length
+    return kept
+
+
+def begins_word(text: bytes, offset: int) -> bool:
+    return not _is_letter(text[offset - 1 : offset])
+
+
+def _is_letter(character: bytes) -> bool:
+    return character.isalnum() or character == b"_"
+
+
+def line_before(text: bytes, offset: int) -> int | None:
+    """Where the line begins, if nothing but blanks stands in it before `offset`."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    return None if text[start:offset].strip(b" \t") else start
