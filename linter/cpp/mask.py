@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from ..facts import Span
-
 from .words import begins_word
 
 # Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
