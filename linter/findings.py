@@ -57,6 +57,13 @@ class Decision:
     confidence: Confidence
     evidence: tuple[Evidence, ...]
 
+    def reason(self, evidence: Evidence) -> str:
+        """One piece of evidence with the side that it is on."""
+        if evidence.supports is Context.UNKNOWN:
+            return f"against inference: {evidence.message}"
+        doubt = evidence.supports is not self.context and self.context is not Context.UNKNOWN
+        return f"{'but ' if doubt else ''}for {evidence.supports}: {evidence.message}"
+
 
 class Edit(NamedTuple):
     """Replace the bytes of `span` by `content`."""

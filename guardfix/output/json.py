@@ -1,4 +1,4 @@
-"""Findings as JSON, in the shape that Ruff's users know. The field names are a contract."""
+"""Findings as JSON, in the shape that Ruff's users know. The fields are a contract: none comes or goes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..linter.findings import Decision, Finding, Fix
+from ..linter.languages import language_of
+from ..linter.python.comments import string_end
 from ..linter.sources import Position
 from .places import Places
 
@@ -14,9 +16,9 @@ _DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
 
 def to_json(findings: Iterable[Finding]) -> str:
-    """A JSON array, one object a finding."""
+    """A JSON array, one object a finding; ASCII, so that no terminal, locale or odd file name can spoil it."""
     places = Places()
-    return json.dumps([finding_object(finding, places) for finding in findings], indent=2, ensure_ascii=False)
+    return json.dumps([finding_object(finding, places) for finding in findings], indent=2)
 
 
 def finding_object(finding: Finding, places: Places) -> dict[str, Any]:
@@ -31,10 +33,18 @@ def finding_object(finding: Finding, places: Places) -> dict[str, Any]:
         "end_location": _location(places.end(finding.path, finding.span)),
         "decision": _decision(finding.decision),
         "fix": _fix(finding, finding.fix, places),
-        "more_fixes": [_fix(finding, fix, places) for fix in finding.more_fixes],
-        "noqa_row": start.row,
+        "noqa_row": _noqa_row(finding, places, start),
         "url": f"{_DOCUMENTATION}{finding.code.lower()}-{finding.name}",
     }
+
+
+def _noqa_row(finding: Finding, places: Places, start: Position) -> int:
+    """The row at whose end a comment silences the finding: inside a string there is no place for one."""
+    source = places.source(finding.path)
+    if source is None or language_of(finding.path) != "python":
+        return start.row
+    end = string_end(source.text, finding.span.start)
+    return start.row if end is None else source.row(end)
 
 
 def _location(position: Position) -> dict[str, int]:
@@ -49,12 +59,7 @@ def _decision(decision: Decision | None) -> dict[str, Any] | None:
         "replacement": decision.replacement,
         "confidence": decision.confidence.value,
         "evidence": [
-            {
-                "message": evidence.message,
-                "filename": evidence.path,
-                "row": evidence.row,
-                "supports": evidence.supports.value,
-            }
+            {"message": decision.reason(evidence), "filename": evidence.path, "row": evidence.row}
             for evidence in decision.evidence
         ],
     }

@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from ..linter.engine import Report
-from ..linter.findings import Applicability, Context, Decision, Evidence, Finding, Severity
+from ..linter.findings import Applicability, Decision, Evidence, Finding, Severity
 from ..quick import passed
 from .places import Places
 
@@ -60,19 +60,11 @@ def finding_text(finding: Finding, places: Places, *, color: bool) -> str:
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
     shown = decision.evidence[:_SHOWN_EVIDENCE]
     for evidence in shown:
-        yield f"{_side(evidence, decision)}: {evidence.message} ({_where(evidence, path)})"
+        yield f"{decision.reason(evidence)} ({_where(evidence, path)})"
     if len(decision.evidence) > len(shown):
         yield f"and {len(decision.evidence) - len(shown)} more, in --output-format json"
     if not decision.evidence:
         yield "nothing near it speaks for an inference workload or for a kernel"
-
-
-def _side(evidence: Evidence, decision: Decision) -> str:
-    if evidence.supports is Context.UNKNOWN:
-        return "against inference"
-    if evidence.supports is decision.context or decision.context is Context.UNKNOWN:
-        return f"for {evidence.supports}"
-    return f"but for {evidence.supports}"
 
 
 def _where(evidence: Evidence, path: str) -> str:

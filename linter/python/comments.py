@@ -1,4 +1,4 @@
-"""Where a Python file's comments stand; no parser is asked, so that a file with an error has comments too."""
+"""Where comments and strings stand in a Python file; no parser is asked, so that one with an error has them too."""
 
 from __future__ import annotations
 
@@ -20,3 +20,13 @@ def comments(text: bytes) -> Iterator[Span]:
     for match in _TOKEN.finditer(text):
         if match["comment"] is not None:
             yield Span(*match.span())
+
+
+def string_end(text: bytes, offset: int) -> int | None:
+    """The last byte of the string in which `offset` stands; None when it stands in none."""
+    for match in _TOKEN.finditer(text):
+        if match.start() > offset:
+            return None
+        if match["comment"] is None and match.end() > offset:
+            return match.end() - 1
+    return None

@@ -174,10 +174,9 @@ def test_json_has_the_contract_s_fields(tree: Path) -> None:
     assert outcome.returncode == 1
     (finding,) = json.loads(outcome.stdout)
     assert finding["decision"].pop("evidence")[0] == {
-        "message": "stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel",
+        "message": "for kernel: stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel",
         "filename": "kernel.cpp",
         "row": 4,
-        "supports": "kernel",
     }
     assert finding.pop("url").endswith("gf101-legacy-guard")
     assert finding == {
@@ -205,7 +204,6 @@ def test_json_has_the_contract_s_fields(tree: Path) -> None:
                 }
             ],
         },
-        "more_fixes": [],
         "noqa_row": 5,
     }
 
