@@ -30,7 +30,12 @@ _IDLE_VALUES = frozenset(
         "field_identifier",
     }
 )
-_STREAM = re.compile(rb"^(?:std::)?(?:cout|cerr|clog)\b")
+_STREAM = re.compile(rb"^(?:(?:std::)?(?:cout|cerr|clog)\b|(?:[A-Z]+_)*LOG(?:_[A-Z]+)*\s*\(\s*\w+\s*\))")
+# `printf("ready\n")`, and what the logging macros of glog, ROS, spdlog and many projects are called.
+_PRINTS = re.compile(
+    rb"(?:std::)?(?:printf|puts|fprintf|fputs)|spdlog::\w+"
+    rb"|(?:[A-Z]+_)*(?:LOG|ROS|RCLCPP|PRINT|DEBUG|INFO|WARN)(?:_[A-Z]+)*"
+)
 _MODULE = re.compile(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
 
 
@@ -85,11 +90,26 @@ def _is_idle_expression(node: Node) -> bool:
             and operator is not None
             and operator.type == "="
             and left.type in ("identifier", "field_expression")
-            and right.type in ("true", "false", "null", "number_literal", "string_literal")
+            and _is_idle_value(right)
         )
     if node.type == "binary_expression":
         return _STREAM.match(node.text or b"") is not None and _streams_constants(node)
-    return node.type == "call_expression" and _switches_a_module(node)
+    return node.type == "call_expression" and (_switches_a_module(node) or _prints_constants(node))
+
+
+def _prints_constants(node: Node) -> bool:
+    """`printf("ready\\n")`, `ROS_INFO("model loaded")`."""
+    callee, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    return (
+        callee is not None
+        and arguments is not None
+        and _PRINTS.fullmatch(callee.text or b"") is not None
+        and all(
+            value.type in ("string_literal", "concatenated_string", "number_literal", "char_literal", "comment")
+            or (value.text or b"") in (b"stdout", b"stderr")
+            for value in arguments.named_children
+        )
+    )
 
 
 def _streams_constants(node: Node) -> bool:
