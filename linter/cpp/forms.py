@@ -466,11 +466,13 @@ def _holder(reading: _Reading, top: Node, statement: Node) -> Holder | None:
     while current != statement and current.parent is not None:
         outer = current.parent
         if outer.type == "new_expression":
+            if outer.child_by_field_name("placement") is not None:
+                return None  # its storage is somebody's, who destroys it by hand
             raw = True
         elif outer.type in ("init_declarator", "assignment_expression"):
             target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
-            if target is None:
-                return None
+            if target is None or target.type == "pointer_expression":
+                return None  # `*out = new G;` hands it on
             return Holder(reading.written(target).lstrip("*&"), outer.type == "init_declarator", raw)
         elif outer.type == "declaration":
             declarator = outer.child_by_field_name("declarator")

@@ -67,7 +67,11 @@ def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     body = facts.enclosing(use.function)[-1].span
     texts = [
         *facts.deletes,
-        *(call.callee + "(" + ",".join(call.arguments) for call in facts.calls if body.holds(call.span)),
+        *(
+            call.callee + "(" + ",".join(call.arguments)
+            for call in facts.calls
+            if body.holds(call.span) and not call.span.holds(use.span)  # a lambda's text is an argument
+        ),
         *(returned.value for returned in facts.returns if body.holds(returned.span)),
         *(
             f"{assignment.target}={assignment.value}"
