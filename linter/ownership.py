@@ -6,7 +6,7 @@ import re
 
 from . import guards
 from .facts import Facts, GuardUse
-from .guards import Effect
+from .guards import INFERENCE_MODE, Effect
 from .project import Project
 
 _TORCH = ("at", "torch", "c10")
@@ -20,6 +20,8 @@ def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:
         return False
     if use.alias is not None or "::" in use.written:
         return True
+    if use.guard == INFERENCE_MODE and not _reaches_torch(use, facts):
+        return False  # a name that many projects give to a type of their own
     return _sees_torch(use, facts) and not is_another_librarys(use, facts, project)
 
 
@@ -39,6 +41,21 @@ def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 def _opened(facts: Facts) -> set[str]:
     return {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
+
+
+def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
+    """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or stands in it."""
+    if use.namespace.split("::")[0] in _TORCH:
+        return True
+    namespaces = {alias.name: alias.target.lstrip(":") for alias in facts.aliases if alias.kind == "namespace"}
+    for alias in facts.aliases:
+        target = alias.target.lstrip(":")
+        if alias.kind == "using-namespace" and namespaces.get(target, target) in _TORCH:
+            return True
+        if alias.kind == "using-declaration" and alias.name == use.guard:
+            first = target.split("::")[0]
+            return namespaces.get(first, first) in _TORCH
+    return False
 
 
 def _sees_torch(use: GuardUse, facts: Facts) -> bool:

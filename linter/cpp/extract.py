@@ -48,6 +48,7 @@ _QUERY = """
 (lambda_expression) @lambda
 (class_specifier body: (_)) @class
 (struct_specifier body: (_)) @class
+(enum_specifier name: (_)) @class
 (call_expression) @call
 (assignment_expression) @assignment
 (init_declarator) @declarator

@@ -40,7 +40,9 @@ from ..rule import Rule
 
 RULE = Rule("GF206", "guard-member", severity=Severity.INFO, needles=CPP_NEEDLES)
 
-_SCOPED = re.compile(r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|No)[A-Z]")
+_SCOPED = re.compile(
+    r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|Without|No|Disable|Enable)[A-Z]"
+)
 _FIXTURE = re.compile(r"Test|Fixture|Benchmark|testing::")
 
 
