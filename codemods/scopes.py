@@ -7,7 +7,7 @@ from ..linter.facts import Function, Span
 from ..linter.findings import Applicability, Edit, Fix
 from ..linter.hazards import escape_hazards
 from ..linter.redundancy import redundant_guards
-from ..linter.rules.gf207_guard_lost_in_thread import runs_in_thread
+from ..linter.rules.gf207_guard_lost_in_thread import thread_start
 from ..linter.rules.gf208_guard_after_work import late_work
 from .hoist import hoisted
 from .includes import needed_include
@@ -34,7 +34,11 @@ def name_the_temporary(site: Site) -> Fixes:
 def repeat_in_the_thread(site: Site) -> Fixes:
     """The guard, declared again at the top of the lambda that runs in another thread."""
     use, text = site.use, site.text
-    inside = [f for f in site.facts.functions if f.is_lambda and f.body.holds(site.finding.span) and runs_in_thread(f)]
+    inside = [
+        f
+        for f in site.facts.functions
+        if f.is_lambda and f.body.holds(site.finding.span) and thread_start(f, site.facts)
+    ]
     if not inside or use.shared:
         return NONE
     declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")

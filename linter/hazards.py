@@ -239,7 +239,14 @@ _NO_NEW_TENSOR = frozenset(
     reshape flatten unbind split chunk movedim swapaxes swapdims expand_copy alias load pickle_load dtype device
     requires_grad str numel max_size get_num_threads conj adjoint ravel unflatten""".split()
 )
-_NEW_BY_METHOD = re.compile(r"(?:\.|->)(?:forward\(.*\)|clone\(\))(?:\.toTensor\(\))?$")
+_NEW_BY_METHOD = re.compile(r"^\W*[A-Za-z_]\w*(?:(?:\.|->)\w+)*?(?:\.|->)(?:forward|clone)\(")
+_METHOD = re.compile(r"\.([A-Za-z_]\w*)\(")
+_KEEPS = frozenset(
+    """toTensor to cpu cuda clone detach contiguous view reshape permute transpose t squeeze unsqueeze flatten select
+    slice narrow expand softmax log_softmax sigmoid tanh relu abs exp log sqrt neg mean sum mul add sub div clamp argmax
+    index_select index""".split()
+)
+"""Methods of an inference tensor that give a tensor: a new one or a view, which is an inference tensor too."""
 
 
 def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
@@ -271,9 +278,31 @@ _PROVEN = ("changed in place", "given requires_grad", "saved for backward")
 def _makes_tensor(value: str) -> bool:
     """Whether the value is a tensor with storage of its own: a view of an ordinary tensor stays ordinary."""
     match = _MAKES.match(value)
-    if match is not None:
-        return match["name"] not in _NO_NEW_TENSOR and value.endswith(")")
-    return _NEW_BY_METHOD.search(value) is not None
+    if match is not None and match["name"] in _NO_NEW_TENSOR:
+        return False
+    match = match or _NEW_BY_METHOD.match(value)
+    return match is not None and _gives_tensor(value, match.end() - 1)
+
+
+def _gives_tensor(value: str, opening: int) -> bool:
+    """Whether nothing but methods that give tensors is called on the call whose bracket opens there."""
+    end = _closing(value, opening)
+    while end < len(value):
+        method = _METHOD.match(value, end)
+        if method is None or method[1] not in _KEEPS:
+            return False
+        end = _closing(value, method.end() - 1)
+    return end == len(value)
+
+
+def _closing(value: str, opening: int) -> int:
+    """Where the bracket's pair ends; past the end when it has none."""
+    depth = 0
+    for index in range(opening, len(value)):
+        depth += (value[index] in "([{") - (value[index] in ")]}")
+        if depth == 0:
+            return index + 1
+    return len(value) + 1
 
 
 def _is_declared_inside(name: str, use: GuardUse, facts: Facts) -> bool:

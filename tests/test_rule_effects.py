@@ -27,7 +27,7 @@ pytestmark = [
     ),
 ]
 
-RAISES_SOMETHING = "in place raises\noperator raises\nrequires_grad raises\n"
+RAISES_SOMETHING = "in place raises\noperator raises\nchain raises\nrequires_grad raises\n"
 
 CHANGED = [
     pytest.param(
@@ -47,8 +47,8 @@ CHANGED = [
     pytest.param(
         "guard_lost_in_thread",
         "GF207",
-        "thread 1\nasync 1\nthreads 11\n",
-        "thread 0\nasync 0\nthreads 00\n",
+        "thread 1\nasync 1\nthreads 11\nnamed 11\n",
+        "thread 0\nasync 0\nthreads 00\nnamed 00\n",
         id="a thread starts in the normal mode until the guard is repeated in it",
     ),
     pytest.param(
@@ -90,7 +90,7 @@ AS_IT_IS = [
     pytest.param("inference_escape", RAISES_SOMETHING, id="GF506: each use behind the scope raises"),
     pytest.param(
         "inference_backward",
-        "made inside raises\nby function raises\nmade outside works\ngradient is an inference tensor: 1\n",
+        "made inside raises\nby function raises\nby a loss raises\nmade outside works\ngradient is an inference tensor: 1\n",
         id="GF507: a graph made inside has no gradient, one made outside gets an inference tensor",
     ),
     pytest.param("clean_named_temporaries", "000000\n", id="GF201 is silent: these guards live"),

@@ -21,9 +21,10 @@ Use instead:
 
 Fix: unsafe. The guard is repeated at the top of the lambda.
 
-Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which carry the state over; a lambda with any guard or
-`at::ThreadLocalStateGuard` in it; guards with a run-time flag; work in a function that is called by name, whose own
-guards are not in sight.
+Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which carry the state over; a lambda with any guard,
+`at::ThreadLocalStateGuard`, `set_enabled` or an object that may hold a guard in it; `std::launch::deferred`, which runs
+where the result is asked for; guards with a run-time flag; work in a function that is called by name, whose own guards
+are not in sight.
 
 References: ATen/Parallel.h ("parallel_for does NOT copy thread local states"); ATen/ThreadLocalState.h.
 """
@@ -32,9 +33,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from .. import guards
-from ..facts import Call, Facts, Form, Function, GuardUse
+from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Applicability, Finding
 from ..guards import Effect
 from ..ownership import is_gradient_guard
@@ -62,34 +64,73 @@ _POOL = re.compile(
 @RULE.check_file
 def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
     for index, function in enumerate(facts.functions):
-        if not function.is_lambda or not runs_in_thread(function) or function.macro is not None:
+        if not function.is_lambda or function.macro is not None:
             continue
-        guard = _guard_around(function, facts, project)
-        if guard is None or _has_guard(function, facts):
+        start = thread_start(function, facts)
+        if start is None:
+            continue
+        guard = _guard_around(start.span, function, facts, project)
+        if guard is None or _sets_its_mode(function, facts):
             continue
         work = _first_work(index, facts)
         if work is None:
             continue
-        where = re.sub(r"<.*", "", function.passed_to)
         message = (
             f"{guard.guard} of line {facts.row(guard.span.start)} does not reach this thread: guards are thread "
-            f"local, and `{where}` starts in the normal mode"
+            f"local, and `{start.by}` starts in the normal mode"
         )
         yield RULE.at(facts, work.span, message, use=guard)
 
 
-def runs_in_thread(function: Function) -> bool:
-    callee = re.sub(r"<[^<>]*>$", "", function.passed_to)
+class ThreadStart(NamedTuple):
+    """Where a lambda is given to another thread, and by what."""
+
+    span: Span
+    by: str
+
+
+def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
+    """Where the lambda is started in another thread: at once, or through the variable that holds it."""
+    if function.passed_to:
+        callee = re.sub(r"<[^<>]*>$", "", function.passed_to)
+        if not _starts(callee) or _is_deferred(function.span, facts):
+            return None
+        return ThreadStart(function.span, re.sub(r"<.*", "", function.passed_to))
+    if not function.assigned_to.isidentifier() or function.parent is None:
+        return None
+    given = re.compile(rf"(?:std::(?:ref|move)\()?{function.assigned_to}\)?")
+    around = facts.functions[function.parent].body
+    calls = [call for call in places_of(facts).calls.within(around) if call.function == function.parent]
+    for call in calls:
+        if _starts(call.callee) and any(map(given.fullmatch, call.arguments)) and not _is_deferred(call.span, facts):
+            return ThreadStart(call.span, re.sub(r"<.*", "", call.callee))
+    joined = {call.receiver for call in calls if call.name in ("join", "detach")}
+    for made in places_of(facts).assignments.within(around):
+        # `std::thread worker(work, 0);` is a declaration; that it is a thread shows where it is joined.
+        if made.declares and made.target in joined and given.fullmatch(re.split(r"[,)}]", made.value[1:])[0]):
+            return ThreadStart(made.span, "std::thread")
+    return None
+
+
+def _starts(callee: str) -> bool:
     return _STARTS.search(callee) is not None or _POOL.search(callee) is not None
 
 
-def _guard_around(function: Function, facts: Facts, project: Project) -> GuardUse | None:
-    """The innermost guard that is on where the lambda is made."""
+def _is_deferred(span: Span, facts: Facts) -> bool:
+    """`std::async(std::launch::deferred, …)` runs in the thread that asks for the result."""
+    return any(
+        call.name == "async" and call.span.holds(span) and call.arguments and "deferred" in call.arguments[0]
+        for call in facts.calls
+    )
+
+
+def _guard_around(start: Span, function: Function, facts: Facts, project: Project) -> GuardUse | None:
+    """The innermost guard that is on where the lambda is given to the thread."""
     found = [
         use
         for use in facts.guard_uses
         if use.form in (Form.DECLARATION, Form.AUTO)
-        and use.live.holds(function.span)
+        and use.live.holds(start)
         and use.function == function.parent
         and not use.under_error
         and _switches_off(use)
@@ -104,8 +145,43 @@ def _switches_off(use: GuardUse) -> bool:
     return is_constantly_on(use)
 
 
-def _has_guard(function: Function, facts: Facts) -> bool:
-    return any(function.span.holds(use.type_span) for use in facts.guard_uses)
+def _sets_its_mode(function: Function, facts: Facts) -> bool:
+    """Whether a guard stands in the lambda, or what may be one: a setter, a macro, an object that nobody uses."""
+    places = places_of(facts)
+    if any(function.span.holds(use.type_span) for use in facts.guard_uses):
+        return True
+    macros = {use.macro for use in facts.guard_uses} - {None}
+    calls = list(places.calls.within(function.body))
+    if any(
+        call.name in _SETTERS or call.name in macros or (call.name.isupper() and _MODE_MACRO.search(call.name))
+        for call in calls
+    ):
+        return True
+    mentioned = " ".join(
+        [
+            *(" ".join((call.callee, call.receiver, *call.arguments)) for call in calls),
+            *(f"{given.target} {given.value}" for given in places.assignments.within(function.body) if given.value),
+            *(returned.value for returned in places.returns.within(function.body)),
+        ]
+    )
+    return any(
+        given.declares
+        and (not given.value or given.value.startswith(("(", "{")))
+        and not _NO_MODE.search(given.target)
+        and re.search(rf"\b{re.escape(given.target)}\b", _without(mentioned, given)) is None
+        for given in places.assignments.within(function.body)
+        if given.target.isidentifier()
+    )
+
+
+def _without(mentioned: str, given: Assignment) -> str:
+    return mentioned.replace(f"{given.target} {given.value}", "", 1) if given.value else mentioned
+
+
+_SETTERS = frozenset({"set_enabled", "set_grad_enabled", "setThreadLocalState"})
+_MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
+# Objects that are held for their destructor and are no guard of a mode.
+_NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|stream|device")
 
 
 def _first_work(index: int, facts: Facts) -> Call | None:

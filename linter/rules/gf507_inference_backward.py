@@ -18,7 +18,8 @@ mode comes from outside.
 Fix: none.
 
 Not flagged: `InferenceMode` with `false` or a run-time flag, an `InferenceMode(false)` inside; lambdas that run
-elsewhere; calls that a test expects to throw.
+elsewhere; `backward()` of an object that is declared as something else than a tensor; calls that a test expects to
+throw.
 
 Level: warning where the differentiated tensor is made in the scope, info where it may come from outside.
 
@@ -56,6 +57,8 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
             continue
         row = facts.row(use.span.start)
         name = _differentiated(call)
+        if not _may_be_tensor(name, call, facts):
+            continue
         if _is_made_inside(name, use, facts):
             message = (
                 f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, and this raises"
@@ -70,7 +73,7 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
 
 
 def _differentiates(call: Call) -> bool:
-    if call.name == "backward" and call.receiver:
+    if call.name == "backward" and call.callee.endswith(".backward"):  # a Tensor is no pointer
         return not call.arguments
     return call.name in ("grad", "backward") and call.callee.endswith(("autograd::grad", "autograd::backward"))
 
@@ -78,6 +81,28 @@ def _differentiates(call: Call) -> bool:
 def _differentiated(call: Call) -> str:
     match = re.match(r"\W*([A-Za-z_]\w*)", call.receiver or (call.arguments[0] if call.arguments else ""))
     return match[1] if match else ""
+
+
+_OTHER_TYPE = re.compile(r"^(?:const)?(?!.*(?:Tensor|Variable|auto))[A-Za-z_][\w:<>,]*[&*]*$")
+# `Tape tape(weight);`, `auto tape = Tape(weight);`, and not `loss = (a * b).sum()`.
+_ARGUMENTS = r"(?:(?!\)\()[\w.,&:{}()])*"
+_BUILDS = re.compile(
+    rf"[({{]{_ARGUMENTS}[)}}]|(?:std::)?make_(?:shared|unique)<.*|(?:\w+::)*[A-Z]\w*[({{]{_ARGUMENTS}[)}}]"
+)
+
+
+def _may_be_tensor(name: str, call: Call, facts: Facts) -> bool:
+    """Whether what is differentiated can be a tensor, by its declaration as far as that is in the function."""
+    if not call.receiver:
+        return True
+    chain = facts.enclosing(call.function)
+    for function in chain:
+        for parameter in function.parameters:
+            if parameter.name == name and call.receiver == name:
+                return _OTHER_TYPE.match(parameter.type.replace(" ", "")) is None
+    given = [a for a in facts.assignments if a.target == name and any(f.body.holds(a.span) for f in chain)]
+    values = [a.value for a in given if a.value]
+    return not values or not all(map(_BUILDS.fullmatch, values))
 
 
 def _is_made_inside(name: str, use: GuardUse, facts: Facts) -> bool:
