@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from guardfix.runtime_shim import errors
+from guardfix.runtime_shim._tensor import Tensor, raw_is_leaf
 from guardfix.runtime_shim.autograd import _unsafe_preserve_version_counter
-from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.guards import _leave, exclude, unexclude
+from guardfix.runtime_shim.kernels import FUNCTIONS
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
-from guardfix.runtime_shim.tensor import Tensor, raw_is_leaf
 
 __all__ = ["_unsafe_preserve_version_counter"]
 

@@ -2,16 +2,18 @@
 
 numpy holds the data; guards, version counters, views and gradients behave as in PyTorch 2.13, down to the
 text of the errors. What is not supported is refused with NotImplementedError.
+
+Guards, dtypes and devices are here at once; Tensor and the ops are imported when one of them is first asked
+for, so that a program which only names the module does not pay for them.
 """
 
 from __future__ import annotations
 
 import importlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from guardfix.runtime_shim import autograd, dtypes
-from guardfix.runtime_shim import kernels as _registered
+from guardfix.runtime_shim import dtypes, errors  # noqa: F401
 from guardfix.runtime_shim.device import (
     contiguous_format,
     device,
@@ -20,7 +22,6 @@ from guardfix.runtime_shim.device import (
     preserve_format,
     strided,
 )
-from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.dtypes import Size, dtype, get_default_dtype, set_default_dtype
 from guardfix.runtime_shim.guards import (
     enable_grad,
@@ -30,8 +31,10 @@ from guardfix.runtime_shim.guards import (
     no_grad,
     set_grad_enabled,
 )
-from guardfix.runtime_shim.names import mark_unsupported, missing
-from guardfix.runtime_shim.tensor import Tensor
+
+if TYPE_CHECKING:
+    from guardfix.runtime_shim import autograd
+    from guardfix.runtime_shim._tensor import Tensor
 
 # numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the
 # shim's modules.
@@ -57,11 +60,7 @@ pi = __import__("math").pi
 e = __import__("math").e
 newaxis = None
 
-globals().update(FUNCTIONS)
-mark_unsupported()
-del _registered
-
-_MODULES = ("nn", "optim", "jit", "library", "_C", "tracing", "guards", "serialization", "printing")
+_MODULES = ("autograd", "nn", "optim", "jit", "library", "_C", "tracing", "guards", "serialization", "printing")
 _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
@@ -70,7 +69,7 @@ _ELSEWHERE = {
 }
 
 
-# Functions whose kernels are imported when they are first asked for.
+# Functions whose kernels are imported only when they themselves are asked for.
 _LATE_KERNELS = {
     "einsum": "einsum",
     **dict.fromkeys(
@@ -98,6 +97,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of the result of arithmetic on both."""
+    from guardfix.runtime_shim._tensor import Tensor
+
     operands = [t._array if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
     return dtypes.BY_CHAR[dtypes.result_type(*operands).char]
 
@@ -115,21 +116,41 @@ def trace(input: Tensor | None = None) -> Any:
     return input.diagonal().sum()
 
 
+def _import_ops() -> None:
+    """Make Tensor and every registered op a name of this module."""
+    from guardfix.runtime_shim.kernels import FUNCTIONS, Tensor
+
+    names = globals()
+    names["Tensor"] = Tensor
+    for name, function in FUNCTIONS.items():
+        names.setdefault(name, function)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
-    if name in _LATE_KERNELS:
-        importlib.import_module(f"guardfix.runtime_shim.kernels.{_LATE_KERNELS[name]}")
-        globals()[name] = FUNCTIONS[name]
-        return FUNCTIONS[name]
     if name in _MODULES:
         return importlib.import_module(f"guardfix.runtime_shim.{name}")
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
     if name in ("finfo", "iinfo"):
         import numpy
 
         made = getattr(numpy, name)
         return lambda type=None: made((type or get_default_dtype()).numpy)
+    if name in _LATE_KERNELS:
+        importlib.import_module(f"guardfix.runtime_shim.kernels.{_LATE_KERNELS[name]}")
+    if not name.startswith("__"):
+        _import_ops()
+        if name in globals():
+            return globals()[name]
+    from guardfix.runtime_shim.names import missing
+
     raise missing("torch", name)
+
+
+def __dir__() -> list[str]:
+    _import_ops()
+    late = {*_MODULES, *_ELSEWHERE, *_LATE_KERNELS, "finfo", "iinfo"}
+    return sorted({*globals(), *late} - {"Any", "TYPE_CHECKING", "annotations", "importlib", "warnings"})
 
 
 __all__ = [

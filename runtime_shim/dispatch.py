@@ -23,6 +23,20 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import (
+    DEFAULT,
+    INFERENCE_MODE,
+    MULTI_OUTPUT_NODE,
+    NO_GRAD_MODE,
+    AutogradMeta,
+    Tensor,
+    alias,
+    allocate,
+    current_version,
+    history,
+    new_tensor,
+    requires_grad,
+)
 from guardfix.runtime_shim.autograd.node import (
     Edge,
     Grads,
@@ -46,20 +60,6 @@ from guardfix.runtime_shim.state import (
     NORMAL_KEYS,
     ThreadState,
     tls,
-)
-from guardfix.runtime_shim.tensor import (
-    DEFAULT,
-    INFERENCE_MODE,
-    MULTI_OUTPUT_NODE,
-    NO_GRAD_MODE,
-    AutogradMeta,
-    Tensor,
-    alias,
-    allocate,
-    current_version,
-    history,
-    new_tensor,
-    requires_grad,
 )
 
 ndarray = np.ndarray

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim._tensor import Tensor
+from guardfix.runtime_shim.kernels import FUNCTIONS
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
-from guardfix.runtime_shim.tensor import Tensor
 
 #: In the order in which the dispatcher tries them.
 _LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}

@@ -23,7 +23,7 @@ def supported(namespace: str) -> str:
     import importlib
 
     if namespace == "Tensor":
-        from guardfix.runtime_shim.tensor import Tensor
+        from guardfix.runtime_shim._tensor import Tensor
 
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
@@ -36,7 +36,7 @@ def mark_unsupported() -> None:
     """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are
     registered.
     """
-    from guardfix.runtime_shim.tensor import Tensor
+    from guardfix.runtime_shim._tensor import Tensor
     from guardfix.runtime_shim.tensor_names import TENSOR_NAMES
 
     for name in TENSOR_NAMES.split():

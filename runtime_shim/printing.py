@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, current_version, requires_grad
 from guardfix.runtime_shim.state import AUTOGRAD
-from guardfix.runtime_shim.tensor import Tensor, current_version, requires_grad
 
 OPTIONS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
-from guardfix.runtime_shim.tensor import Tensor, address, meta_of, new_tensor, requires_grad
+from guardfix.runtime_shim._tensor import address, meta_of, new_tensor, requires_grad
+from guardfix.runtime_shim.kernels import Tensor
 
 
 def _copied(t: Tensor) -> Tensor:

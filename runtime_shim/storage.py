@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim.tensor import address
+from guardfix.runtime_shim._tensor import address
 
 
 class UntypedStorage:

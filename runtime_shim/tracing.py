@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from guardfix.runtime_shim._tensor import Tensor, requires_grad
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
-from guardfix.runtime_shim.tensor import Tensor, requires_grad
 
 
 @dataclass(frozen=True)

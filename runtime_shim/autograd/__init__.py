@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from guardfix.runtime_shim._tensor import Tensor, new_tensor, raw_is_leaf, requires_grad
 from guardfix.runtime_shim.autograd import node as _node
 from guardfix.runtime_shim.dtypes import Size
 from guardfix.runtime_shim.state import tls
-from guardfix.runtime_shim.tensor import Tensor, new_tensor, raw_is_leaf, requires_grad
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from guardfix.runtime_shim._tensor import Tensor, meta_of, requires_grad
 from guardfix.runtime_shim.autograd.node import (
     AccumulateGrad,
     Edge,
@@ -18,7 +19,6 @@ from guardfix.runtime_shim.autograd.node import (
 )
 from guardfix.runtime_shim.dtypes import BY_CHAR, sizes
 from guardfix.runtime_shim.state import tls
-from guardfix.runtime_shim.tensor import Tensor, meta_of, requires_grad
 
 
 def run_backward(

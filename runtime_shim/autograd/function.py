@@ -9,6 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import (
+    IN_CUSTOM_FUNCTION,
+    MULTI_OUTPUT_NODE,
+    Tensor,
+    history,
+    raw_is_leaf,
+    requires_grad,
+)
 from guardfix.runtime_shim.autograd.node import (
     Edge,
     Grads,
@@ -21,14 +29,6 @@ from guardfix.runtime_shim.autograd.node import (
 )
 from guardfix.runtime_shim.dispatch import FUNCTIONS, bump
 from guardfix.runtime_shim.state import tls
-from guardfix.runtime_shim.tensor import (
-    IN_CUSTOM_FUNCTION,
-    MULTI_OUTPUT_NODE,
-    Tensor,
-    history,
-    raw_is_leaf,
-    requires_grad,
-)
 
 _LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "

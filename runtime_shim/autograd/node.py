@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import errors
-from guardfix.runtime_shim.dtypes import sizes
-from guardfix.runtime_shim.state import AUTOGRAD, tls
-from guardfix.runtime_shim.tensor import (
+from guardfix.runtime_shim._tensor import (
     DEFAULT,
     IN_CUSTOM_FUNCTION,
     INFERENCE_MODE,
@@ -33,6 +31,8 @@ from guardfix.runtime_shim.tensor import (
     raw_is_leaf,
     requires_grad,
 )
+from guardfix.runtime_shim.dtypes import sizes
+from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 #: Where a gradient goes: (node, which of its inputs); None where no gradient is needed.
 Edge = tuple["Node", int]

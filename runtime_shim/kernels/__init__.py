@@ -1,5 +1,10 @@
-"""The ops, by subject. Importing this package registers them all."""
+"""The ops, by subject. Importing this package registers them all, and completes Tensor.
 
+Whoever hands out tensors imports it, so that there is no tensor without its methods.
+"""
+
+from guardfix.runtime_shim._tensor import Tensor
+from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.kernels import (  # noqa: F401
     activations,
     creation,
@@ -11,5 +16,10 @@ from guardfix.runtime_shim.kernels import (  # noqa: F401
     reductions,
     views,
 )
+from guardfix.runtime_shim.names import mark_unsupported
 
 from guardfix.runtime_shim.kernels import dtype_support  # noqa: F401  isort: skip  (wraps what the others registered)
+
+mark_unsupported()
+
+__all__ = ["FUNCTIONS", "Tensor"]

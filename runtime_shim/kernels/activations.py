@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
 from guardfix.runtime_shim.dtypes import Array, wrap_dim
 from guardfix.runtime_shim.kernels.ufunc import unary
-from guardfix.runtime_shim.tensor import Tensor
 
 
 def _floating(array: Any, kernel: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor
 from guardfix.runtime_shim.arguments import public_call
 from guardfix.runtime_shim.device import check_device
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
 from guardfix.runtime_shim.state import tls
-from guardfix.runtime_shim.tensor import Tensor, meta_of, new_tensor
 
 
 def finish(array: Any, requires_grad: bool = False) -> Tensor:

@@ -9,8 +9,8 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite
-from guardfix.runtime_shim.tensor import Tensor
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.arguments import invalid_combination, public_call
 from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, attach, composite, op, publish
 from guardfix.runtime_shim.dtypes import Array, result_type
 from guardfix.runtime_shim.kernels.ufunc import BOOL, FLOAT, binary, cast, unary
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, tls
-from guardfix.runtime_shim.tensor import Tensor, new_tensor
 
 
 def conj(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, allocate, requires_grad
 from guardfix.runtime_shim.dispatch import (
     FUNCTIONS,
     Op,
@@ -27,7 +28,6 @@ from guardfix.runtime_shim.dispatch import (
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels import views
 from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
-from guardfix.runtime_shim.tensor import Tensor, allocate, requires_grad
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
 _PLAIN = (int, slice, type(Ellipsis))  # None gives a dimension whose stride numpy and PyTorch differ about

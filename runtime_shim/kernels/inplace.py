@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, requires_grad
 from guardfix.runtime_shim.arguments import invalid_combination
 from guardfix.runtime_shim.autograd.node import geometry
 from guardfix.runtime_shim.dispatch import (
@@ -24,7 +25,6 @@ from guardfix.runtime_shim.dtypes import sizes
 from guardfix.runtime_shim.kernels import views
 from guardfix.runtime_shim.kernels.views import check_storage_bounds, flatten_ints, storage_window
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
-from guardfix.runtime_shim.tensor import Tensor, requires_grad
 
 COPY = Op(
     "copy",

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, requires_grad
 from guardfix.runtime_shim.dispatch import attach, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.elementwise import conj
 from guardfix.runtime_shim.kernels.views import expand_array
 from guardfix.runtime_shim.state import AUTOGRAD, tls
-from guardfix.runtime_shim.tensor import Tensor, requires_grad
 
 
 def _same_dtype(name: str, a: Any, b: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, new_tensor, requires_grad
 from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, arrays, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.state import AUTOGRAD, tls
-from guardfix.runtime_shim.tensor import Tensor, new_tensor, requires_grad
 
 NONE, MEAN, SUM = 0, 1, 2
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}

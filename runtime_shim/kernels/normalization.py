@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.losses import refuse_gradient
 from guardfix.runtime_shim.state import tls
-from guardfix.runtime_shim.tensor import Tensor, new_tensor
 
 Ints = tuple[int, ...]
 

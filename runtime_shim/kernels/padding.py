@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
-from guardfix.runtime_shim.tensor import Tensor
 
 Ints = tuple[int, ...]
 

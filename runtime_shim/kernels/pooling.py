@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels.convolution import Ints, padded
-from guardfix.runtime_shim.tensor import Tensor, new_tensor
 
 
 def _pair(value: Any, name: str, function: str) -> Ints:

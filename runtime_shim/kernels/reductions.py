@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, composite, op
 from guardfix.runtime_shim.dtypes import Array, wrap_dim
 from guardfix.runtime_shim.kernels.elementwise import conj
-from guardfix.runtime_shim.tensor import Tensor, new_tensor
 
 Dims = tuple[int, ...]
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor, allocate
 from guardfix.runtime_shim.arguments import MISSING
 from guardfix.runtime_shim.dispatch import OPS, Op, functional, inplace, publish, run_out, store
 from guardfix.runtime_shim.dtypes import Array, can_cast, cast_error, result_type
 from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
-from guardfix.runtime_shim.tensor import Tensor, allocate
 
 ndarray = np.ndarray
 asarray = np.asarray

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, address, alias, allocate
 from guardfix.runtime_shim.autograd.node import Geometry, geometry
 from guardfix.runtime_shim.dispatch import (
     FUNCTIONS,
@@ -25,7 +26,6 @@ from guardfix.runtime_shim.dispatch import (
 )
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.state import AUTOGRAD, INFERENCE_KEYS, tls
-from guardfix.runtime_shim.tensor import Tensor, address, alias, allocate
 
 _as_strided = np.lib.stride_tricks.as_strided
 

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from .._tensor import Tensor
 from ..state import tls
-from ..tensor import Tensor
 from ..tracing import Flags, Step, Trace, flags_of
 
 

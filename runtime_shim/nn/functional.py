@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.guards import no_grad
+from guardfix.runtime_shim.kernels import FUNCTIONS
 from guardfix.runtime_shim.kernels import activations as _act
 from guardfix.runtime_shim.kernels import convolution as _conv
 from guardfix.runtime_shim.kernels import einsum as _einsum
@@ -19,7 +20,6 @@ from guardfix.runtime_shim.kernels import normalization as _norm
 from guardfix.runtime_shim.kernels import pooling as _pool
 from guardfix.runtime_shim.kernels.linalg import addmm, matmul
 from guardfix.runtime_shim.kernels.padding import interpolate, pad
-from guardfix.runtime_shim.tensor import Tensor
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from guardfix.runtime_shim import dtypes
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.autograd.node import HookHandle
 from guardfix.runtime_shim.device import check_device
 from guardfix.runtime_shim.guards import no_grad
 from guardfix.runtime_shim.nn.parameter import Buffer, Parameter
 from guardfix.runtime_shim.nn.state_dict import IncompatibleKeys, collect, load, save_own
 from guardfix.runtime_shim.nn.state_dict import load_own as _load_own
-from guardfix.runtime_shim.tensor import Tensor
 
 _TABLES = ("_parameters", "_buffers", "_modules")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim.tensor import Tensor, set_requires_grad
+from guardfix.runtime_shim._tensor import Tensor, set_requires_grad
 
 
 class Parameter(Tensor):
@@ -13,7 +13,7 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        from guardfix.runtime_shim.dispatch import FUNCTIONS
+        from guardfix.runtime_shim.kernels import FUNCTIONS
 
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made.__class__ = cls
@@ -40,7 +40,7 @@ class Buffer(Tensor):
     __slots__ = ("persistent",)
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        from guardfix.runtime_shim.dispatch import FUNCTIONS
+        from guardfix.runtime_shim.kernels import FUNCTIONS
 
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made.__class__ = cls

@@ -6,9 +6,9 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.guards import no_grad
 from guardfix.runtime_shim.nn.parameter import Parameter
-from guardfix.runtime_shim.tensor import Tensor
 
 if TYPE_CHECKING:
     from guardfix.runtime_shim.nn.module import Module

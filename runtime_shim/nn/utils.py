@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim.dispatch import FUNCTIONS
+from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.tensor import Tensor
+from guardfix.runtime_shim.kernels import FUNCTIONS
 
 
 def _gradients(parameters: Any) -> list[Tensor]:

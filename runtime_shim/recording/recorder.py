@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .._tensor import Tensor, requires_grad
 from ..state import ADINPLACEORVIEW, AUTOGRAD, tls
-from ..tensor import Tensor, requires_grad
 from ..tracing import Trace, flags_of
 from .events import SHOWN_ELEMENTS, Writer, digest, plain
 
@@ -305,7 +305,7 @@ def watching(recorder: Recorder) -> Iterator[None]:
 
     from .. import _C, autograd
     from ..autograd.function import Function
-    from ..dispatch import FUNCTIONS
+    from ..kernels import FUNCTIONS
     from ..nn import functional
 
     undo: list[Callable[[], None]] = []
