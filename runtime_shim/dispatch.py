@@ -145,10 +145,13 @@ class Op:
         first = code.co_argcount
         return code.co_varnames[first : first + code.co_kwonlyargcount]
 
-    def make_node(self, edges: list[Edge | None]) -> Any:
+    def make_node(self, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
         if self.node_type is None:
             self.node_type = node_class(self.node_name, OpNode)
-        return self.node_type(edges)
+        node: Any = self.node_type(edges)
+        node.op = self
+        node.saved = saved
+        return node
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
@@ -434,7 +437,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         if state.grad_mode and op.differentiable:
             for t in tensors:
                 if t._meta is not None and requires_grad(t):
-                    result = _record(op, args)
+                    result = _record(op, state, args)
                     if state.tracer is not None:
                         state.tracer.record(op.name, keys, result)
                     return result
@@ -502,15 +505,19 @@ def _node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tupl
     for i in op.differentiable:
         value = args[i]
         if isinstance(value, Tensor):
-            edges.append(None if value._meta is None else gradient_edge(value))
+            meta = value._meta
+            if meta is None:
+                edges.append(None)
+            elif meta.grad_fn is not None and meta.base is None:
+                edges.append((meta.grad_fn, meta.output_nr))
+            else:
+                edges.append(gradient_edge(value))
         elif type(value) in (list, tuple):
             edges.extend(gradient_edge(v) if isinstance(v, Tensor) else None for v in value)
             saved["list", i] = len(value)
         else:
             edges.append(None)
-    node: Any = op.make_node(edges)
-    node.op = op
-    node.saved = saved
+    node = op.make_node(edges, saved)
     for name, i, guard in op.saved_inputs:
         if guard < 0 or edges[guard] is not None:
             value = args[i]
@@ -537,11 +544,10 @@ def _node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tupl
     return node, edges
 
 
-def _record(op: Op, args: tuple[Any, ...]) -> Any:
+def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
     node, edges = _node(op, args)
     found = op.kernel(*arrays(args))
-    state = tls.state
     if type(found) is tuple:
         assert op.outputs is not None
         results = [new_tensor(r) for r in found]

@@ -69,13 +69,16 @@ class Node:
     retained: dict[int, weakref.ref[Tensor]] | None = None
     pre_hooks: dict[int, Any] | None = None
     post_hooks: dict[int, Any] | None = None
+    sequence: int  # the engine runs later nodes first
+    next_edges: list[Edge | None]
+    outputs: list[tuple[tuple[int, ...], Any]]  # shape and dtype
 
     def __init__(self, next_edges: list[Edge | None]) -> None:
         state = tls.state
         self.sequence = state.sequence
         state.sequence += 1
         self.next_edges = next_edges
-        self.outputs: list[tuple[tuple[int, ...], Any]] = []
+        self.outputs = []
 
     def apply(self, grads: Grads) -> Grads:
         raise NotImplementedError
@@ -147,9 +150,10 @@ class Error(Node):
 class AccumulateGrad(Node):
     """Where gradients of a leaf end."""
 
+    sequence = _LAST
+
     def __init__(self, variable: Tensor) -> None:
-        Node.__init__(self, [])
-        self.sequence = _LAST
+        self.next_edges = []
         self.variable = variable
         self.outputs = [(variable._array.shape, variable._array.dtype)]
 
@@ -158,7 +162,7 @@ class AccumulateGrad(Node):
 
 
 def accumulator_of(t: Tensor) -> Node:
-    meta = meta_of(t)
+    meta = t._meta or meta_of(t)
     found = None if meta.accumulator is None else meta.accumulator()
     if found is None:
         found = AccumulateGrad(t)
@@ -203,20 +207,17 @@ class SavedNumber:
 class Saved:
     """A tensor saved for backward, with the version it had. Raises on unpacking if it was written to
     since.
+
+    Most are saved inputs without hooks, so the other defaults live on the class, as AutogradMeta's do.
     """
 
-    __slots__ = (
-        "is_leaf",
-        "is_output",
-        "original",
-        "output_nr",
-        "requires_grad",
-        "seen",
-        "tensor",
-        "unpack_hook",
-        "version",
-        "view_node",
-    )
+    is_output = False
+    original = True
+    output_nr = 0
+    requires_grad = False
+    seen: Any = None
+    unpack_hook: Any = None
+    view_node: weakref.ref[Node] | None = None
 
     def __init__(self, t: Tensor, is_output: bool = False, node: Node | None = None) -> None:
         if not t._keys & AUTOGRAD:
@@ -225,28 +226,25 @@ class Saved:
         if counter is None:
             raise RuntimeError(errors.NO_VERSION)
         self.version = counter[0]
-        self.is_leaf = raw_is_leaf(t)
-        self.unpack_hook: Any = None
-        self.is_output = is_output
-        self.original = True
-        self.view_node: weakref.ref[Node] | None = None
-        self.output_nr = 0
         self.tensor: Any = t
-        if is_output and not self.is_leaf:
-            # The node must not own its own output; unpack() gives the alias the node as its grad_fn again.
-            self.original = False
-            assert t._meta is not None
-            self.output_nr = t._meta.output_nr
-            if t._meta.base is not None:  # written through a view, whose own node is AsStridedBackward0
-                node = grad_fn_of(t)
-                self.view_node = None if node is None else weakref.ref(node)
-            self.tensor = alias(t, t._array, t._keys, counter)
+        meta = t._meta
+        self.is_leaf = meta is None or meta.grad_fn is None
+        if is_output:
+            self.is_output = True
+            if meta is not None and meta.grad_fn is not None:
+                # The node must not own its own output; unpack() gives the alias the node as its grad_fn again.
+                self.original = False
+                self.output_nr = meta.output_nr
+                if meta.base is not None:  # written through a view, whose own node is AsStridedBackward0
+                    node = grad_fn_of(t)
+                    self.view_node = None if node is None else weakref.ref(node)
+                self.tensor = alias(t, t._array, t._keys, counter)
         state = tls.state
-        self.seen = None if state.tracer is None else state.tracer.saved(t)
-        hooks = state.saved_tensor_hooks
-        if hooks:
+        if state.tracer is not None:
+            self.seen = state.tracer.saved(t)
+        if state.saved_tensor_hooks:
             self.requires_grad = requires_grad(t)
-            pack, self.unpack_hook = hooks[-1]
+            pack, self.unpack_hook = state.saved_tensor_hooks[-1]
             self.tensor = pack(self.tensor)
 
     def unpack(self, node: Node) -> Tensor:

@@ -93,7 +93,15 @@ _REFUSED: dict[str, tuple[str, type[Exception], str]] = {
 def _refusing(op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Exception], text: str) -> Any:
     positions = [i for i in op.tensor_positions if op.params[i] not in ("index", "mask", "condition")]
 
+    takes_floating = "f" not in kinds
+
     def checked(*args: Any) -> Any:
+        for i in positions:
+            if i >= len(args) or type(args[i]) is not np.ndarray or args[i].dtype.kind != "f":
+                break
+        else:  # the usual case, at little cost
+            if takes_floating:
+                return kernel(*args)
         operands = [args[i] for i in positions if i < len(args) and args[i] is not None]
         if operands and all(isinstance(a, np.ndarray | np.generic | int | float | complex) for a in operands):
             common = dtypes.result_type(*operands)
