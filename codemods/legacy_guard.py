@@ -163,9 +163,15 @@ def _argument_edits(site: Site) -> list[Edit] | None:
         return None  # each of them may be built differently
     if use.form is Form.BASE and _is_initialised_elsewhere(site):
         return None
+    inference = site.decision.context is Context.INFERENCE
+    if any(not built.empty and built.value is not True for built in use.built):
+        return None  # what the argument was for is not in the code
+    if use.form is Form.OPTIONAL and not inference:
+        # The replacements take nothing, and `std::optional<at::H> g{}` would hold none.
+        declared = [built for built in use.built if use.span.holds(built.span)]
+        edits += [Edit(built.span, "(std::in_place)") for built in declared if not built.empty]
     if argument is None:
         return edits
-    inference = site.decision.context is Context.INFERENCE
     if not argument.empty and argument.value is not True:
         if not inference or argument.value is False:
             return None  # only InferenceMode can be switched, and what `false` was for is not in the code

@@ -88,6 +88,8 @@ class GuardUse:
     variable_spans: tuple[Span, ...] = ()
     """Every place in the scope where the variable's name stands, its declaration first."""
     argument: Argument | None = None
+    built: tuple[Argument, ...] = ()
+    """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""
     holder: Holder | None = None
     """Of a guard on the heap: what keeps it; None when it is handed on, or cannot be told."""
     scope: Span = NOWHERE

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 from .. import guards
 from ..facts import (
     Alias,
+    Argument,
     Assignment,
     Call,
     Class,
     Facts,
+    Form,
     Function,
     GuardUse,
     Include,
@@ -35,7 +37,7 @@ from ..sources import Source
 from ..suppress import find_directives
 from .conditionals import find_conditionals, without_dead_branches
 from .focus import focused, guard_places, needs_all
-from .forms import classify, is_named_like
+from .forms import classify, constructor_argument, is_named_like
 from .mask import code_only, comments, mask_block_comments, mask_macros
 from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse, parse_sparse
 from .words import any_of, line_before
@@ -57,6 +59,7 @@ _QUERY = """
 (declaration declarator: (function_declarator)) @vexing
 (return_statement) @return
 (delete_expression) @delete
+(field_initializer) @initializer
 (alias_declaration) @alias
 (type_definition) @typedef
 (namespace_alias_definition) @namespace_alias
@@ -209,6 +212,10 @@ class _Reading:
         self.deletes: list[str] = []
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
+        self.initializers: list[tuple[str, Node]] = []
+        """(member, arguments) of constructors' initialisers."""
+        self.emplacements: list[tuple[str, Node]] = []
+        """(receiver, arguments) of `emplace`."""
         self._starts: list[int] = []
 
     # -- offsets and texts
@@ -237,6 +244,13 @@ class _Reading:
             call = self._call(node)
             if call is not None:
                 self.calls.append(call)
+                arguments = node.child_by_field_name("arguments")
+                if call.name == "emplace" and arguments is not None:
+                    self.emplacements.append((call.receiver.removeprefix("this->"), arguments))
+        for node in captures.get("initializer", ()):
+            children = node.named_children
+            if len(children) == 2 and children[0].type == "field_identifier":
+                self.initializers.append((self.written(children[0]), children[1]))
         self._read_bare_macros(captures.get("bare", ()))
         self._read_assignments(captures)
         for node in captures.get("return", ()):
@@ -520,7 +534,10 @@ class _Reading:
             size = len(names)
             known = names | {guards.LEGACY}
             for alias in self.aliases:
-                if alias.kind == "type" and alias.target.rsplit("::", 1)[-1] in guards.CPP.keys() | names:
+                if (
+                    alias.kind == "type"
+                    and alias.target.rsplit("::", 1)[-1] in {*guards.CPP, guards.LEGACY_API} | names
+                ):
                     names.add(alias.name)
             for class_ in self.classes:
                 if any(is_named_like(member.type, known) for member in class_.members):
@@ -547,7 +564,33 @@ class _Reading:
                 continue
             use = classify(self, node, name, resolve)
             if use is not None:
-                yield replace(use, macro=self.macro, function=self._function_of(use))
+                built = (*use.built, *self._built_elsewhere(use))
+                yield replace(use, macro=self.macro, function=self._function_of(use), built=built)
+
+    def _built_elsewhere(self, use: GuardUse) -> Iterator[Argument]:
+        """What constructors' initialisers and calls of `emplace` give a member or an optional."""
+        if use.form is Form.MEMBER:
+            name, places = use.variable, self.initializers
+        elif use.form in (Form.OPTIONAL, Form.HEAP) and use.holder is not None and use.holder.declared:
+            name, places = use.holder.name, [*self.initializers, *self.emplacements]
+        else:
+            return
+        index = self._class_at(use.type_span) if use.function is None else None
+        for given, node in places:
+            if given != name or not (use.scope.holds(self.span(node)) or self._is_of_class(node, index)):
+                continue
+            argument = constructor_argument(self, node)
+            if argument is not None:
+                yield argument
+
+    def _is_of_class(self, node: Node, index: int | None) -> bool:
+        """Whether a node stands in a method of the class, wherever that is defined."""
+        around = self.function_at(node.start_byte + self.shift)
+        if index is None or around is None:
+            return False
+        function = self.functions[around]
+        owner = function.declared_as.rpartition("::")[0].rpartition("::")[2]
+        return function.class_ == index or owner == self.classes[index].name
 
     def _function_of(self, use: GuardUse) -> int | None:
         return self.function_at(use.type_span.start)

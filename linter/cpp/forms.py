@@ -106,7 +106,8 @@ def _complete(
         variable=variable,
         variable_spans=spans,
         argument=_argument(reading, argument),
-        holder=_holder(reading, top, statement) if form is Form.HEAP else None,
+        built=_built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
+        holder=_holder(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
         scope=scope,
         first_work=reading.span(work) if work is not None else None,
         class_=reading._class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
@@ -162,21 +163,34 @@ def _opens_torch(reading: _Reading) -> bool:
 
 
 def _static_call(reading: _Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
-    """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier."""
+    """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier; also of a function that is not called here."""
     top = qualified
     while top.parent is not None and top.parent.type == "qualified_identifier":
         top = top.parent
-    written = reading.written(top)
-    before = written.split(f"{name}::")[0].strip(":")
-    if before and before.split("::")[0] not in _NAMESPACES and before not in resolve:
-        return None
-    if name not in guards.CPP and name != guards.LEGACY_API:
+    guard = resolve.get(name, name)
+    if (guard not in guards.CPP and guard != guards.LEGACY_API) or not _means_torchs(reading, top, name, guard):
         return None
     call = top.parent
-    if call is None or call.type != "call_expression":
-        return None
-    use = (Form.STATIC_CALL, _statement_of(call), None, call.child_by_field_name("arguments"), False)
-    return _complete(reading, use, name, written, top, None)
+    if call is None or _never(call) or call.type in ("declaration", "field_declaration", "function_declarator"):
+        return None  # `Class::Type name;` and `Class::method() {`
+    written = reading.written(top)
+    called = call.type == "call_expression" and call.child_by_field_name("function") == top
+    argument = call.child_by_field_name("arguments") if called else None
+    use = (Form.STATIC_CALL, _statement_of(call), None, argument, False)
+    return _complete(reading, use, guard, written, top, name if name in resolve else None)
+
+
+def _means_torchs(reading: _Reading, top: Node, name: str, guard: str) -> bool:
+    """Whether `…::name::function` is of PyTorch's class, as it is written or by the alias's target."""
+    written = reading.written(top).split(f"{name}::")[0] + name
+    if name == guard:
+        return _is_torchs(reading, top, written, name, {})
+    targets = {alias.name: alias.target for alias in reading.aliases if alias.kind == "type"}
+    target, seen = name, {name}
+    while target in targets and targets[target] not in seen:
+        target = targets[target]
+        seen.add(target)
+    return _is_torchs(reading, top, target, guard, {})
 
 
 # -- forms; each gives (form, statement, variable's node, argument's node, shared)
@@ -262,6 +276,8 @@ def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, 
                 return None, None, False  # `at::G guard = make_guard();`
             inner = value.child_by_field_name("arguments") or value.child_by_field_name("value")
             return name, inner, False
+        if value is not None and value.type in ("true", "false"):
+            return name, value, False  # `at::G guard = true;`
         return None, None, False
     if declarator.type == "function_declarator":
         name = declarator.child_by_field_name("declarator")
@@ -312,6 +328,10 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
         return Form.REFERENCE, _statement_of(parent), None, None, True
     argument = parent.child_by_field_name("arguments") or parent.child_by_field_name("value")
     outer = parent.parent
+    if outer is not None and outer.type == "field_declaration":
+        kind = outer.child_by_field_name("type")
+        if kind is not None and _last_name(kind) == _last_name(top):
+            return None  # `at::G guard = at::G(true);` was met at its type
     while outer is not None and outer.type in (
         "initializer_list",
         "parenthesized_expression",
@@ -372,6 +392,12 @@ def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     if call is not None and call.type == "call_expression":
         argument = call.child_by_field_name("arguments")
     return form, _statement_of(parent), None, argument, True
+
+
+def _initialised_base(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+    """`: at::G(true)`, where a class's constructor builds its base."""
+    children = parent.named_children
+    return Form.REFERENCE, parent, None, children[-1] if len(children) == 2 else None, True
 
 
 def _alias_name(reading: _Reading, top: Node, parent: Node) -> _Found | None:
@@ -442,6 +468,7 @@ _FORMS = {
     "declaration": _declaration,
     "field_declaration": _field,
     "base_class_clause": _base,
+    "field_initializer": _initialised_base,
     "call_expression": _construction,
     "compound_literal_expression": _construction,
     "new_expression": _new,
@@ -474,7 +501,7 @@ def _holder(reading: _Reading, top: Node, statement: Node) -> Holder | None:
             if target is None or target.type == "pointer_expression":
                 return None  # `*out = new G;` hands it on
             return Holder(reading.written(target).lstrip("*&"), outer.type == "init_declarator", raw)
-        elif outer.type == "declaration":
+        elif outer.type in ("declaration", "field_declaration"):
             declarator = outer.child_by_field_name("declarator")
             if current.type in ("template_type", "qualified_identifier") and declarator is not None:
                 inner = declarator.child_by_field_name("declarator") or declarator
@@ -542,6 +569,45 @@ def _argument(reading: _Reading, node: Node | None) -> Argument | None:
     inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
     inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
     return Argument(span, text, _constant(inner, reading.code), not inner)
+
+
+_NOTHING = frozenset({"std::nullopt", "c10::nullopt", "nullopt", "{}"})
+_IN_PLACE = re.compile(r"(?:(?:std|c10)::)?in_place\s*,?\s*")
+
+
+def constructor_argument(reading: _Reading, node: Node) -> Argument | None:
+    """The argument that brackets give a guard; None where they hold no guard's argument: `nullopt`, a pointer."""
+    argument = _argument(reading, node)
+    if argument is None:
+        return None
+    inner = argument.text[1:-1].strip() if argument.text[:1] in ("(", "{") else argument.text
+    if inner in _NOTHING or inner.startswith(("new ", "std::make_", "nullptr")):
+        return None
+    bare = _IN_PLACE.sub("", inner, count=1)
+    return argument._replace(value=_constant(bare, reading.code), empty=not bare)
+
+
+def _built_in_declaration(reading: _Reading, top: Node) -> tuple[Argument, ...]:
+    """What `std::optional<at::G> g(true);` builds its guard with."""
+    outer: Node | None = top
+    while outer is not None and outer.type not in ("declaration", "field_declaration", *_BLOCKS):
+        if outer.type in ("call_expression", "argument_list", "init_declarator"):
+            return ()
+        outer = outer.parent
+    if outer is None or outer.type in _BLOCKS:
+        return ()
+    value = outer.child_by_field_name("default_value")
+    declarator = outer.child_by_field_name("declarator")
+    if declarator is not None and declarator.type == "init_declarator":
+        value = declarator.child_by_field_name("value")
+    elif declarator is not None and declarator.type == "function_declarator":
+        # `std::optional<at::G> g(enabled);` in a body is read as a function.
+        in_body = outer.parent is not None and outer.parent.type == "compound_statement"
+        value = declarator.child_by_field_name("parameters") if in_body else None
+    if value is None or value.type == "call_expression":
+        return ()
+    argument = constructor_argument(reading, value)
+    return (argument,) if argument is not None and not (argument.empty and "in_place" not in argument.text) else ()
 
 
 _CONSTANTS = {"true": True, "1": True, "false": False, "0": False}

@@ -1,6 +1,8 @@
 """GF102 legacy-guard-argument: `AutoNonVariableTypeMode` is given `false` or a run-time value.
 
-What it flags: a use of the old guard whose constructor argument is `false`, or is not a constant.
+What it flags: a use of the old guard whose constructor argument is `false`, or is not a constant; also where the
+argument stands apart from the type: in a constructor's initialiser (`: guard_(false)`), of a `std::optional`, in
+`emplace`.
 
 Why it is bad: the constructor asserts that its argument is true. With `false` the program stops with an
 internal assert; with a run-time value it stops when the value is false. The guard was never a switch.
@@ -24,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
-from ..facts import Facts, Form, GuardUse
+from ..facts import Argument, Facts, Form, GuardUse
 from ..findings import Finding, Severity
 from ..gates import has_new_counterpart
 from ..prefilter import LEGACY_NEEDLES
@@ -38,13 +40,26 @@ _CONSTRUCTED = (Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.TEMPORARY, Form.H
 
 @RULE.check_use
 def arguments(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    argument = use.argument
-    if use.guard != guards.LEGACY or use.form not in _CONSTRUCTED or argument is None or argument.empty:
+    if use.guard != guards.LEGACY:
         return
-    if argument.value is True or has_new_counterpart(use, facts, project):
+    bad = [argument for argument in _given(use) if not argument.empty and argument.value is not True]
+    if not bad or has_new_counterpart(use, facts, project):
         return
-    if argument.value is False:
-        message = f"{guards.LEGACY} cannot be constructed with false: its constructor asserts that the argument is true"
-    else:
-        message = f"{guards.LEGACY} is no switch: its constructor asserts that `{argument.text.strip('(){} ')}` is true"
-    yield RULE.at(facts, argument.span, message, use=use)
+    for argument in bad:
+        if argument.value is False:
+            message = (
+                f"{guards.LEGACY} cannot be constructed with false: its constructor asserts that the argument is true"
+            )
+        else:
+            shown = argument.text.strip("(){} ")
+            message = f"{guards.LEGACY} is no switch: its constructor asserts that `{shown}` is true"
+        yield RULE.at(facts, argument.span, message, use=use)
+
+
+def _given(use: GuardUse) -> Iterator[Argument]:
+    """Every argument that the guard's constructor is given."""
+    # A base is built by a constructor's initialiser; of other references one with a name declares a function.
+    is_base = use.form is Form.REFERENCE and use.variable is None
+    if use.argument is not None and (use.form in (*_CONSTRUCTED, Form.OPTIONAL) or is_base):
+        yield use.argument
+    yield from use.built

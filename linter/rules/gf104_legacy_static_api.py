@@ -1,7 +1,7 @@
 """GF104 legacy-static-api: `at::NonVariableTypeMode::is_enabled` and `set_enabled` were removed long ago.
 
 What it flags: calls of the static functions `is_enabled` and `set_enabled` of `at::NonVariableTypeMode`, the
-thread-local switch that `AutoNonVariableTypeMode` was the guard of.
+thread-local switch that `AutoNonVariableTypeMode` was the guard of; also through an alias, and their addresses.
 
 Why it is bad: the struct was removed in PyTorch 1.8's time; the code does not compile with any release since. A
 bare `set_enabled` was never exception safe either: nothing switched it back.
@@ -16,7 +16,7 @@ Use instead: a guard with a scope, chosen as for GF101; to ask, `c10::InferenceM
 
 Fix: display only. A switch that is set in one place and reset in another has no scope to put a guard into.
 
-Not flagged: other classes' functions of these names.
+Not flagged: functions of these names of other classes, and of another library's class of that name.
 
 References: ATen/core/LegacyTypeDispatch.h; c10/core/impl/LocalDispatchKeySet.h of torch 2.13.
 """
@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from .. import guards
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Edit, Finding
+from ..ownership import is_another_librarys
 from ..prefilter import LEGACY_NEEDLES
 from ..project import Project
 from ..rule import Rule
@@ -41,13 +42,17 @@ _ASK = "c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset
 def static_calls(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.guard != guards.LEGACY_API or use.form is not Form.STATIC_CALL:
         return
+    if use.alias is None and "::" not in use.written.rpartition("::")[0] and is_another_librarys(use, facts, project):
+        return
     method = use.written.rsplit("::", 1)[-1]
     if method == "is_enabled":
         message = (
             f"{use.written} was removed from PyTorch; ask c10::InferenceMode::is_enabled() or the excluded key set"
         )
-        end = use.argument.span.end if use.argument is not None else use.type_span.end
-        edits = [Edit(use.type_span._replace(end=end), _ASK)]
+        if use.argument is None:  # its address is taken, and an expression has none
+            yield RULE.at(facts, use.type_span, message, use=use)
+            return
+        edits = [Edit(use.type_span._replace(end=use.argument.span.end), _ASK)]
         yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"ask `{_ASK}`")
     elif method == "set_enabled":
         message = f"{use.written} was removed from PyTorch; use a guard, whose scope switches it back"
