@@ -44,7 +44,13 @@ _OTHER_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda
 
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes in it."""
+    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes.
+
+    That includes a lambda that is the node itself: it is made here, and runs when it is called.
+    """
+    if isinstance(node, _OTHER_BODIES):
+        yield node
+        return
     stack: list[ast.AST] = [node]
     while stack:
         current = stack.pop()
