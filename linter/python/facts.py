@@ -129,8 +129,7 @@ class PythonFacts:
     escapes: tuple[Escape, ...] = ()
     lazy_caches: tuple[LazyCache, ...] = ()
     training: tuple[Training, ...] = ()
-    trains: bool = False
-    """The file calls `.backward()`."""
+    """Empty where the file trains nothing."""
     exports: tuple[tuple[str, str], ...] = ()
     """(name, dotted name) of guards and possible guards that the module binds at its top."""
     stars: tuple[str, ...] = ()

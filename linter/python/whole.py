@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from .. import guards
-from ..facts import Span
 from .facts import Training
 from .module import Module
-from .names import resolve_name
+from .names import canonical, resolve, resolve_name
 
-_TRAINING = {
-    "FullyShardedDataParallel": "FSDP",
-    "fully_shard": "FSDP",
-    "torch_xla": "XLA",
-    "torch.compile": "torch.compile",
-}
+_FSDP = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard"})
+_DIFFERENTIATES = frozenset({"backward", "manual_backward"})
 
 
 def torch_name(module: Module) -> str:
@@ -41,19 +35,52 @@ def exports(module: Module) -> Iterator[tuple[str, str]]:
                 break
 
 
-def training_signs(module: Module) -> Iterator[Training]:
-    """Signs that the file trains with something that inference tensors do not mix with."""
-    text = module.source.text
-    for word, what in _TRAINING.items():
-        pattern = rb"\b" + re.escape(word.encode()) + (rb"\s*\(|@" + word.encode() if "compile" in word else rb"\b")
-        match = re.search(pattern, text)
-        if match is not None and b"#" not in text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()]:
-            yield Training(what, Span(*match.span()))
+def training_signs(module: Module) -> tuple[Training, ...]:
+    """Signs that the file trains with something that inference tensors do not mix with; none when it trains nothing.
+
+    Training is a call of `backward`, or a class or call of a `…Trainer`. Names in comments and strings are no signs.
+    """
+    signs: dict[str, Training] = {}
+    trains = False
+    for node in ast.walk(module.tree):
+        what = ""
+        if isinstance(node, ast.Call):
+            last = _last(node.func)
+            trains = trains or last in _DIFFERENTIATES or last.endswith("Trainer")
+            what = _wraps(node.func, module)
+        elif isinstance(node, ast.ClassDef):
+            trains = trains or any(_last(base).endswith("Trainer") for base in node.bases)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for decorator in node.decorator_list:
+                if what := _wraps(decorator, module):
+                    node = decorator
+                    break
+        elif isinstance(node, ast.Attribute):
+            # `FSDP.summon_full_params(model)`
+            what = _wraps(node.value, module) if _last(node.value) in _FSDP else ""
+        elif isinstance(node, ast.Import):
+            what = "XLA" if any(alias.name.split(".")[0] == "torch_xla" for alias in node.names) else ""
+        elif isinstance(node, ast.ImportFrom):
+            what = "XLA" if (node.module or "").split(".")[0] == "torch_xla" and not node.level else ""
+        if what:
+            signs.setdefault(what, Training(what, module.span(node)))
+    return tuple(sorted(signs.values(), key=lambda sign: sign.span)) if trains else ()
 
 
-def trains(module: Module) -> bool:
-    """Whether the file computes gradients, or leaves that to a trainer."""
-    return b".backward(" in module.source.text or b"Trainer" in module.source.text
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _wraps(node: ast.expr, module: Module) -> str:
+    """What a function that is called, or decorates, wraps a model with: FSDP or torch.compile."""
+    last = _last(node)
+    if last in _FSDP:
+        name = resolve(node, module.scope)
+        # What the project does not import from torch may come from a library that hands it on.
+        return "FSDP" if name is None or name.rpartition(".")[2] in _FSDP else ""
+    if last == "compile":
+        return "torch.compile" if canonical(resolve(node, module.scope) or "") == "torch.compile" else ""
+    return ""
 
 
 def imports_end(module: Module) -> int:

@@ -1,7 +1,7 @@
 """GF504 inference-mode-in-training: inference mode for validation, in code that trains with FSDP, XLA or torch.compile.
 
-What it flags: `torch.inference_mode()` in a file that computes gradients and uses FullyShardedDataParallel,
-`fully_shard`, torch_xla or `torch.compile`. Off by default: much such code works.
+What it flags: `torch.inference_mode()` in a file that computes gradients, or runs a `…Trainer`, and wraps models with
+FullyShardedDataParallel, `fully_shard` or `torch.compile`, or imports torch_xla. Off by default: much such code works.
 
 Why it is bad: these wrap the model's own parameters and buffers, and make or swap tensors when the model runs. What
 they make during a validation under inference mode is an inference tensor, which the next training step cannot use.
@@ -17,7 +17,8 @@ Use instead: `torch.no_grad()` around validation.
 
 Fix: unsafe: `no_grad` is put in its place, which is a little slower and tracks versions.
 
-Not flagged: files that do not train; `inference_mode(False)` and `inference_mode(flag)`.
+Not flagged: files that do not train; files that only speak of these in comments, strings or `isinstance`;
+`inference_mode(False)` and `inference_mode(flag)`.
 
 References: https://github.com/pytorch/pytorch/issues/113203 (FSDP);
 https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
@@ -48,7 +49,7 @@ RULE = Rule(
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
-    if python is None or not python.training or not python.trains:
+    if python is None or not python.training:
         return
     sign = python.training[0]
     for found in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR):
