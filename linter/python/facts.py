@@ -74,6 +74,9 @@ class PythonUse:
     """Why pauses are meant here: the decorator that makes the generator a context manager, or guards its steps."""
     entered: bool = False
     """A variable that holds the guard is entered, left, passed on or returned somewhere."""
+    released: bool = False
+    """The variable is deleted or set to None where that happens on every way out: in a `finally`, or in
+    another method of the object that holds it."""
     around: tuple[int, ...] = ()
     """Indices of the uses that cover this one, in the same function, outermost first."""
     sole: bool = False

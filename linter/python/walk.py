@@ -15,7 +15,7 @@ from .gradients import gradient_call
 from .lazy import find_lazy_caches
 from .module import Module
 from .named import argument_of, guard_named, mode_of, named
-from .names import Scope, canonical, dotted, resolve, resolve_name
+from .names import Scope, canonical, dotted, resolve, resolve_name, statements
 from .pauses import kind_of, pauses_in, why_it_pauses
 from .tensors import calls_in, walk_own
 
@@ -349,11 +349,17 @@ class Walk:
                 variable=target.id,
                 variable_spans=spans,
                 entered=entered,
+                released=self._is_released(target.id, place),
             )
         elif isinstance(target, ast.Attribute):
-            entered = self._attribute_is_entered(target.attr)
             use = self._add(
-                value, place, Form.MEMBER, self.module.span(node), variable=self.module.written(target), entered=entered
+                value,
+                place,
+                Form.MEMBER,
+                self.module.span(node),
+                variable=self.module.written(target),
+                entered=self._attribute_is_entered(target.attr),
+                released=self._attribute_is_released(target.attr, node),
             )
         if use is None:
             self._expressions(value, place)
@@ -385,6 +391,26 @@ class Walk:
                 rb"\b" + name + rb"\s*\.\s*__(?:enter|exit)__|(?:with|enter_context\()\s*[\w.]*\b" + name + rb"\b", text
             )
             is not None
+        )
+
+    def _is_released(self, name: str, place: _Place) -> bool:
+        """Whether a `finally` of the function lets go of the variable."""
+        root: ast.AST = place.node or self.module.tree
+        return any(
+            isinstance(target, ast.Name) and target.id == name
+            for node in ast.walk(root)
+            if isinstance(node, (ast.Try, ast.TryStar))
+            for statement in statements(node.finalbody)
+            for target in _let_go_of(statement)
+        )
+
+    def _attribute_is_released(self, attribute: str, assignment: ast.stmt) -> bool:
+        """Whether the file lets go of `self.attribute` anywhere else."""
+        return any(
+            isinstance(target, ast.Attribute) and target.attr == attribute
+            for node in ast.walk(self.module.tree)
+            if isinstance(node, (ast.Delete, ast.Assign)) and node is not assignment
+            for target in _let_go_of(node)
         )
 
     def _import(self, node: ast.ImportFrom, place: _Place) -> None:
@@ -456,6 +482,15 @@ class Walk:
                 on = use.mode is True or (use.use.form is Form.DECORATOR and not use.called)
                 found = index if on else None
         return found
+
+
+def _let_go_of(node: ast.stmt) -> list[ast.expr]:
+    """The variables that a statement deletes or sets to None."""
+    if isinstance(node, ast.Delete):
+        return node.targets
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+        return node.targets
+    return []
 
 
 def _is_definition(node: ast.stmt) -> bool:

@@ -20,7 +20,8 @@ Fix: unsafe: the rest of the block goes below a `with`. When the guard ends is t
 longer left to the garbage collector; a guard that did nothing acts.
 
 Not flagged: `with torch._C.…`, `enter_context(…)`, variables and attributes whose `__enter__` or `__exit__` is called,
-that are passed on, returned or entered by a `with`.
+that are passed on, returned or entered by a `with`; the two guards that act, where a `finally` deletes the variable, or
+the file deletes the attribute: then when they end is in the code.
 
 References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
 """
@@ -49,9 +50,10 @@ RULE = Rule(
 def raw_guards(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, C_GUARDS, Form.AUTO, Form.MEMBER, Form.TEMPORARY):
         use = found.use
-        if found.entered:
+        inert = use.guard == guards.C_BELOW_ADINPLACEORVIEW
+        if found.entered or (found.released and not inert):
             continue
-        if use.guard == guards.C_BELOW_ADINPLACEORVIEW:
+        if inert:
             message = f"`{use.written}` acts only when it is entered: without `with` it does nothing"
         elif use.form is Form.TEMPORARY:
             message = f"`{use.written}` as a statement is freed at once; use `with`"
