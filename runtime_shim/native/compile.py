@@ -7,7 +7,7 @@ includes one of the large headers first (torch/torch.h, …) with the same optio
 
 from __future__ import annotations
 
-import contextlib
+import fcntl
 import functools
 import hashlib
 import json
@@ -207,40 +207,51 @@ def run_compiler(command: list[str], source: Path, meanwhile: Callable[[], objec
     raise CompileError(str(source), diagnostics, missing_name(diagnostics))
 
 
-def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: Options) -> list[str]:
-    """The options that use the precompiled form of the large header that the program includes, if there is one.
-
-    The first program of a kind is compiled without (making the form takes as long as a program does); it leaves
-    a mark, and the second one makes it.
-    """
-    if not options.precompile:
-        return []
+def included_umbrella(text: str) -> str | None:
+    """The first of the large headers that C++ text includes."""
     included = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', text, flags=re.M))
-    header = next((name for name in _UMBRELLAS if name in included), None)
+    return next((name for name in _UMBRELLAS if name in included), None)
+
+
+def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: Options) -> list[str]:
+    """The options that use the precompiled form of the large header that the program includes, if there is one."""
+    header = included_umbrella(text) if options.precompile else None
     if header is None:
         return []
-    is_clang = "clang" in os.path.basename(os.path.realpath(toolchain.compiler))
     folder = cache_folder() / "headers" / digest(header, *command, _environment(toolchain))
+    return precompiled(folder, f"#include <{header}>\n", command, toolchain)
+
+
+def precompiled(folder: Path, text: str, command: list[str], toolchain: Toolchain, *, programs: int = 1) -> list[str]:
+    """The options that use the precompiled form of the header with this text, if there is one in `folder`.
+
+    The first `programs` programs are compiled without (making the form takes as long as some of them do); each
+    leaves a mark, and the next one makes it. Whoever comes meanwhile does without.
+    """
+    is_clang = "clang" in os.path.basename(os.path.realpath(toolchain.compiler))
     stub = folder / "precompiled.h"
     form = stub.with_suffix(".h.pch" if is_clang else ".h.gch")
     use = ["-include-pch", str(form)] if is_clang else ["-include", str(stub)]
     if form.is_file():
         return use
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        return []
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".building")
-    os.close(handle)
-    try:
-        if not stub.is_file():
-            stub.write_text(f"#include <{header}>\n")
-        made = subprocess.run(
-            [*command, "-x", "c++-header", str(stub), "-o", temporary], capture_output=True, check=False
-        )
-        if made.returncode != 0:
-            return []  # compiling the program itself will say why
-        os.replace(temporary, form)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "programs", "ab", buffering=0) as marks:
+        try:
+            fcntl.flock(marks, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return []  # it is being made
+        if marks.tell() < programs:
+            marks.write(b".")
+            return []
+        if form.is_file():
+            return use
+        with tempfile.TemporaryDirectory(dir=folder, prefix="compiling-") as temporary:
+            stub.write_text(text)
+            built = Path(temporary) / form.name
+            made = subprocess.run(
+                [*command, "-x", "c++-header", str(stub), "-o", str(built)], capture_output=True, check=False
+            )
+            if made.returncode != 0:
+                return []  # compiling the program itself will say why
+            os.replace(built, form)
     return use

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..native import ProgramError
-from ..native.compile import cache_folder, digest, is_current, read_dependencies, run_compiler
+from ..native.compile import (
+    cache_folder,
+    digest,
+    included_umbrella,
+    is_current,
+    precompiled,
+    read_dependencies,
+    run_compiler,
+)
 from ..native.toolchain import find
 from . import events
 from .events import SHOWN_ELEMENTS, Writer, plain
@@ -46,6 +54,12 @@ struct GuardfixOldGuard {{
 """
 _UNCOVERED = "#define AutoDispatchBelowADInplaceOrView AutoDispatchBelowAutograd"
 
+
+_HEADERS = "#include <torch/torch.h>\n#include <torch/script.h>\n"
+"""What is precompiled for programs that include one of PyTorch's large headers."""
+
+_PRECOMPILED_AFTER = 4
+"""Precompiling PyTorch's headers takes as long as three programs do, and 0.7 GB of the cache."""
 
 _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
 """What a guard calls by itself: which guard stands there is not what is compared."""
@@ -119,17 +133,25 @@ def compile_against(folder: Path, specification: Specification) -> Path:
     if is_current(entry):
         return entry / "program.so"
     entry.mkdir(parents=True, exist_ok=True)
+    headers: list[str] = []
+    if included_umbrella(source.read_text(encoding="utf-8", errors="replace")):
+        place = cache_folder() / "headers" / digest(version, *command, toolchain.identity)
+        headers = precompiled(place, _HEADERS, [*command, "-pthread"], toolchain, programs=_PRECOMPILED_AFTER)
     with _temporary(entry) as temporary:
         (temporary / "old_guard.h").write_text(guard)
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         uses_old_guard = [] if specification.legacy_since19 else ["-include", str(temporary / "old_guard.h")]
         run_compiler(
-            [*command, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source), *libraries, *link, "-pthread",
-             "-o", str(built)],
+            [*command, "-pthread", *headers, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source),
+             *libraries, *link, "-o", str(built)],
             source,
             lambda: None,
         )  # fmt: skip
-        included = [path for path in read_dependencies(dependencies.read_text()) if path.parent != temporary]
+        included = [
+            path
+            for path in read_dependencies(dependencies.read_text())
+            if path.parent != temporary and path.name != "precompiled.h"
+        ]
         manifest = {str(path): digest(path.read_bytes()) for path in included}
         (temporary / "manifest.json").write_text(json.dumps(manifest))
         os.replace(built, entry / "program.so")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,3 +14,4 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GUARDFIX_CACHE_DIR", str(folder))
         yield folder
+    shutil.rmtree(folder)  # pytest keeps its folders, and PyTorch's headers precompiled are 0.7 GB

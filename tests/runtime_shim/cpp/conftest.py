@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -12,9 +13,11 @@ from guardfix.runtime_shim.native import ToolchainMissing, toolchain
 @pytest.fixture(autouse=True, scope="session")
 def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Programs are compiled into a fresh folder, never into the user's cache."""
+    folder = tmp_path_factory.mktemp("compiled")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
+        patch.setenv("GUARDFIX_CACHE_DIR", str(folder))
         yield
+    shutil.rmtree(folder)  # pytest keeps its folders, and PyTorch's headers precompiled are 0.7 GB
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,11 +10,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from guardfix.runtime_shim.native import cache_folder, toolchain
+from guardfix.runtime_shim.native.compile import precompiled
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
 FIXTURES = ROOT / "fixtures" / "cpp_programs"
 PROGRAMS = HERE / "programs"
 MODEL = FIXTURES / "models" / "classifier.pt"
+
+TORCH_HEADERS = "#include <torch/torch.h>\n#include <torch/script.h>\n#include <torch/library.h>\n"
 
 _RUN = "from guardfix.commands.run import command; command(prog_name='guardfix run')"
 
@@ -52,12 +57,16 @@ def run_on_torch(source: Path, folder: Path, *arguments: str | Path, link: tuple
     """The same file compiled against PyTorch's own headers and libraries, the binary kept in `folder`."""
     torch = torch_folder()
     assert torch is not None
-    compiler = shutil.which("g++") or "c++"
     binary = folder / source.stem
+    compiler = toolchain.find("g++" if shutil.which("g++") else "c++")
+    compile_ = [
+        str(compiler.compiler), "-std=c++20", "-O0", "-w", "-pthread",
+        f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include",
+    ]  # fmt: skip
+    headers = precompiled(cache_folder() / "torch", TORCH_HEADERS, compile_, compiler, programs=0)
     command = [
-        compiler, "-std=c++20", "-O0", str(source), "-o", str(binary),
-        f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include", f"-L{torch}/lib",
-        "-ltorch", "-ltorch_cpu", "-lc10", "-pthread", *(f"-l{name}" for name in link), f"-Wl,-rpath,{torch}/lib",
+        *compile_, *headers, str(source), "-o", str(binary), f"-L{torch}/lib",
+        "-ltorch", "-ltorch_cpu", "-lc10", *(f"-l{name}" for name in link), f"-Wl,-rpath,{torch}/lib",
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True, text=True)
     done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)

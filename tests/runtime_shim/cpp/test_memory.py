@@ -66,4 +66,4 @@ def test_a_run_leaves_no_files(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["program.cpp"]
     assert list((tmp_path / "temporary").iterdir()) == []
     kept = {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()}
-    assert kept == {"program.so", "manifest.json"}
+    assert kept == {"program.so", "manifest.json", "programs"}
