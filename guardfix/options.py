@@ -89,23 +89,35 @@ def selection(command: F) -> F:
     return command
 
 
+_UNSAFE = click.option(
+    "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
+)
+_UNSAFE_OR_NOT = click.option(
+    "--unsafe/--safe-only",
+    default=True,
+    show_default="--unsafe",
+    help="Take all fixes, or those alone that keep the meaning of the program.",
+)
+_MORE_CHOICES = (
+    click.option("--no-hoist", is_flag=True, help="Of the unsafe fixes, leave out moving guards above the model load."),
+    click.option(
+        "--remove-redundant",
+        is_flag=True,
+        help="Of the unsafe fixes, take deleting guards in Function::forward whose callee bypasses the dispatcher.",
+    ),
+)
+
+
 def choosing(command: F) -> F:
-    """Which fixes a command takes."""
-    for option in reversed(
-        (
-            click.option(
-                "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
-            ),
-            click.option(
-                "--no-hoist", is_flag=True, help="With --unsafe: leave guards below a model load where they are."
-            ),
-            click.option(
-                "--remove-redundant",
-                is_flag=True,
-                help="With --unsafe: delete guards in Function::forward whose callee bypasses the dispatcher.",
-            ),
-        )
-    ):
+    """Which fixes a command takes: the safe ones, if nothing is said."""
+    for option in reversed((_UNSAFE, *_MORE_CHOICES)):
+        command = option(command)
+    return command
+
+
+def choosing_all(command: F) -> F:
+    """Which fixes a command takes: the unsafe ones too, if nothing is said."""
+    for option in reversed((_UNSAFE_OR_NOT, *_MORE_CHOICES)):
         command = option(command)
     return command
 

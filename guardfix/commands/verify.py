@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import Choice, Run, check_with, choice_from, choosing, run_from, selection
+from ..options import Choice, Run, check_with, choice_from, choosing_all, run_from, selection
 
 if TYPE_CHECKING:
+    from ..verification.migration import Migration
     from ..verification.verify import Result, Settings
 
 
 @click.command("verify", short_help="Run programs before and after migration and compare what they do.")
 @selection
-@choosing
+@choosing_all
 @click.option(
     "--against",
     metavar="OTHER",
@@ -63,9 +63,10 @@ if TYPE_CHECKING:
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
 
-    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy; nothing
-    of yours is written. Verdicts: same; repaired (it was silently wrong before); stricter (it raises now where it
-    worked before); changed; unsupported (it could not be compared).
+    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
+    unsafe fixes too; nothing of yours is written. A program with an old guard that no fix replaces is run once,
+    to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
+    raises now where it worked before); changed; unsupported (it could not be compared).
 
     Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
     """
@@ -133,22 +134,19 @@ def _results(run: Run, choice: Choice, other: Path | None, settings: Settings) -
         gtest="gtest" in settings.link,
     )
     if programs:
-        yield from verify(programs, _migrated(run, choice), settings)
+        yield from verify(programs, _migration(run, choice), settings)
 
 
-def _migrated(run: Run, choice: Choice) -> dict[Path, bytes]:
-    """The new texts of the files that the migration changes."""
-    from ..codemods.migrate import rewrites
+def _migration(run: Run, choice: Choice) -> Migration:
     from ..codemods.plan import with_fixes
+    from ..verification.migration import Why, migrate
 
     report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
-    found = {}
-    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
-        if rewritten.refused:
-            click.echo(f"{rewritten.source.path}: left as it is: {rewritten.refused}", err=True)
-            continue
-        found[Path(os.path.realpath(rewritten.source.path))] = rewritten.source.encode(rewritten.text)
-    return found
+    migration = migrate(report, unsafe=choice.unsafe, hoist=choice.hoist)
+    for left in migration.left:
+        if left.why is Why.REFUSED:
+            click.echo(f"{left.place.path}: left as it is: {left.message}", err=True)
+    return migration
 
 
 def _tell(result: Result, run: Run) -> None:

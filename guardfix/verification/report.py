@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .migration import Place
 from .runs import Run
 from .traces import described
 from .verdicts import Judgement, Silent, Verdict
@@ -21,6 +22,9 @@ COLORS = {
 }
 
 
+_SHOWN = 3
+
+
 def lines(result: Result) -> list[str]:
     """The lines of one result below its headline."""
     judgement = result.judgement
@@ -32,10 +36,31 @@ def lines(result: Result) -> list[str]:
         if judgement.output is not None:
             before, after = judgement.output
             found.append(f"The output parts at: {before!r} before, {after!r} after.")
+    if result.after is not None:
+        found += _unsafe(result)
+        found += _left(result)
     if result.left_out:
         plural = "" if result.left_out == 1 else "s"
         found.append(f"{result.left_out} file{plural} of its folder were not copied: there was too much.")
     return found
+
+
+def _unsafe(result: Result) -> Iterator[str]:
+    """The unsafe fixes that are verified, which `migrate` takes only when it is told to."""
+    found = [fix for fix in result.migration.applied if fix.unsafe]
+    for fix in found[:_SHOWN]:
+        yield f"Migrated with `--unsafe`: {fix.place.in_words(result.program)}: {fix.message}."
+    if len(found) > _SHOWN:
+        yield f"And with {len(found) - _SHOWN} more unsafe fixes."
+
+
+def _left(result: Result) -> Iterator[str]:
+    """What of the program is not migrated, a line a finding."""
+    for left in result.migration.left[:_SHOWN]:
+        yield f"Left as it is ({left.why}): {left.place.in_words(result.program)}: {left.message}."
+    more = len(result.migration.left) - _SHOWN
+    if more > 0:
+        yield f"Left as they are: {more} more; `guardfix check` shows them."
 
 
 def _partings(judgement: Judgement) -> list[str]:
@@ -85,10 +110,21 @@ def _entry(result: Result, backend: str) -> dict[str, Any]:
         "traces_part": _parting(first),
         "results_part": _parting(parting),
         "output_parts": judgement.output and dict(zip(("before", "after"), judgement.output, strict=True)),
+        "migrated": [
+            {**_place(fix.place), "applicability": "unsafe" if fix.unsafe else "safe", "message": fix.message}
+            for fix in result.migration.applied
+        ],
+        "not_migrated": [
+            {**_place(left.place), "why": str(left.why), "message": left.message} for left in result.migration.left
+        ],
         "new_inference_tensors": 0 if comparison is None else comparison.inference,
         "before": _run(result.before),
         "after": _run(result.after),
     }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"code": place.code, "filename": place.path, "location": {"row": place.row, "column": place.column}}
 
 
 def _silent(silent: Silent) -> dict[str, Any]:

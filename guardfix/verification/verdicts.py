@@ -20,6 +20,7 @@ class Verdict(enum.StrEnum):
     UNSUPPORTED = "unsupported"
 
 
+_WAS_WRONG = "the program was silently wrong: "
 _LOOK = "look at the diff of the migration"
 
 
@@ -167,6 +168,31 @@ def judge(before: Run, after: Run, places: Mapping[str, str], *, uncovered: Run 
     return found.saying(Verdict.CHANGED, _change(before, after, comparison, output, error), _change_advice(error))
 
 
+def judge_alone(
+    run: Run, places: Mapping[str, str], reason: str, advice: str, *, uncovered: Run | None = None
+) -> Judgement:
+    """The verdict on a program that the migration leaves as it is, for the `reason` given, from a run of it.
+
+    It stays the same, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
+    """
+    stopped = _unsupported(run, run)
+    if stopped is not None:
+        return Judgement(Verdict.SAME, f"{reason}; whether it is right was not seen: {stopped.reason}", stopped.advice)
+    silent = _silent(run)
+    if uncovered is not None:
+        silent += _uncovered(run, uncovered, places)
+    if not silent:
+        return Judgement(Verdict.SAME, reason)
+    what = silent[0].message.removeprefix(_WAS_WRONG)
+    return Judgement(
+        Verdict.SAME,
+        f"{reason}; and it stays silently wrong: {what}",
+        advice,
+        silent_before=silent,
+        silent_after=silent,
+    )
+
+
 def differs(first: Run, second: Run, places: Mapping[str, str]) -> bool:
     """Whether two runs of one program differ: then it is not deterministic."""
     return (
@@ -269,16 +295,16 @@ def _silent_in_words(event: Mapping[str, Any]) -> str:
         times = event["writes_when_used"] - event["writes_when_saved"]
         written = f"written to {'once' if times == 1 else f'{times} times'}" if times > 0 else "changed"
         return (
-            f"the program was silently wrong: backward of {_node(event['op'])} used a saved tensor {tensor} that had "
+            f"{_WAS_WRONG}backward of {_node(event['op'])} used a saved tensor {tensor} that had "
             f"been {written} since, unseen: its version was still {event['version']}"
         )
     if event["kind"] == "view":
         return (
-            f"the program was silently wrong: `{event['op']}` used a tensor {tensor} that had been written to through "
+            f"{_WAS_WRONG}`{event['op']}` used a tensor {tensor} that had been written to through "
             "a view which the guard kept autograd from tracking, so the gradient misses the write"
         )
     return (
-        f"the program was silently wrong: a guard in backward of {_node(event['op'])} kept its gradient {tensor} "
+        f"{_WAS_WRONG}a guard in backward of {_node(event['op'])} kept its gradient {tensor} "
         "from having a gradient of its own, though create_graph asked for it"
     )
 
@@ -292,7 +318,7 @@ def _uncovered(before: Run, uncovered: Run, places: Mapping[str, str]) -> tuple[
         return ()
     output = _output_difference(before, uncovered, places)
     shown = f": {output[0]!r} instead of {output[1]!r}" if output else ""
-    message = f"the program was silently wrong: with nothing hidden from autograd it does something else{shown}"
+    message = f"{_WAS_WRONG}with nothing hidden from autograd it does something else{shown}"
     return (Silent("hidden", message, {}),)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
 from guardfix.runtime_shim.native import cache_folder
 from guardfix.runtime_shim.recording.process import Specification
 
+from .migration import Migration
 from .programs import Program
 from .runs import Limits, Process, Run, environment
 from .scratch import SIBLINGS_LIMIT, TREE_LIMIT, copy_tree, scratch_folder, write_texts
-from .verdicts import Judgement, Verdict, differs, judge, not_deterministic
+from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
 
 
 @dataclass(frozen=True)
@@ -44,44 +44,30 @@ class Result:
     left_out: int = 0
     """Files beside the program that were too large to be copied."""
     against: str = ""
+    migration: Migration = field(default_factory=Migration)
+    """The part of the migration that may matter to the program."""
 
 
-def verify(programs: Sequence[Program], texts: Mapping[Path, bytes], settings: Settings) -> Iterator[Result]:
-    """One result for each program, in their order. `texts` are the migrated files' new texts.
+def verify(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
+    """One result for each program, in their order.
 
+    A program that the migration changes is run before and after; one in which it leaves a guard as it is, once.
     Raises `VerificationFailed` when nothing can be run, OSError when a copy can't be made.
     """
-    for root, group in groupby(programs, key=lambda program: (program.root, program.named)):
-        members = list(group)
-        if not texts:
-            for program in members:
-                yield Result(program, Judgement(Verdict.SAME, "there is nothing to migrate"))
-            continue
-        yield from _verify_below(root[0], members, texts, settings)
-
-
-def _verify_below(
-    root: Path, programs: Sequence[Program], texts: Mapping[Path, bytes], settings: Settings
-) -> Iterator[Result]:
-    limit = SIBLINGS_LIMIT if programs[0].named else TREE_LIMIT
-    with _Pair(root, root, settings) as pair:
-        for program in programs:
-            if not _touched(program, texts):
-                yield Result(program, Judgement(Verdict.SAME, "there is nothing to migrate"))
-                continue
-            pair.fill(limit, program.path if program.named else None, texts)
-            yield pair.run(program, program)
-
-
-def _touched(program: Program, texts: Mapping[Path, bytes]) -> bool:
-    """Whether the migration may matter to a program: it changes the program itself, or a file that it may include."""
-    own = Path(os.path.realpath(program.path))
-    suffixes = {".py"} if program.is_python else None
-    return any(
-        path == own
-        or (path.suffix in suffixes if suffixes else path.suffix not in (".py", ".pyi", ".cpp", ".cc", ".cxx"))
-        for path in texts
-    )
+    for (root, named), group in groupby(programs, key=lambda program: (program.root, program.named)):
+        members = [(program, migration.of(program)) for program in group]
+        with ExitStack() as stack:
+            pair: _Pair | None = None
+            for program, part in members:
+                if not part.texts and not part.leaves_guards:
+                    yield Result(program, Judgement(Verdict.SAME, part.why_nothing(program)), migration=part)
+                    continue
+                if pair is None:
+                    pair = stack.enter_context(_Pair(root, root, settings))
+                limit = SIBLINGS_LIMIT if named else TREE_LIMIT
+                pair.fill(limit, program.path if named else None, migration.texts)
+                result = pair.run(program, program) if part.texts else pair.run_alone(program, part)
+                yield replace(result, migration=part)
 
 
 def verify_against(first: Path, second: Path, settings: Settings) -> Result:
@@ -144,6 +130,16 @@ class _Pair:
         ):
             judgement = not_deterministic()
         return Result(program, judgement, before, after, self.left_out)
+
+    def run_alone(self, program: Program, part: Migration) -> Result:
+        """Run a program that stays as it is: the question is whether it is right."""
+        places = {str(self.copies[0]): str(program.root)}
+        run = self._again(program, "run0")
+        uncovered = None
+        if self.settings.backend == "torch" and not self.settings.legacy_since19:
+            uncovered = self._again(program, "uncovered", uncovered=True)
+        judgement = judge_alone(run, places, part.why_nothing(program), part.advice, uncovered=uncovered)
+        return Result(program, judgement, run, None, self.left_out)
 
     def _again(self, program: Program, name: str, *, uncovered: bool = False) -> Run:
         process = self._start(program, 0, name, self.settings, program, uncovered=uncovered)

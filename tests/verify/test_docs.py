@@ -15,7 +15,9 @@ PAGE = (ROOT / "docs" / "verify.md").read_text()
 EXAMPLES = re.findall(r"<!-- guardfix verify (.*?) -->\n```text\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize(("arguments", "shown"), EXAMPLES, ids=[arguments.split()[0] for arguments, _ in EXAMPLES])
+@pytest.mark.parametrize(
+    ("arguments", "shown"), EXAMPLES, ids=[" ".join(arguments.split()[:2]) for arguments, _ in EXAMPLES]
+)
 def test_example(arguments: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     done = CliRunner().invoke(command, [*shlex.split(arguments), "--isolated", "--quiet"])
@@ -24,4 +26,4 @@ def test_example(arguments: str, shown: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_each_verdict_is_shown() -> None:
     headlines = [shown.splitlines()[0].rpartition(": ")[2] for _, shown in EXAMPLES]
-    assert headlines == ["same", "repaired", "stricter", "changed", "unsupported"]
+    assert list(dict.fromkeys(headlines)) == ["same", "repaired", "stricter", "changed", "unsupported"]

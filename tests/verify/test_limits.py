@@ -129,7 +129,7 @@ def test_no_program_is_no_success(tmp_path: Path) -> None:
 def test_no_compiler_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     program = write(tmp_path, "one.cpp", LEGACY_CPP)
-    done = CliRunner().invoke(command, [str(program), "--unsafe", "--isolated"])
+    done = CliRunner().invoke(command, [str(program), "--isolated"])
     assert done.exit_code == 2
     assert "no-such-compiler" in done.stderr
 
@@ -152,7 +152,7 @@ def test_a_migrated_header_counts(tmp_path: Path) -> None:
         "#include <predict.h>\n#include <iostream>\nint main() {\n  auto y = scale(torch::ones({2}));\n"
         "  std::cout << y.is_inference() << std::endl;\n}\n",
     )
-    _, [entry] = run(tmp_path, "--unsafe", "--include", tmp_path / "include")
+    _, [entry] = run(tmp_path, "--include", tmp_path / "include")
     assert entry["filename"].endswith("main.cpp")
     assert entry["before"]["stdout"] == "0\n"
     assert entry["after"] is not None
@@ -200,12 +200,12 @@ def test_nothing_is_left_behind(tmp_path: Path, cache: Path) -> None:
     forking = write(
         tmp_path, "two.py", IMPORT + "import subprocess\nsubprocess.Popen(['sleep', '1000'])\nprint(torch.ones(1))\n"
     )
-    assert run(program, "--unsafe")[0] == 0
+    assert run(program)[0] == 0
     assert run(forking, "--against", forking)[0] == 0
     before = tree(tmp_path), tree(cache), children(), len(os.listdir("/proc/self/fd"))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(10):
-        assert run(program, "--unsafe")[0] == 0
+        assert run(program)[0] == 0
         assert run(forking, "--against", forking)[0] == 0
     assert (tree(tmp_path), tree(cache), children(), len(os.listdir("/proc/self/fd"))) == before
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 20_000  # kB

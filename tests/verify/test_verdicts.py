@@ -59,18 +59,107 @@ def test_every_verdict_has_two_programs() -> None:
     )
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_program_alone_is_migrated_and_gets_its_verdict(program: Path) -> None:
+    """No option: all fixes are taken. A program that the migration leaves alone is the same."""
+    status, [entry] = verified(str(program))
+    verdict = expected(program) if entry["migrated"] else "same"
+    assert entry["verdict"] == verdict, entry
+    assert status == (0 if verdict in ("same", "repaired") else 1)
+    assert (entry["after"] is not None) == bool(entry["migrated"])
+    if program.suffix == ".cpp":
+        assert bool(entry["migrated"]) == (program.name != "swapped_storage.before.cpp")
+
+
 def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
-    """All C++ programs at once, migrated here; one that the migration leaves alone is the same."""
-    _, entries = verified(str(FIXTURES / "cpp_programs"), "--unsafe")
+    """All C++ programs at once, migrated here."""
+    _, entries = verified(str(FIXTURES / "cpp_programs"))
     found = {Path(entry["filename"]).name: entry for entry in entries}
     programs = [path for path in PROGRAMS if path.suffix == ".cpp"]
     assert {path.name for path in programs} <= set(found)
     for path in programs:
         entry = found[path.name]
-        untouched = entry["reason"] == "there is nothing to migrate"
-        assert entry["verdict"] == ("same" if untouched else expected(path)), path.name
-    assert sum(entry["verdict"] == "repaired" for entry in entries) >= 2
-    assert all(found[after(path).name]["verdict"] == "same" for path in programs)
+        assert entry["verdict"] == (expected(path) if entry["migrated"] else "same"), path.name
+    for path in programs:
+        migrated = found[after(path).name]
+        assert migrated["verdict"] == "same"
+        # what holds no old guard and gets no fix is not run
+        assert (migrated["before"] is not None) == (bool(migrated["migrated"]) or "swapped_storage" in path.name)
+
+
+SILENT = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
+
+
+def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
+    status, [entry] = verified(str(SILENT), "--safe-only")
+    assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, "same", [], None)
+    assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only takes safe ones")
+    assert "row 13, GF101" in entry["reason"]
+    assert "it stays silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
+    assert entry["silently_wrong"]["before"] == entry["silently_wrong"]["after"] != []
+    assert "leave out `--safe-only`" in entry["advice"]
+    [left] = entry["not_migrated"]
+    assert (left["code"], left["location"]["row"], left["why"]) == ("GF101", 13, "unsafe")
+
+
+def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
+    status, [entry] = verified(str(FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"))
+    assert (status, entry["verdict"]) == (0, "same")
+    assert entry["reason"].startswith("nothing was migrated: 1 finding has no fix: row 9, GF101: AutoNonVariable")
+    assert entry["reason"].endswith("`guardfix check` shows it")
+    assert entry["before"]["status"] == 0
+    assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
+
+
+def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
+    program = tmp_path / "program.cpp"
+    program.write_text(
+        SILENT.read_text().replace("AutoNonVariableTypeMode guard;", "AutoNonVariableTypeMode guard;  // NOLINT")
+    )
+    assert "NOLINT" in program.read_text()
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"], entry["not_migrated"]) == (0, "same", [])
+    assert "no rule speaks of its old guard" in entry["reason"]
+    assert "stays silently wrong" in entry["reason"]
+
+
+def test_a_program_without_an_old_guard_is_not_run(tmp_path: Path) -> None:
+    program = tmp_path / "program.cpp"
+    program.write_text("this does not compile: int main() {}\n")
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"], entry["reason"]) == (0, "same", "there is nothing to migrate")
+    assert entry["before"] is entry["after"] is None
+
+
+def test_a_program_with_an_old_guard_that_cannot_be_run_stays_the_same(tmp_path: Path) -> None:
+    text = (FIXTURES / "cpp_programs" / "swapped_storage.before.cpp").read_text()
+    program = tmp_path / "program.cpp"
+    program.write_text(text + "int more = torch::no_such_thing();\n")
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"]) == (0, "same")
+    assert "whether it is right was not seen" in entry["reason"]
+    assert "torch::no_such_thing" in entry["reason"]
+
+
+def test_half_a_migration_says_what_it_leaves(tmp_path: Path) -> None:
+    """One guard has a fix, one has none: the program is run before and after, and the second one is told."""
+    text = (FIXTURES / "cpp_programs" / "swapped_storage.before.cpp").read_text()
+    helper = """\
+static torch::Tensor doubled(const torch::Tensor& x) {
+  return ([&]() { at::AutoNonVariableTypeMode guard(true); return at::mul(x, 2); })();
+}
+int main() {
+  std::cout << doubled(torch::ones({2}));
+"""
+    assert text.count("int main() {\n") == 1
+    program = tmp_path / "program.cpp"
+    program.write_text(text.replace("int main() {\n", helper))
+    _, [entry] = verified(str(program))
+    assert len(entry["migrated"]) == 1
+    assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
+    shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
+    assert "Left as it is (no fix): row 9, GF101" in shown
+    assert "Migrated with `--unsafe`: " in shown
 
 
 @pytest.mark.parametrize(
@@ -95,14 +184,12 @@ def test_how_a_program_is_silently_wrong(name: str, kind: str, op: str) -> None:
 
 def test_the_meaning_since_19_is_not_silently_wrong() -> None:
     """Since 1.9 the old guard counts writes: the program raises before and after."""
-    program = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
-    status, [entry] = verified(str(program), "--against", str(after(program)), "--legacy-since19")
+    status, [entry] = verified(str(SILENT), "--against", str(after(SILENT)), "--legacy-since19")
     assert (status, entry["verdict"]) == (0, "same")
 
 
 def test_a_program_that_stays_wrong_is_said_to_be() -> None:
-    program = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
-    _, [entry] = verified(str(program), "--against", str(program))
+    _, [entry] = verified(str(SILENT), "--against", str(SILENT))
     assert entry["verdict"] == "same"
     assert "both are wrong" in entry["reason"]
 
