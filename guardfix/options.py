@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_NARROWEST = 30
 _PROGRESS_FROM = 2000
 """With fewer files a run is over before a bar is any use."""
 
@@ -143,6 +145,8 @@ class Run:
     paths: tuple[str, ...]
     options: Options
     color: bool
+    width: int | None
+    """Columns of the terminal; None when the output goes elsewhere, where no line is broken."""
     quiet: bool
     configuration: str
     """The configuration file, or empty."""
@@ -173,7 +177,7 @@ def run_from(arguments: dict[str, Any]) -> Run:
     arguments.pop("no_gitignore", None)
     arguments.pop("force_exclude", None)
     paths = tuple(arguments.pop("paths")) or (os.curdir,)
-    return Run(paths, options, _color(arguments.pop("color")), arguments.pop("quiet"), configuration.path)
+    return Run(paths, options, _color(arguments.pop("color")), _width(), arguments.pop("quiet"), configuration.path)
 
 
 def _configuration(path: str | None, isolated: bool) -> Configuration:
@@ -199,7 +203,13 @@ def _color(choice: str) -> bool:
         return choice == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int | None:
+    return max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
 
 
 def check_with(run: Run) -> Report:

@@ -49,10 +49,10 @@ def command(**arguments: Any) -> None:
     else:
         places = Places()
         for finding in report.findings:
-            click.echo(text.finding_text(finding, places, color=run.color), color=run.color)
+            click.echo(text.finding_text(finding, places, color=run.color, width=run.width), color=run.color)
     if not run.quiet:
         for note in text.notes(report):
             click.echo(note, err=True)
         if arguments["output_format"] == "text":
-            click.echo(text.summary(report), nl=False)
+            click.echo(text.summary(report, run.width), nl=False)
     sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)

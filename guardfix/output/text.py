@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import click
@@ -10,51 +10,87 @@ import click
 from ..linter.engine import Report
 from ..linter.findings import Applicability, Decision, Evidence, Finding, Severity
 from ..quick import passed
+from .layout import TAB, cells, frame, wrapped
 from .places import Places
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SHOWN_EVIDENCE = 6
-_TAB = "    "
 
 
-def finding_text(finding: Finding, places: Places, *, color: bool) -> str:
-    """One finding, over several lines."""
+def finding_text(finding: Finding, places: Places, *, color: bool, width: int | None = None) -> str:
+    """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
     style = partial(click.style) if color else (lambda text, **_: text)
-    start, end = places.start(finding.path, finding.span), places.end(finding.path, finding.span)
-    place = style(f"{finding.path}:{start.row}:{start.column}:", bold=True)
-    code = style(finding.code, fg=_COLORS[finding.severity], bold=True)
-    mark = {
-        Applicability.SAFE: style("[*]", fg="green") + " ",
-        Applicability.UNSAFE: style("[unsafe fix]", fg="yellow") + " ",
-    }.get(finding.fix.applicability if finding.fix is not None else Applicability.DISPLAY, "")
-    lines = [f"{place} {code} {mark}{finding.message}"]
-    source = places.source(finding.path)
-    margin = " " * len(str(start.row))
-    bar = style("|", fg="blue")
-    if source is not None and source.text:
-        line = source.line(start.row)
-        width = (end.column if end.row == start.row else len(line) + 1) - start.column
-        before = line[: start.column - 1].replace("\t", _TAB)
-        under = style("^" * max(1, width), fg=_COLORS[finding.severity])
-        label = f" {finding.decision.context}, {finding.decision.confidence} confidence" if finding.decision else ""
-        lines.append(f" {margin} {bar}")
-        lines.append(f" {style(str(start.row), fg='blue')} {bar} {line.replace(chr(9), _TAB)}")
-        lines.append(f" {margin} {bar} {' ' * len(before)}{under}{label}")
-    equals = style("=", fg="blue")
-    if finding.decision is not None:
-        lines += [f" {margin} {equals} {text}" for text in _evidence_lines(finding.decision, finding.path)]
-    if finding.fix is not None:
-        kind = {
-            Applicability.SAFE: "fix",
-            Applicability.UNSAFE: "unsafe fix",
-            Applicability.DISPLAY: "suggestion",
-        }
-        lines.append(
-            f" {margin} {equals} {style(kind[finding.fix.applicability] + ':', bold=True)} {finding.fix.message}"
+    start = places.start(finding.path, finding.span)
+    place, mark = f"{finding.path}:{start.row}:{start.column}:", _mark(finding)
+    head = " ".join(filter(None, (place, finding.code, mark)))
+    styled = " ".join(
+        filter(
+            None,
+            (
+                style(place, bold=True),
+                style(finding.code, fg=_COLORS[finding.severity], bold=True),
+                style(mark, fg="green" if mark == _MARKS[Applicability.SAFE] else "yellow") if mark else "",
+            ),
         )
-    for fix in finding.more_fixes:
-        lines.append(f" {margin} {equals} {style(f'{fix.applicability} fix ({fix.name}):', bold=True)} {fix.message}")
+    )
+    first, *rest = wrapped(finding.message, width, first=cells(head) + 1, indent=TAB)
+    lines = [f"{styled} {first}".rstrip(), *rest]
+    margin = " " * len(str(start.row))
+    lines += _frame(finding, places, margin, style, width)
+    equals = style("=", fg="blue")
+    for title, text in _remarks(finding):
+        first, *rest = wrapped(f"{title}{text}", width, first=len(margin) + 4, indent=f" {margin}   ")
+        if title and first.startswith(title):
+            first = style(title, bold=True) + first.removeprefix(title)
+        lines += [f" {margin} {equals} {first}", *rest]
     return "\n".join(lines) + "\n"
+
+
+_MARKS = {Applicability.SAFE: "[*]", Applicability.UNSAFE: "[unsafe fix]", Applicability.DISPLAY: ""}
+_TITLES = {
+    Applicability.SAFE: "fix:",
+    Applicability.UNSAFE: "unsafe fix:",
+    Applicability.DISPLAY: "suggestion:",
+}
+
+
+def _mark(finding: Finding) -> str:
+    return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
+
+
+def _frame(
+    finding: Finding, places: Places, margin: str, style: Callable[..., str], width: int | None
+) -> Iterator[str]:
+    """The line of code with carets under what is meant, and the decision behind them."""
+    source = places.source(finding.path)
+    if source is None or not source.text:
+        return
+    start, end = places.start(finding.path, finding.span), places.end(finding.path, finding.span)
+    line = source.line(start.row)
+    room = width - len(margin) - 4 if width is not None else None
+    part = frame(line, start.column - 1, end.column - 1 if end.row == start.row else len(line), room)
+    bar, color = style("|", fg="blue"), _COLORS[finding.severity]
+    yield f" {margin} {bar}"
+    yield f" {style(str(start.row), fg='blue')} {bar} {part.code}"
+    under = f" {margin} {bar} {part.before}{style(part.carets, fg=color)}"
+    label = f"{finding.decision.context}, {finding.decision.confidence} confidence" if finding.decision else ""
+    taken = len(part.before) + len(part.carets)
+    if not label or room is None or taken + 1 + len(label) <= room:
+        yield f"{under} {label}".rstrip()
+        return
+    yield under
+    yield f" {margin} {bar} {' ' * max(0, min(len(part.before), room - len(label)))}{label}"
+
+
+def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+    """(title, text) of what is said below the code: the evidence, and the fixes."""
+    if finding.decision is not None:
+        for line in _evidence_lines(finding.decision, finding.path):
+            yield "", line
+    if finding.fix is not None:
+        yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
+    for fix in finding.more_fixes:
+        yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
 
 
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
@@ -71,8 +107,8 @@ def _where(evidence: Evidence, path: str) -> str:
     return f"line {evidence.row}" if evidence.path == path else f"{evidence.path}:{evidence.row}"
 
 
-def summary(report: Report) -> str:
-    """The last line: how many findings, in how many files, and what can be done about them."""
+def summary(report: Report, width: int | None = None) -> str:
+    """The last lines: how many findings, in how many files, and what can be done about them."""
     if not report.findings:
         return passed(report.files)
     count = len(report.findings)
@@ -88,7 +124,7 @@ def summary(report: Report) -> str:
         line += (
             f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
         )
-    return line + "\n"
+    return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
 
 
 def notes(report: Report) -> Iterator[str]:

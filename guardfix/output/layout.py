@@ -1,0 +1,100 @@
+"""Text on a terminal: how many cells it takes, where its lines break, and which part of a long line is shown."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NamedTuple
+
+TAB = "    "
+_ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+# A control character would move the cursor, or worse.
+_PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: wide characters take two, combining ones none (UAX #11)."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in _ZERO_WIDTH and character != "\N{SOFT HYPHEN}":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shown(text: str) -> str:
+    """A line of code as it is printed: tabs as blanks, other control characters as pictures of themselves."""
+    return text.replace("\t", TAB).translate(_PICTURES)
+
+
+def wrapped(text: str, width: int | None, *, first: int = 0, indent: str = "") -> list[str]:
+    """The text broken at blanks, so that no line is wider than `width`; what holds no blank stays whole.
+
+    `first` cells of the first line are taken already; further lines begin with `indent`. No width, no breaks.
+    """
+    if width is None:
+        return [text]
+    lines = [""]
+    room = width - first
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cells(longer) > room and (lines[-1] or first):
+            lines.append(indent + word)
+            room = width
+        else:
+            lines[-1] = longer
+    return lines
+
+
+class Frame(NamedTuple):
+    """A line of code, and what stands below it."""
+
+    code: str
+    before: str
+    """Blanks up to the carets."""
+    carets: str
+
+
+def frame(line: str, start: int, end: int, width: int | None) -> Frame:
+    """A line with carets under its characters `start` up to, not including, `end`.
+
+    Of a line that is wider than `width` only the part around the carets is shown, with `…` where it is cut.
+    """
+    before, marked, after = (shown(part) for part in (line[:start], line[start:end], line[end:]))
+    if width is None or cells(before) + cells(marked) + cells(after) <= width:
+        return Frame(before + marked + after, " " * cells(before), "^" * max(1, cells(marked)))
+    # The code behind the marked part gives way first, then that before it, last the marked part itself.
+    lead = max(1, width - cells(marked) - 1)
+    if cells(before) > lead:
+        before = "…" + _last(before, lead - 1)
+    room = width - cells(before)
+    if cells(marked) > room:
+        marked = _first(marked, room - 1)
+        return Frame(f"{before}{marked}…", " " * cells(before), "^" * max(1, cells(marked)))
+    room -= cells(marked)
+    if cells(after) > room:
+        after = _first(after, room - 1) + "…" if room else ""
+    return Frame(before + marked + after, " " * cells(before), "^" * max(1, cells(marked)))
+
+
+def _first(text: str, width: int) -> str:
+    """As much of the text's beginning as fits."""
+    end = taken = 0
+    for character in text:
+        taken += _width(character)
+        if taken > width:
+            break
+        end += 1
+    return text[:end]
+
+
+def _last(text: str, width: int) -> str:
+    """As much of the text's end as fits."""
+    start = len(text)
+    taken = 0
+    for character in reversed(text):
+        taken += _width(character)
+        if taken > width:
+            break
+        start -= 1
+    return text[start:]

@@ -1,0 +1,185 @@
+"""What is printed fits under and beside what it belongs to: wide characters, tabs, narrow terminals."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardfix.output.layout import cells, frame, shown, wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [
+        pytest.param("abc", 3, id="ASCII"),
+        pytest.param("größe", 5, id="Latin"),
+        pytest.param("解決", 4, id="CJK"),
+        pytest.param("\uff21\uff22", 4, id="full-width letters"),
+        pytest.param("ｱｲ", 2, id="half-width kana"),
+        pytest.param("🙂", 2, id="emoji"),
+        pytest.param("e\u0301", 1, id="a combining accent"),
+        pytest.param("a\u200db", 2, id="a joiner"),
+    ],
+)
+def test_cells(text: str, width: int) -> None:
+    assert cells(text) == width
+
+
+@pytest.mark.parametrize(
+    ("before", "marked", "after", "width", "code", "under"),
+    [
+        pytest.param("a ", "G", " g;", None, "a G g;", "  ^", id="plain"),
+        pytest.param("\t", "G", ";", None, "    G;", "    ^", id="a tab before"),
+        pytest.param("a", "G\tx", ";", None, "aG    x;", " ^^^^^^", id="a tab in it"),
+        pytest.param("/* 解決 */ ", "G", ";", None, "/* 解決 */ G;", "           ^", id="CJK before"),
+        pytest.param("/*🙂*/", "G", ";", None, "/*🙂*/G;", "      ^", id="an emoji before"),
+        pytest.param("e\u0301 ", "G", ";", None, "e\u0301 G;", "  ^", id="a combining accent before"),
+        pytest.param("", "解", ";", None, "解;", "^^", id="CJK in it"),
+        pytest.param("\x1b[31m", "G", ";", None, "␛[31mG;", "     ^", id="an escape is no colour"),
+        pytest.param("a", "", "b", None, "ab", " ^", id="nothing marked"),
+        pytest.param("ab ", "GG", " gh;", 9, "ab GG gh;", "   ^^", id="just fits"),
+        pytest.param("ab ", "GG", " gh;", 8, "ab GG g…", "   ^^", id="cut behind"),
+        pytest.param("abcdef ", "GG", " gh;", 8, "…def GG…", "     ^^", id="cut before"),
+        pytest.param("abcdef ", "GG", " gh;", 6, "…f GG…", "   ^^", id="cut on both sides"),
+        pytest.param("abcdef ", "GGGGGGGG", ";", 6, "…GGGG…", " ^^^^", id="cut in the marked code"),
+        pytest.param("", "GGGGGGGG", ";", 6, "GGGGG…", "^^^^^", id="cut in the marked code at the beginning"),
+        pytest.param("解解解解 ", "GG", ";", 8, "…解 GG;", "    ^^", id="a wide character that fits only in part"),
+    ],
+)
+def test_frame(before: str, marked: str, after: str, width: int | None, code: str, under: str) -> None:
+    part = frame(before + marked + after, len(before), len(before + marked), width)
+    assert part.code == code
+    assert part.before + part.carets == under
+
+
+TEXT = st.text(st.sampled_from("ab \t解🙂e\u0301G;"), max_size=30)
+
+
+@given(TEXT, TEXT.filter(lambda text: cells(shown(text)) > 0), TEXT, st.integers(8, 40))
+def test_a_frame_fits_and_its_carets_stand_below_what_is_marked(
+    before: str, marked: str, after: str, width: int
+) -> None:
+    part = frame(before + marked + after, len(before), len(before + marked), width)
+    assert cells(part.code) <= width
+    assert cells(part.before + part.carets) <= width
+    # Cell by cell: what stands above the carets is the marked code, whole or its beginning.
+    row = [character for character in part.code for _ in range(cells(character))]
+    above = "".join(row[len(part.before) : len(part.before + part.carets)])
+    expected = "".join(character for character in shown(marked) for _ in range(cells(character)))
+    assert above == expected[: len(above)]
+    assert len(above) == len(expected) or part.code.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        pytest.param("one two three", None, ["one two three"], id="no width"),
+        pytest.param("one two three", 20, ["one two three"], id="fits"),
+        pytest.param("one two three four", 12, ["one two", "  three four"], id="at words, with the indent"),
+        pytest.param(
+            "at a/very/long/path.cpp is", 12, ["at", "  a/very/long/path.cpp", "  is"], id="a long word stays whole"
+        ),
+        pytest.param("a/long/path is", 8, ["", "  a/long/path", "  is"], id="nothing fits beside what is there"),
+        pytest.param("解決 解決 解決", 12, ["解決", "  解決 解決"], id="by cells"),
+    ],
+)
+def test_wrapped(text: str, width: int | None, lines: list[str]) -> None:
+    assert wrapped(text, width, first=4 if width else 0, indent="  ") == lines
+
+
+CODE = """#include <torch/torch.h>
+
+class ScaleFunction : public torch::autograd::Function<ScaleFunction> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x) {
+    /* 解決 */ at::AutoNonVariableTypeMode g;  // it has always been like this, and nobody knows why
+    return f(x);
+  }
+};
+"""
+
+
+def on_terminal(arguments: list[str], cwd: Path, **env: str) -> str:
+    """What a command prints on a terminal."""
+    pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
+    ours, theirs = pty.openpty()
+    clean = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "guardfix", *arguments],
+        cwd=cwd,
+        env={**clean, "TERM": "xterm", **env},
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    data = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # how Linux says that nobody writes any more
+            break
+        if not piece:
+            break
+        data += piece
+    process.wait(60)
+    os.close(ours)
+    return data.decode().replace("\r\n", "\n")
+
+
+def test_on_a_narrow_terminal_lines_break_at_words(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(CODE)
+    assert on_terminal(["check", "a.cpp"], tmp_path, COLUMNS="50", TERM="dumb") == (
+        "a.cpp:5:14: GF101 [*] AutoNonVariableTypeMode is\n"
+        "    deprecated; use\n"
+        "    at::AutoDispatchBelowADInplaceOrView for code\n"
+        "    that runs as a kernel below autograd\n"
+        "   |\n"
+        " 5 |     /* 解決 */ at::AutoNonVariableTypeMode g…\n"
+        "   |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "   |                kernel, high confidence\n"
+        "   = for kernel: stands in\n"
+        "     `ScaleFunction::forward` of a\n"
+        "     torch::autograd::Function, which runs as an\n"
+        "     autograd kernel (line 4)\n"
+        "   = fix: replace at::AutoNonVariableTypeMode by\n"
+        "     at::AutoDispatchBelowADInplaceOrView\n"
+        "\n"
+        "Found 1 issue in 1 file (1 file checked).\n"
+        "[*] 1 fixable with `guardfix migrate --apply`.\n"
+    )
+
+
+def test_in_a_pipe_nothing_breaks(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(CODE)
+    outcome = subprocess.run(
+        [sys.executable, "-m", "guardfix", "check", "a.cpp"],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "40"},
+        capture_output=True,
+        check=False,
+    )
+    assert max(map(len, outcome.stdout.decode().splitlines())) > 100
+
+
+@pytest.mark.parametrize(
+    ("env", "arguments", "colored"),
+    [
+        pytest.param({}, [], True, id="a terminal"),
+        pytest.param({"TERM": "dumb"}, [], False, id="a terminal that knows no colours"),
+        pytest.param({"NO_COLOR": "1"}, [], False, id="NO_COLOR"),
+        pytest.param({"TERM": "dumb"}, ["--color", "always"], True, id="asked for"),
+        pytest.param({}, ["--color", "never"], False, id="refused"),
+    ],
+)
+def test_colors_on_a_terminal(env: dict[str, str], arguments: list[str], colored: bool, tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(CODE)
+    plain = on_terminal(["check", "--color", "never", "a.cpp"], tmp_path, COLUMNS="60")
+    printed = on_terminal(["check", *arguments, "a.cpp"], tmp_path, COLUMNS="60", **env)
+    assert ("\x1b[" in printed) is colored
+    assert re.sub(r"\x1b\[\d*m", "", printed) == plain
