@@ -40,14 +40,14 @@ def enter_for_the_rest(site: PythonSite) -> Fix | None:
 def rest_of_block_under(text: bytes, use: GuardUse, guard: str) -> list[Edit] | None:
     """The edits that put what follows the statement of `use` in its block below `with guard:`.
 
-    A `del` of the variable ends the block early, and goes.
+    A `del` of the variable, or `= None`, ends the block early, and goes.
     """
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
         first, rest = statements[0], list(statements[1:])
         if not isinstance(first, cst.SimpleStatementLine) or len(first.body) != 1:
             return None
-        end = next((number for number, one in enumerate(rest) if _deletes(one, use.variable)), None)
+        end = next((number for number, one in enumerate(rest) if _lets_go(one, use.variable)), None)
         inside = rest if end is None else rest[:end]
         outside = [] if end is None else rest[end + 1 :]
         if not inside:
@@ -58,8 +58,17 @@ def rest_of_block_under(text: bytes, use: GuardUse, guard: str) -> list[Edit] | 
     return rewrite_statements(text, Span(use.span.start, use.scope.end), rewriting)
 
 
-def _deletes(node: Statement, variable: str | None) -> bool:
+def _lets_go(node: Statement, variable: str | None) -> bool:
     if variable is None or not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1:
         return False
     small = node.body[0]
-    return isinstance(small, cst.Del) and isinstance(small.target, cst.Name) and small.target.value == variable
+    target: cst.BaseExpression | None = None
+    if isinstance(small, cst.Del):
+        target = small.target
+    elif isinstance(small, cst.Assign) and len(small.targets) == 1 and _is_name(small.value, "None"):
+        target = small.targets[0].target
+    return target is not None and _is_name(target, variable)
+
+
+def _is_name(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name

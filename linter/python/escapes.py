@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from .expectations import expects_failure
 from .names import statements
 from .tensors import (
     calls_in,
@@ -123,15 +124,18 @@ def _follow(made: dict[str, _Made], after: Sequence[ast.stmt], resolve: Resolve)
 
 
 def _in_normal_mode(after: Sequence[ast.stmt], resolve: Resolve) -> Iterator[ast.stmt]:
-    """The statements in order, without those of further inference-mode blocks."""
+    """The statements in order, without those under inference mode again and those that a test expects to fail."""
     skipped: set[ast.stmt] = set()
     for node in statements(after):
         if node in skipped:
             continue
-        if isinstance(node, ast.With) and any(
-            isinstance(item.context_expr, ast.Call)
-            and (resolve(item.context_expr.func) or "").endswith("inference_mode")
-            for item in node.items
+        if isinstance(node, ast.With) and (
+            expects_failure(node)
+            or any(
+                isinstance(item.context_expr, ast.Call)
+                and (resolve(item.context_expr.func) or "").endswith("inference_mode")
+                for item in node.items
+            )
         ):
             skipped.update(statements(node.body))
             # What is bound there is bound anew all the same.

@@ -86,6 +86,8 @@ class PythonUse:
     origin: str = ""
     """The dotted name as it resolves in this file; a name of the project's own is resolved later."""
     async_with: bool = False
+    expected: bool = False
+    """Stands in a block of a test that expects a failure or a warning."""
 
 
 class GradientCall(NamedTuple):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from .. import guards
 from ..facts import Class, Form, Function, GuardUse, Span
 from .escapes import find_escapes
+from .expectations import expects_failure
 from .facts import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from .gradients import gradient_call
 from .lazy import find_lazy_caches
@@ -41,6 +42,8 @@ class _Place:
     """The use whose block this is."""
     probing: bool = False
     """Stands in `try:`, where a name alone asks whether it exists."""
+    expecting: bool = False
+    """Stands in a block of a test that expects a failure."""
 
 
 class Walk:
@@ -227,6 +230,7 @@ class Walk:
                 resumes=place.resumes,
                 local=place.function is not None,
                 origin=origin,
+                expected=place.expecting,
                 **more,  # type: ignore[arg-type]
             )
         )
@@ -296,7 +300,8 @@ class Walk:
             ):
                 self._escapes(node, place, use)
         last = around[-1] if around != place.around else None
-        self._block(node.body, replace(place, block=block, around=around, prefix=last))
+        expecting = place.expecting or expects_failure(node)
+        self._block(node.body, replace(place, block=block, around=around, prefix=last, expecting=expecting))
 
     def _escapes(self, node: ast.With, place: _Place, use: int) -> None:
         after = [statement for body, index in reversed(place.after) for statement in body[index + 1 :]]
@@ -449,7 +454,7 @@ class Walk:
             return
         for node in walk_own(expression):
             if isinstance(node, ast.Call):
-                if inference is not None:
+                if inference is not None and not place.expecting:
                     what = gradient_call(node, self.module, place.scope)
                     if what:
                         self.gradient_calls.append(GradientCall(what, self.module.span(node), inference))

@@ -17,7 +17,7 @@ Fix: safe for `with`: the brackets are added. Unsafe for a statement before a `d
 for `set_grad_enabled`, which needs an argument that is not in the code.
 
 Not flagged: names inside `try:`, which ask whether the guard exists; `@torch.no_grad` (GF505); aliases
-(`guard = torch.no_grad`); names with several meanings.
+(`guard = torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
 
 References: torch/autograd/grad_mode.py of torch 2.13.
 """
@@ -55,7 +55,7 @@ _NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)
 @RULE.check_file
 def uncalled(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, MODES | C_GUARDS, Form.WITH, Form.REFERENCE):
-        if found.called:
+        if found.called or found.expected:
             continue
         use, end = found.use, found.call_span.end
         if use.form is Form.WITH:

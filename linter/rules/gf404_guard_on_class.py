@@ -16,7 +16,8 @@ Use instead: the decorator on each method that needs it, `__init__` among them i
 
 Fix: none. Which methods were meant is not in the code.
 
-Not flagged: guards on methods and functions; other decorators on classes.
+Not flagged: guards on methods and functions; other decorators on classes; tests that expect the warning
+(`with pytest.warns(…):`).
 
 References: torch/utils/_contextlib.py of torch 2.13 (`Decorating classes is deprecated`, a FutureWarning).
 """
@@ -42,7 +43,7 @@ RULE = Rule(
 @RULE.check_file
 def on_class(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, MODES, Form.DECORATOR):
-        if found.decorated is not None and found.decorated.kind is Kind.CLASS:
+        if found.decorated is not None and found.decorated.kind is Kind.CLASS and not found.expected:
             message = (
                 f"`@{found.use.written}` on class `{found.decorated.name}` covers only its construction, "
                 "and makes a function of the class; decorate its methods"

@@ -19,7 +19,7 @@ Use instead: `torch.no_grad()` for tensors that go on to training; or `targets.c
 Fix: display only. Both ways out cost something, and which is right depends on what else the block does.
 
 Not flagged: tensors that are bound anew or cloned after the block, results of `.item()`, `.tolist()` and `.numpy()`,
-views of tensors from outside the block, `inference_mode(flag)`.
+views of tensors from outside the block, `inference_mode(flag)`; tests that expect the error (`with pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
 """

@@ -20,7 +20,7 @@ Use instead: no guard around training code.
 Fix: none.
 
 Not flagged: code inside `torch.inference_mode(False)` or `inference_mode(flag)`; functions that are defined, not run,
-inside the block; schedulers.
+inside the block; schedulers; tests that expect the error (`with pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """
