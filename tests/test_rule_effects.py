@@ -5,7 +5,6 @@ The programs are the fixtures themselves, run on the runtime shim; the expected 
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -18,14 +17,9 @@ from guardfix.codemods.migrate import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, check
 
-pytestmark = [
-    pytest.mark.skipif(
-        importlib.util.find_spec("guardfix.commands.run") is None, reason="this build has no `guardfix run`"
-    ),
-    pytest.mark.skipif(
-        not any(shutil.which(name) for name in ("c++", "g++", "clang++")), reason="no C++ compiler is installed"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not any(shutil.which(name) for name in ("c++", "g++", "clang++")), reason="no C++ compiler is installed"
+)
 
 RAISES_SOMETHING = "in place raises\noperator raises\nchain raises\nrequires_grad raises\n"
 
@@ -84,7 +78,7 @@ CHANGED = [
 
 AS_IT_IS = [
     pytest.param("guard_covers_nothing", "11\n", id="GF202: gradients are recorded behind the guard's scope"),
-    pytest.param("static_guard", "0\n", id="GF204: main's thread is switched off for good"),
+    pytest.param("static_guard", "this thread 0\nanother 1\n", id="GF204: main's thread is switched off, and no other"),
     pytest.param("heap_guard", "1\n0\n", id="GF205: a moment's guard does nothing, a leaked one never ends"),
     pytest.param("guard_member", "0\n1\n", id="GF206: the mode lasts as long as the object"),
     pytest.param("inference_escape", RAISES_SOMETHING, id="GF506: each use behind the scope raises"),
@@ -98,10 +92,13 @@ AS_IT_IS = [
 ]
 
 
-def run(program: Path) -> str:
+def run(program: Path, *arguments: str) -> str:
     """What the program prints on the shim."""
     done = subprocess.run(
-        [sys.executable, "-m", "guardfix", "run", str(program)], capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "guardfix", "run", str(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -115,6 +112,30 @@ def test_the_fix_changes_what_the_program_does(name: str, code: str, before: str
     report = with_fixes(check([str(program)], Options(select=(code,), workers=1)))
     assert apply_fixes(report, unsafe=True).written
     assert run(program) == after
+
+
+def test_a_guard_that_moves_above_the_load_covers_the_parameters(tmp_path: Path) -> None:
+    program = tmp_path / "guard_after_load.cpp"
+    shutil.copy(FIXTURES / "cpp" / program.name, program)
+    model = str(FIXTURES / "cpp_programs" / "models" / "classifier.pt")
+    assert run(program, model) == "parameter 0 output 1\n"
+    report = with_fixes(check([str(program)], Options(select=("GF208",), workers=1)))
+    assert apply_fixes(report, unsafe=True).written
+    assert run(program, model) == "parameter 1 output 1\n"
+
+
+def test_the_copy_that_gf506_shows_makes_an_ordinary_tensor(tmp_path: Path) -> None:
+    program = tmp_path / "inference_escape.cpp"
+    shutil.copy(FIXTURES / "cpp" / program.name, program)
+    assert run(program) == RAISES_SOMETHING
+    report = with_fixes(check([str(program)], Options(select=("GF506",), workers=1)))
+    fixes = [finding.fix for finding in report.findings]
+    assert not apply_fixes(report, unsafe=True).written, "a display fix is never applied"
+    text = program.read_bytes()
+    for edit in sorted((edit for fix in fixes if fix for edit in fix.edits), reverse=True, key=lambda e: e.span.start):
+        text = text[: edit.span.start] + edit.content.encode() + text[edit.span.end :]
+    program.write_bytes(text)
+    assert run(program) == RAISES_SOMETHING.replace("raises", "works")
 
 
 @pytest.mark.parametrize(("name", "printed"), AS_IT_IS)

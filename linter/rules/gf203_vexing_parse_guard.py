@@ -21,6 +21,11 @@ Fix: unsafe. The brackets are dropped, or the guard is given a name of its own: 
 Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose;
 `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends too.
 
+When not to use it: there is no such place in a function body; a function that returns a guard is declared in a
+header.
+
+Seen in public code: rarely, as newer compilers warn (`-Wvexing-parse`).
+
 References: [dcl.ambig.res] of the C++ standard.
 """
 

@@ -25,6 +25,12 @@ Fix: none. Which functions need the guard is not in the declaration.
 Not flagged: `NoGradGuard no_grad();` at namespace scope (a function), `extern` declarations, static pointers and
 optionals without a guard in them, static functions.
 
+When not to use it: a program of one thread that never trains, whose authors want the mode on from the first line to
+the last.
+
+Seen in public code: each of 10 places that were looked at: at the top of a file, as a static member, and as a `static`
+local in a constructor or in the function that runs the model, where the second thread runs without it.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/GradMode.h (the state is thread local).
 """
 

@@ -26,6 +26,12 @@ Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which carry the state
 where the result is asked for; guards with a run-time flag; work in a function that is called by name, whose own guards
 are not in sight.
 
+When not to use it: code whose thread pool carries the state over by itself (`at::ThreadLocalState`), or whose
+functions all have guards of their own in other files.
+
+Seen in public code: https://github.com/pytorch/pytorch/issues/28370 (a kernel of PyTorch itself, above a certain size),
+https://github.com/pytorch/pytorch/issues/20528.
+
 References: ATen/Parallel.h ("parallel_for does NOT copy thread local states"); ATen/ThreadLocalState.h.
 """
 

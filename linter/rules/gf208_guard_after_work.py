@@ -25,6 +25,13 @@ Fix: unsafe. The guard moves above the load or the run: more tensors become infe
 Not flagged: a load that another guard covers; a load in another function or in the guard's own scope; a function that
 trains; a model that is run above the guard and below it, as a comparison does.
 
+When not to use it: a model that is trained or changed elsewhere after it was loaded needs ordinary parameters.
+
+Level: info for a load above the guard: the results are right, and whether the parameters are wanted as ordinary tensors
+cannot be seen in one function. Warning for a run above the guard.
+
+Seen in public code: 4 of 36 migrations to InferenceMode moved the guard above the load or the creation of the inputs.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide from AutoNonVariableTypeMode).
 """
 

@@ -28,6 +28,12 @@ in sight where an inference tensor would raise.
 Not flagged: kernels: code that is registered with the dispatcher in any file, methods of autograd Functions, code that
 redispatches or builds the autograd graph; tests; whatever has evidence on both sides.
 
+When not to use it: a function that is a kernel, but is registered by means that cannot be seen (a macro, another
+library's registry); suppress the line.
+
+Seen in public code: a reviewer of https://github.com/pytorch/vision/pull/3897 asked for InferenceMode instead. The note
+of PyTorch's header gives the silently wrong gradient as its example.
+
 References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (notes on the two guards);
 https://pytorch.org/cppdocs/notes/inference_mode.html.
 """

@@ -9,12 +9,16 @@ keys from ops that would not record anyway.
 
 Example:
 
+    at::Tensor scale_cpu(const at::Tensor& input) { return at::empty_like(input); }
+
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
       at::AutoDispatchBelowADInplaceOrView guard;
       return scale_cpu(input);
     }
 
 Use instead:
+
+    at::Tensor scale_cpu(const at::Tensor& input) { return at::empty_like(input); }
 
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
       return scale_cpu(input);
@@ -26,6 +30,10 @@ Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`
 is not in the file.
 
 Off by default: that nothing below calls the dispatcher can only be seen as far as the file goes.
+
+When not to use it: where the functions that are called may come to be registered as ops.
+
+Seen in public code: https://github.com/pytorch/audio/pull/1583 dropped the guard from `forward` on review.
 
 References: torch/csrc/autograd/custom_function.h of torch 2.13 (`AutoGradMode grad_mode(false)` around `forward`).
 """

@@ -22,6 +22,11 @@ Fix: unsafe. The guard is removed; what the backward calls is recorded then.
 Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which GF101
 says `remove`; `NoGradGuard`, which says what it does.
 
+When not to use it: a `backward` that is not differentiable by intent and says so itself.
+
+Seen in public code: torchaudio's lfilter had such a guard; kernels of Intel's extension for PyTorch have it in the
+`backward` of cumsum and of EmbeddingBag.
+
 References: torch/csrc/autograd/custom_function.h of torch 2.13; the double backward tutorial,
 https://pytorch.org/tutorials/intermediate/custom_function_double_backward_tutorial.html.
 """

@@ -28,6 +28,11 @@ Not flagged: a variable that is given another value in between; views and aliase
 second `InferenceMode`; `InferenceMode` with `false` or a run-time flag; results that leave through a return value (the
 fix of GF101 looks at those); calls that a test expects to throw.
 
+When not to use it: there is no such place: what is flagged raises whenever it is reached. Where the scope is reached
+under a condition only, the error comes under that condition only.
+
+Seen in public code: the limitation is documented in the notes below; the errors' texts are PyTorch's.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html ("Inference tensors"); c10/core/TensorImpl.h.
 """
 

@@ -23,6 +23,10 @@ throw.
 
 Level: warning where the differentiated tensor is made in the scope, info where it may come from outside.
 
+When not to use it: where an error is what is wanted, in a form that is not recognised as a test.
+
+Seen in public code: the limitation is documented in the notes below.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html; torch/csrc/autograd/engine.cpp.
 """
 
