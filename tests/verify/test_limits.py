@@ -212,12 +212,13 @@ def test_nothing_is_left_behind(tmp_path: Path, cache: Path) -> None:
     assert not (cache / "verify").exists()
 
 
-def sleepers() -> int:
+def running(argument: str) -> int:
+    """How many processes have the argument."""
     found = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                found += b"4711.25" in (entry / "cmdline").read_bytes()
+                found += argument.encode() in (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
     return found
@@ -225,20 +226,22 @@ def sleepers() -> int:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
 def test_a_stopped_run_cleans_up(tmp_path: Path, cache: Path, number: int) -> None:
-    program = write(
-        tmp_path, "one.py", "import subprocess, torch\nprint(torch.ones(1))\nsubprocess.run(['sleep', '4711.25'])\n"
-    )
+    seconds = f"4711.{os.getpid()}{number:02}"  # no other run of this test looks for it
+    text = f"import subprocess, torch\nprint(torch.ones(1))\nsubprocess.run(['sleep', '{seconds}'])\n"
+    program = write(tmp_path, "one.py", text)
     process = subprocess.Popen(
         [sys.executable, "-m", "guardfix", "verify", str(program), "--against", str(program)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # A shell starts what it puts in the background with interrupts ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    deadline = time.monotonic() + 30
-    while sleepers() < 2 and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    while running(seconds) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert sleepers() == 2
+    assert running(seconds) == 2
     process.send_signal(number)
     assert process.wait(30) != 0
     time.sleep(0.2)
-    assert sleepers() == 0
+    assert running(seconds) == 0
     assert not (cache / "verify").exists()
