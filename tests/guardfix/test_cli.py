@@ -339,6 +339,21 @@ def test_a_partly_parsed_file_is_noted(tree: Path) -> None:
     assert "note: 1 file could only be parsed in part (odd.cpp:1)" in guardfix("check", ".", cwd=tree).stderr
 
 
+def test_long_output_is_written_whole_before_the_process_ends(tmp_path: Path) -> None:
+    (tmp_path / "many.cpp").write_text("void f() {\n" + "  { at::AutoNonVariableTypeMode g; run(); }\n" * 300 + "}\n")
+    outcome = guardfix("check", "--output-format", "json", "many.cpp", cwd=tmp_path)
+    assert outcome.returncode == 1
+    assert len(json.loads(outcome.stdout)) == 300
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a Linux device")
+def test_a_full_disk_is_a_failed_run(tree: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "guardfix", "check", "kernel.cpp"]
+        outcome = subprocess.run(command, cwd=tree, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert outcome.returncode == 2
+
+
 def test_a_closed_pipe_is_no_traceback(tree: Path) -> None:
     for number in range(200):
         (tree / f"swap{number}.cpp").write_text(UNKNOWN)
