@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from ..linter import guards
-from ..linter.cpp.mask import code_only
+from ..linter.cpp.mask import code_only, with_line_feeds
 from ..linter.facts import Conditional, Facts, Include, Span
 from ..linter.findings import Edit
 from ..linter.sources import BinaryFile, Unreadable, read
@@ -76,6 +76,7 @@ def _includes_of(path: str) -> tuple[Include, ...]:
 
 def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
     newline = newline_of(text, 0).decode()
+    text = with_line_feeds(text)
     directive = "#include"
     if facts.includes and all(text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes):
         directive = "#import"

@@ -75,3 +75,17 @@ def test_migrated_text_has_no_finding_that_a_fix_was_applied_for(fixture: Fixtur
 def test_there_are_as_many_clean_fixtures_as_bad_ones() -> None:
     clean = [fixture for fixture in FIXTURES if not fixture.expected()]
     assert len(clean) * 2 >= len(FIXTURES) * 0.8, f"{len(clean)} of {len(FIXTURES)} are clean"
+
+
+@pytest.mark.parametrize(
+    "fixture", [f for f in FIXTURES if f.path.parent.name == "cpp"], ids=lambda fixture: fixture.name
+)
+@pytest.mark.parametrize("line_end", [b"\r\n", b"\r"], ids=["CRLF", "CR"])
+def test_other_line_ends_change_nothing_but_themselves(fixture: Fixture, line_end: bytes, tmp_path: Path) -> None:
+    folder = fixture.copy_to(tmp_path)
+    for file in folder.iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\n", line_end))
+    assert found(run(fixture, folder), folder) == fixture.expected()
+    kind = next((kind for kind in ("unsafe", "migrated") if fixture.sibling(kind)), None)
+    wanted = {name: text.replace(b"\n", line_end) for name, text in fixture.contents(kind).items()}
+    assert migrate(fixture, folder, unsafe=True) == wanted

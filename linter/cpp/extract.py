@@ -38,7 +38,7 @@ from ..suppress import find_directives
 from .conditionals import find_conditionals, without_dead_branches
 from .focus import focused, guard_places, needs_all
 from .forms import classify, constructor_argument, is_named_like
-from .mask import code_only, comments, mask_block_comments, mask_macros
+from .mask import code_only, comments, mask_block_comments, mask_macros, with_line_feeds
 from .parse import error_count, grammar_for, is_objective_c, language, masked_text, parse, parse_sparse
 from .words import any_of, line_before
 
@@ -90,6 +90,8 @@ def extract(source: Source, watched: Iterable[str] = (), *, whole: bool = False)
     one piece of several: another piece may ask what stands here.
     """
     grammar = grammar_for(source.path)
+    if (text := with_line_feeds(source.text)) is not source.text:
+        source = replace(source, text=text)
     left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
     live = without_dead_branches(source.text)
@@ -184,6 +186,7 @@ def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invo
 def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
     """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
     if code is None:
+        text = with_line_feeds(text)
         code = text = mask_block_comments(text) if b"/*" in text else text
     found = []
     for match in _INCLUDE.finditer(text):

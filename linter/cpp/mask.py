@@ -52,6 +52,16 @@ _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def with_line_feeds(text: bytes) -> bytes:
+    """The text with every lone CR, the line end of old Macs, as LF: the one line end that grammar and patterns know."""
+    if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
+        return text
+    return _LONE_RETURN.sub(b"\n", text)
+
+
 def mask_define_comments(text: bytes) -> bytes:
     """Blank comments inside `#define`: to the grammar a macro's body ends at the first one."""
     if b"define" not in text or b"/*" not in text:
@@ -155,9 +165,9 @@ def comments(text: bytes) -> Iterator[Span]:
 def code_only(text: bytes) -> bytes:
     """The text with comments and the contents of literals blanked; it parses as the text does.
 
-    A raw string can span lines, which no other literal can: it becomes a `0` and blanks.
+    A raw string can span lines, which no other literal can: it becomes a `0` and blanks. A lone CR becomes LF.
     """
-    return _LITERAL.sub(_hidden, text)
+    return _LITERAL.sub(_hidden, with_line_feeds(text))
 
 
 def _hidden(literal: re.Match[bytes]) -> bytes:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .conditionals import without_dead_branches
-from .mask import mask_macros
+from .mask import mask_macros, with_line_feeds
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Tree
@@ -52,7 +52,7 @@ def is_objective_c(path: str, text: bytes) -> bool:
 
 def masked_text(path: str, text: bytes) -> bytes:
     """The text as the grammar can read it, without disabled code; every offset stays."""
-    text = without_dead_branches(text)
+    text = without_dead_branches(with_line_feeds(text))
     if is_objective_c(path, text):
         from .objc import mask_objective_c
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardfix.linter.cpp.conditionals import find_conditionals
-from guardfix.linter.cpp.mask import code_only, mask_macros
+from guardfix.linter.cpp.mask import code_only, mask_macros, with_line_feeds
 from guardfix.linter.cpp.objc import mask_objective_c
 from guardfix.linter.cpp.parse import masked_text, parse
 from guardfix.linter.cpp.registrations import find_registrations
@@ -72,6 +72,19 @@ def test_masks_never_fail_and_keep_every_offset(text: str) -> None:
         assert len(masked) == len(data)
         assert [i for i, c in enumerate(masked) if c == 10] == [i for i, c in enumerate(data) if c == 10]
     assert len(code_only(data)) == len(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        pytest.param(b"a\rb\r", b"a\nb\n", id="old Mac"),
+        pytest.param(b"a\r\nb\rc\n", b"a\r\nb\nc\n", id="mixed"),
+        pytest.param(b"a\r\r\nb", b"a\n\r\nb", id="converted twice"),
+        pytest.param(b"a\r\nb\n", b"a\r\nb\n", id="no lone CR"),
+    ],
+)
+def test_lone_returns_are_line_ends(text: bytes, read: bytes) -> None:
+    assert with_line_feeds(text) == read
 
 
 REGISTRATIONS = [
