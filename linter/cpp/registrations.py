@@ -44,6 +44,7 @@ _TEMPLATED = re.compile(rb"(?:\w+::)*(?:makeFrom\w+|make_unique|TORCH_FN_TYPE)\s
 _WRAPPER = re.compile(
     rb"^\s*(?:TORCH_FN(?:_TYPE)?|(?:torch::)?CppFunction(?:::\w+)?|(?:torch::)?dispatch|(?:c10::)?(?:torch::)?schema)\s*\("
 )
+_TEMPLATE_ARGUMENTS = re.compile(rb"(?<=\w)\s*<[^<>();{}]*>")
 _NAME = re.compile(rb"^&?\s*(?:::)?([A-Za-z_]\w*(?:(?:<[^<>()]*>)?::~?[A-Za-z_]\w*)*)\s*(?:<[^()]*>)?$")
 
 
@@ -219,6 +220,9 @@ def _unwrap(argument: bytes) -> tuple[str, str]:
     while (wrapper := _WRAPPER.match(argument)) is not None:
         stop = closing(argument, wrapper.end() - 1)
         argument = argument[wrapper.end() : (stop or len(argument)) - 1].strip()
+    # Commas of template arguments are no separators: `&pool<float, true>`.
+    while (plain := _TEMPLATE_ARGUMENTS.sub(b"", argument)) != argument:
+        argument = plain
     pieces = split_arguments(argument, 0, len(argument))
     for low, high in reversed(pieces):
         piece = argument[low:high].strip()

@@ -30,6 +30,12 @@ _WORKLOAD_NAME = re.compile(
 _MODEL = re.compile(
     r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
 )
+_MAKES_A_MODEL = re.compile(
+    r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
+    r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update)"
+    r"(?:_|(?=[A-Z])))"
+)
+"""Functions that are named after the model they make or handle, and classes: `buildModel()`, `Net()` run none."""
 _MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule")
 
 
@@ -51,6 +57,20 @@ def is_run(call: Call) -> bool:
         and "::" not in call.callee
         and _MODEL.search(call.callee) is not None
         and not call.callee.isupper()
+        and not _MAKES_A_MODEL.search(call.name)
+    )
+
+
+_METHOD_OF_A_MODULE = re.compile(r"(?:\.|->)(?:get_method|find_method)\(")
+
+
+def _runs_method(scene: Scene, call: Call) -> bool:
+    """`auto decode = module.get_method("decode"); … decode(inputs)`: a model's method that a variable holds."""
+    name = call.receiver if call.name in ("operator()", "run") else call.callee
+    around = scene.outermost.span if scene.outermost is not None else scene.use.scope
+    return any(
+        assignment.target == name and _METHOD_OF_A_MODULE.search(assignment.value) is not None
+        for assignment in places_of(scene.facts).assignments.within(around)
     )
 
 
@@ -65,7 +85,7 @@ def inference_signals(scene: Scene) -> Iterator[Signal]:
 def _runs(scene: Scene) -> Iterator[Signal]:
     function = scene.outermost
     for call in scene.calls_below():
-        if is_run(call):
+        if is_run(call) or _runs_method(scene, call):
             message = f"a model is run under the guard: `{_shown(call)}`"
             yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
             return

@@ -115,6 +115,8 @@ REGISTRATIONS = [
     pytest.param('static auto r = torch::RegisterOperators().op("ns::op", torch::RegisterOperators::options()'
                  '.impl_unboxedOnlyKernel<at::Tensor(at::Tensor), &f>(at::TensorTypeId::CPUTensorId));',
                  {("f", "CPUTensorId", "ns::op")}, id="unboxed kernel"),
+    pytest.param('TORCH_LIBRARY_IMPL(ns, CPU, m) { m.impl("a", &f<float, true>); m.impl("b", TORCH_FN((g<std::vector<int>, 2>))); }',
+                 {("f", "CPU", "a"), ("g", "CPU", "b")}, id="instances of templates"),
     pytest.param('TORCH_LIBRARY_FRAGMENT(ns, m) { DISPATCH_TO_CUDA("op", f); }', {("f", "CUDA", "op")}, id="a short macro"),
     pytest.param('TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.fallback(torch::CppFunction::makeFallthrough()); }',
                  {("", "Autograd", "")}, id="a fallthrough is no function"),
