@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from ..linter import guards
-from ..linter.facts import Function, Span
+from ..linter.facts import Function, GuardUse, Span
 from ..linter.findings import Applicability, Edit, Fix
 from ..linter.hazards import escape_hazards
 from ..linter.redundancy import redundant_guards
@@ -22,13 +24,24 @@ NONE: Fixes = (None, ())
 def name_the_temporary(site: Site) -> Fixes:
     """`G();` -> `G guard;`, `G(true);` -> `G guard(true);`."""
     use, argument = site.use, site.use.argument
-    if argument is None:
+    if argument is None or not _stands_in_a_block(use, site.text):
         return NONE
+    if argument.empty and guards.CPP[use.guard].takes is guards.Takes.BOOL:
+        return NONE  # it cannot be made without a value
     name = free_name(site.facts, site.text, use)
     # Without an argument the brackets go: `G guard();` would declare a function.
     end = argument.span.end if argument.empty else argument.span.start
     message = f"name the guard `{name}`, so that it covers the rest of its block"
     return Fix(message, Applicability.UNSAFE, (Edit(Span(use.type_span.end, end), f" {name}"),)), ()
+
+
+_ASIDE = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+
+
+def _stands_in_a_block(use: GuardUse, text: bytes) -> bool:
+    """Whether the statement may become a declaration: it is no branch without braces, and no label stands before it."""
+    before = _ASIDE.sub(b"", text[use.scope.start : use.span.start]).rstrip()
+    return before.endswith((b"{", b"}", b";"))
 
 
 def repeat_in_the_thread(site: Site) -> Fixes:

@@ -34,8 +34,8 @@ CHANGED = [
     pytest.param(
         "vexing_parse_guard",
         "GF203",
-        "scaled 1\ntraining 0\n",
-        "scaled 0\ntraining 1\n",
+        "scaled 1\nshifted 1\nnegated 1\ntraining 0\n",
+        "scaled 0\nshifted 0\nnegated 1\ntraining 1\n",
         id="a function is no guard, and a guard named like the flag ignores it",
     ),
     pytest.param(

@@ -253,7 +253,9 @@ def _is_outside_functions(reading: _Reading, node: Node) -> bool:
 
 def _is_empty(parameters: Node | None) -> bool:
     """`()`; with something in it, `at::G g(a && b);` is a guard that the grammar reads as a function."""
-    return parameters is None or all(child.type == "comment" for child in parameters.named_children)
+    return parameters is None or all(
+        child.type == "comment" or child.text == b"void" for child in parameters.named_children
+    )
 
 
 def _last_name(node: Node) -> bytes:
@@ -284,6 +286,8 @@ def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, 
         parameters = declarator.child_by_field_name("parameters")
         if name is None or name.type not in ("identifier", "field_identifier"):
             return None, None, False
+        if _is_empty(parameters):
+            return name, parameters, True
         given = parameters.named_children if parameters is not None else []
         # `at::G guard(enabled);` parses as a function with a nameless parameter of type `enabled`.
         names = [child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1]

@@ -241,6 +241,8 @@ def _factory(scene: Scene) -> Iterator[Signal]:
             message = "wraps a tensor made below autograd into a variable (`make_variable`)"
             yield scene.signal(Context.BELOW_AUTOGRAD, Weight.STRONG, message, call.span.start)
             return
+    if any(is_run(call) or is_load(call) for call in scene.calls_below()):
+        return  # what it makes is a model's input
     ops = [call for call in scene.calls_below() if call.callee.startswith(("at::", "torch::"))]
     if ops and all(map(_is_factory, ops)) and any(_returns(scene, call) for call in ops):
         message = f"only makes and returns a new tensor: `{_shown(ops[0].callee)}`"

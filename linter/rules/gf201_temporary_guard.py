@@ -18,7 +18,7 @@ Use instead:
     auto output = model->forward(input);
 
 Fix: unsafe. The guard is given a name, which switches on what was meant to be on all along. The name is one that the
-function does not use yet.
+function does not use yet. In a branch without braces and behind a label there is no fix.
 
 Not flagged: `auto guard = torch::NoGradGuard();` and a reference bound to the guard (both live to the end of the
 block), a guard that is an argument or an operand (it lives as long as the whole expression), a constructor's

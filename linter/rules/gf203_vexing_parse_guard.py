@@ -17,6 +17,7 @@ Use instead:
       torch::NoGradGuard guard;
 
 Fix: unsafe. The brackets are dropped, or the guard is given a name of its own: what was meant comes into force.
+`AutoGradMode` has no fix, as it needs a value that the statement does not have.
 
 Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose;
 `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends too.
@@ -52,12 +53,13 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     if argument is None or not is_gradient_guard(use, facts, project):
         return
     if use.form is Form.VEXING_PARSE:
+        needs_a_value = guards.CPP[use.guard].takes is guards.Takes.BOOL
         yield RULE.at(
             facts,
             use.span,
             f"`{use.variable}` is declared as a function that returns a {use.guard}; no guard is made",
             use=use,
-            edits=[Edit(argument.span, "")],
+            edits=[] if needs_a_value else [Edit(argument.span, "")],
             fix_message=f"drop the brackets, so that `{use.variable}` is a guard",
         )
     elif use.form is Form.TEMPORARY and not use.shared and use.declares_its_argument:
