@@ -578,7 +578,9 @@ class _Reading:
             name, places = use.holder.name, [*self.initializers, *self.emplacements]
         else:
             return
-        index = self._class_at(use.type_span) if use.function is None else None
+        index, around = self._class_at(use.type_span), self.function_at(use.type_span.start)
+        if index is not None and around is not None and self.classes[index].span.holds(self.functions[around].span):
+            index = None  # a variable of a method
         for given, node in places:
             if given != name or not (use.scope.holds(self.span(node)) or self._is_of_class(node, index)):
                 continue
