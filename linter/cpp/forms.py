@@ -7,15 +7,15 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from .. import guards
-from ..facts import Argument, Form, GuardUse, Holder, Span
+from ..facts import Form, GuardUse, Holder, Span
+from .arguments import BLOCKS, argument_of, built_in_declaration
 from .effects import first_work
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from .extract import _Reading
+    from .reading import Reading
 
-_BLOCKS = frozenset({"compound_statement", "translation_unit", "declaration_list", "field_declaration_list"})
 _CONTROL = frozenset(
     {
         "if_statement",
@@ -48,7 +48,7 @@ def is_named_like(type_: str, names: Collection[str]) -> bool:
     return any(word in names for word in re.findall(r"\w+", type_))
 
 
-def classify(reading: _Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
     """The use that a guard's token belongs to; None where the token is no use of the guard."""
     if token.type in ("comment", "string_content", "raw_string_content", "char_literal", "preproc_arg"):
         return None
@@ -75,7 +75,7 @@ def classify(reading: _Reading, token: Node, name: str, resolve: dict[str, str])
 
 
 def _complete(
-    reading: _Reading,
+    reading: Reading,
     use: tuple[Form, Node, Node | None, Node | None, bool],
     guard: str,
     written: str,
@@ -105,12 +105,12 @@ def _complete(
         alias=alias,
         variable=variable,
         variable_spans=spans,
-        argument=_argument(reading, argument),
-        built=_built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
+        argument=argument_of(reading, argument),
+        built=built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
         holder=_holder(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
         scope=scope,
         first_work=reading.span(work) if work is not None else None,
-        class_=reading._class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
+        class_=reading.class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
         namespace=reading.namespace(top),
         under_error=under_error,
         shared=shared,
@@ -120,7 +120,7 @@ def _complete(
 _KEYWORD = re.compile(rb"\b(?:class|struct)\s+$")
 
 
-def _with_keyword(reading: _Reading, span: Span) -> Span:
+def _with_keyword(reading: Reading, span: Span) -> Span:
     """The statement with the `struct` of an elaborated type, which the parser was not shown."""
     before = max(0, span.start - 20)
     match = _KEYWORD.search(reading.text[before : span.start])
@@ -130,7 +130,7 @@ def _with_keyword(reading: _Reading, span: Span) -> Span:
 # -- whose class is it
 
 
-def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
+def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
     """Whether the name, as qualified here, is PyTorch's class and not another library's of that name."""
     if name in resolve or (name not in guards.CPP and name != guards.LEGACY_API):
         return True  # an alias or a watched name of the project's own
@@ -156,13 +156,13 @@ def _is_torchs(reading: _Reading, top: Node, written: str, name: str, resolve: d
     return True
 
 
-def _opens_torch(reading: _Reading) -> bool:
+def _opens_torch(reading: Reading) -> bool:
     return any(
         alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
     )
 
 
-def _static_call(reading: _Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+def _static_call(reading: Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
     """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier; also of a function that is not called here."""
     top = qualified
     while top.parent is not None and top.parent.type == "qualified_identifier":
@@ -180,7 +180,7 @@ def _static_call(reading: _Reading, qualified: Node, name: str, resolve: dict[st
     return _complete(reading, use, guard, written, top, name if name in resolve else None)
 
 
-def _means_torchs(reading: _Reading, top: Node, name: str, guard: str) -> bool:
+def _means_torchs(reading: Reading, top: Node, name: str, guard: str) -> bool:
     """Whether `…::name::function` is of PyTorch's class, as it is written or by the alias's target."""
     written = reading.written(top).split(f"{name}::")[0] + name
     if name == guard:
@@ -198,7 +198,7 @@ def _means_torchs(reading: _Reading, top: Node, name: str, guard: str) -> bool:
 _Found = tuple[Form, "Node", "Node | None", "Node | None", bool]
 
 
-def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if parent.child_by_field_name("type") != top:
         return None
     declarators = parent.children_by_field_name("declarator")
@@ -236,7 +236,7 @@ def _declaration(reading: _Reading, top: Node, parent: Node) -> _Found | None:
 _NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
 
 
-def _is_outside_functions(reading: _Reading, node: Node) -> bool:
+def _is_outside_functions(reading: Reading, node: Node) -> bool:
     """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
     opened: list[bool] = []
     previous = 0
@@ -297,7 +297,7 @@ def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, 
     return None, None, False
 
 
-def _field(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _field(reading: Reading, top: Node, parent: Node) -> _Found | None:
     declarators = parent.children_by_field_name("declarator")
     if parent.child_by_field_name("type") != top:
         return None
@@ -317,16 +317,16 @@ def _field(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     return form, parent, declarators[0], argument, len(declarators) > 1
 
 
-def _encloses_class(reading: _Reading, top: Node) -> bool:
-    index = reading._class_at(reading.span(top))
+def _encloses_class(reading: Reading, top: Node) -> bool:
+    index = reading.class_at(reading.span(top))
     return index is not None and reading.classes[index].name == reading.written(top)
 
 
-def _base(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _base(reading: Reading, top: Node, parent: Node) -> _Found | None:
     return Form.BASE, parent, None, None, True
 
 
-def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """`T(true)` and `T{true}`."""
     if parent.type == "call_expression" and parent.child_by_field_name("function") != top:
         return Form.REFERENCE, _statement_of(parent), None, None, True
@@ -371,11 +371,11 @@ def _construction(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     return Form.REFERENCE, _statement_of(parent), None, argument, True
 
 
-def _new(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _new(reading: Reading, top: Node, parent: Node) -> _Found | None:
     return Form.HEAP, _statement_of(parent), None, parent.child_by_field_name("arguments"), True
 
 
-def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _descriptor(reading: Reading, top: Node, parent: Node) -> _Found | None:
     outer = parent.parent
     if outer is None:
         return None
@@ -398,36 +398,36 @@ def _descriptor(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     return form, _statement_of(parent), None, argument, True
 
 
-def _initialised_base(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _initialised_base(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """`: at::G(true)`, where a class's constructor builds its base."""
     children = parent.named_children
     return Form.REFERENCE, parent, None, children[-1] if len(children) == 2 else None, True
 
 
-def _alias_name(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _alias_name(reading: Reading, top: Node, parent: Node) -> _Found | None:
     return None  # the name that an alias gives
 
 
-def _typedef(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _typedef(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if parent.child_by_field_name("type") != top:
         return None
     return Form.ALIAS, parent, None, None, True
 
 
-def _using(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _using(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if any(child.type == "namespace" for child in parent.children):
         return None
     return Form.USING, parent, None, None, True
 
 
-def _macro_statement(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _macro_statement(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """`GUARD_MACRO;`, or a name as a whole statement."""
     if parent.has_error:
         return _error(reading, top, parent)
     return Form.REFERENCE, parent, None, None, True
 
 
-def _function(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _function(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """A declarator named like the guard (the class's own constructor), or a function that returns one."""
     if parent.child_by_field_name("type") == top:
         return Form.REFERENCE, parent, None, None, True
@@ -439,7 +439,7 @@ _ERROR_DECLARATION = re.compile(
 )
 
 
-def _error(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _error(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """`if (x) at::G g(true);` and other places where the grammar lost a declaration: read its text."""
     match = _ERROR_DECLARATION.match(reading.code, top.end_byte)
     if match is None or match["name"] is None or match["end"] is None:
@@ -454,14 +454,14 @@ def _error(reading: _Reading, top: Node, parent: Node) -> _Found | None:
     return Form.DECLARATION, parent, name, argument, True
 
 
-def _other(reading: _Reading, top: Node, parent: Node) -> _Found | None:
+def _other(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if _never(parent):
         return None
     return Form.REFERENCE, _statement_of(parent), None, None, True
 
 
 def _never(node: Node | None) -> bool:
-    while node is not None and node.type not in _BLOCKS:
+    while node is not None and node.type not in BLOCKS:
         if node.type in _NEVER_A_USE:
             return True
         node = node.parent
@@ -491,7 +491,7 @@ _FORMS = {
 # -- guards on the heap
 
 
-def _holder(reading: _Reading, top: Node, statement: Node) -> Holder | None:
+def _holder(reading: Reading, top: Node, statement: Node) -> Holder | None:
     """What is given the guard, climbing from its name through the expression that makes it."""
     current, raw = top, False
     while current != statement and current.parent is not None:
@@ -533,7 +533,7 @@ def _block_of(node: Node) -> Node:
     """The block at whose end what `node` declares is destroyed."""
     outer = node.parent
     while outer is not None and outer.parent is not None:
-        if outer.type in _BLOCKS:
+        if outer.type in BLOCKS:
             return outer
         if outer.type in _CONTROL and node.type == "declaration" and outer == node.parent:
             return outer
@@ -547,7 +547,7 @@ def _statement_of(node: Node) -> Node:
     while current.parent is not None and not (
         current.type.endswith(("_statement", "declaration")) and current.type != "parameter_declaration"
     ):
-        if current.parent.type in _BLOCKS:
+        if current.parent.type in BLOCKS:
             break
         current = current.parent
     return current
@@ -565,79 +565,7 @@ def _under_error(node: Node) -> bool:
     return False
 
 
-def _argument(reading: _Reading, node: Node | None) -> Argument | None:
-    if node is None:
-        return None
-    span = reading.span(node)
-    text = reading.slice(span)
-    inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
-    inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
-    return Argument(span, text, _constant(inner, reading.code), not inner)
-
-
-_NOTHING = frozenset({"std::nullopt", "c10::nullopt", "nullopt", "{}"})
-_IN_PLACE = re.compile(r"(?:(?:std|c10)::)?in_place\s*,?\s*")
-
-
-def constructor_argument(reading: _Reading, node: Node) -> Argument | None:
-    """The argument that brackets give a guard; None where they hold no guard's argument: `nullopt`, a pointer."""
-    argument = _argument(reading, node)
-    if argument is None:
-        return None
-    inner = argument.text[1:-1].strip() if argument.text[:1] in ("(", "{") else argument.text
-    if inner in _NOTHING or inner.startswith(("new ", "std::make_", "nullptr")):
-        return None
-    bare = _IN_PLACE.sub("", inner, count=1)
-    return argument._replace(value=_constant(bare, reading.code), empty=not bare)
-
-
-def _built_in_declaration(reading: _Reading, top: Node) -> tuple[Argument, ...]:
-    """What `std::optional<at::G> g(true);` builds its guard with."""
-    outer: Node | None = top
-    while outer is not None and outer.type not in ("declaration", "field_declaration", *_BLOCKS):
-        if outer.type in ("call_expression", "argument_list", "init_declarator"):
-            return ()
-        outer = outer.parent
-    if outer is None or outer.type in _BLOCKS:
-        return ()
-    value = outer.child_by_field_name("default_value")
-    declarator = outer.child_by_field_name("declarator")
-    if declarator is not None and declarator.type == "init_declarator":
-        value = declarator.child_by_field_name("value")
-    elif declarator is not None and declarator.type == "function_declarator":
-        # `std::optional<at::G> g(enabled);` in a body is read as a function.
-        in_body = outer.parent is not None and outer.parent.type == "compound_statement"
-        value = declarator.child_by_field_name("parameters") if in_body else None
-    if value is None or value.type == "call_expression":
-        return ()
-    argument = constructor_argument(reading, value)
-    return (argument,) if argument is not None and not (argument.empty and "in_place" not in argument.text) else ()
-
-
-_CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
-_WRAPPED = re.compile(r"(?:bool\s*)?(?:\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\})")
-
-
-def _constant(written: str, code: bytes) -> bool | None:
-    """The value of a bool that the file itself decides: `true`, `(true)`, `!false`, `bool{1}`, a constexpr."""
-    turned = False
-    for _ in range(8):
-        if written.startswith("!"):
-            written, turned = written[1:].strip(), not turned
-        elif (wrapped := _WRAPPED.fullmatch(written)) is not None:
-            written = (wrapped["round"] if wrapped["round"] is not None else wrapped["curly"]).strip()
-        else:
-            break
-    value = _CONSTANTS.get(written)
-    if value is None and written.isidentifier() and written.isascii():
-        given = set(
-            re.findall(rb"\bconstexpr\s+bool\s+" + written.encode() + rb"\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;", code)
-        )
-        value = _CONSTANTS[given.pop().decode()] if len(given) == 1 else None
-    return None if value is None else value is not turned
-
-
-def _variable_spans(reading: _Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
+def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
     low, high = declared.start - reading.shift, scope.end - reading.shift
     pattern = re.compile(rb"(?<![\w.])(?<!->)(?<!::)" + re.escape(name.encode()) + rb"(?!\w|\s*::)")
     return tuple(
