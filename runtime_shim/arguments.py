@@ -121,3 +121,12 @@ def missing(name: str, param: str, method: bool, given: tuple[Any, ...]) -> Type
     if param == "self":
         param = "input"
     return TypeError(f'{name}() missing 1 required positional arguments: "{param}"')
+
+
+def not_an_int(value: Any, param: str = "dim") -> TypeError:
+    """The error for an argument that should be an integer; its place is looked up in the call."""
+    name, method, given = public_call() or ("op", False, (value,))
+    if name in (METHODS if method else FUNCTIONS):
+        return invalid_combination(name, given)
+    position = next((i for i, v in enumerate(given, 1) if v is value), 1)
+    return TypeError(f"{name}(): argument '{param}' (position {position}) must be int, not {type(value).__name__}")

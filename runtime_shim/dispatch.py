@@ -378,10 +378,14 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
             found.append(value)
             keys |= value._keys
         elif type(value) in (list, tuple):
-            for v in value:
+            if op.params[i] not in _LIST_PARAMS:
+                _not_a_tensor(op, args, i)
+            for nr, v in enumerate(value):
                 if isinstance(v, Tensor):
                     found.append(v)
                     keys |= v._keys
+                elif op.params[i] == "tensors":
+                    raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(v).__name__}")
         elif value is None and (i in op.optional or not op.public):
             continue
         elif not isinstance(value, _NUMBERS) or i in op.only_tensors:
@@ -393,6 +397,8 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
     return found, keys
 
 
+#: Parameters of ops that are lists of tensors.
+_LIST_PARAMS = ("tensors", "indices")
 _NUMBERS = (int, float, complex, np.generic)
 _EMPTY_LIST = {
     "cat": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
@@ -719,8 +725,7 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
         raise dtypes.cast_error(found.dtype, out._array.dtype)
     if op.checks_overlap:
         assert_no_overlap(out, (out, *args))
-    if found.shape != out._array.shape:
-        _resize_output(out, found.shape)
+    resize_output(out, found.shape)
     np.copyto(out._array, found, casting="unsafe")
     out._storage[0] += 1
     if keys & ADINPLACEORVIEW:
@@ -730,8 +735,11 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     return out
 
 
-def _resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
-    if out._array.size:
+def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> None:
+    """Give `out` the shape of a result, in a new storage if it has another; counts as no write."""
+    if out._array.shape == shape:
+        return
+    if out._array.size and warn:
         import warnings
 
         warnings.warn(

@@ -199,6 +199,22 @@ def cast_error(source: np.dtype[Any], target: np.dtype[Any]) -> RuntimeError:
     )
 
 
+_C_NAMES = {"e": "c10::Half", "f": "float", "d": "double", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "i": "int"}
+
+
+def check_number(value: Any, target: np.dtype[Any]) -> None:
+    """RuntimeError if a number does not fit `target`: a complex one, or an integer out of range."""
+    if target.kind in "cb":
+        return
+    fits = not isinstance(value, complex | np.complexfloating) or value.imag == 0
+    if fits and target.kind in "iu" and isinstance(value, int | np.integer):
+        limits = np.iinfo(target)
+        fits = (-limits.max if target.kind == "u" else limits.min) <= value <= limits.max
+    if not fits:
+        name = _C_NAMES.get(target.char, "int64_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 class Size(tuple[int, ...]):
     """A shape."""
 
@@ -248,6 +264,12 @@ def wrap_dim(dim: int, ndim: int) -> int:
     -1, 0.
     """
     n = ndim or 1
-    if not -n <= dim < n:
+    try:
+        inside = -n <= dim < n
+    except TypeError:
+        from guardfix.runtime_shim.arguments import not_an_int
+
+        raise not_an_int(dim) from None
+    if not inside:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim + n if dim < 0 else dim

@@ -69,7 +69,17 @@ def decorate(make: Callable[[], Any], function: F) -> F:
         return generator  # type: ignore[return-value]
 
     if inspect.isclass(function):
-        raise TypeError(f"cannot decorate the class {function.__name__} with a guard; decorate its methods")
+        import warnings
+
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+            "the `__init__` method and nothing else.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        made = function
+        function = lambda *args, **kwargs: made(*args, **kwargs)  # type: ignore[assignment]  # noqa: E731
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +95,7 @@ class _GradMode(_Guard):
     enabled = True
 
     def __new__(cls, orig_func: Any = None) -> Any:
-        if orig_func is not None and callable(orig_func):  # `@torch.no_grad` without parentheses
+        if orig_func is not None:  # `@torch.no_grad` without parentheses
             return decorate(cls, orig_func)
         return object.__new__(cls)
 
@@ -161,7 +171,7 @@ class inference_mode(_Guard):
     """Inference mode on, or with False off: `inference_mode(False)` also turns grad mode on."""
 
     def __new__(cls, mode: Any = True) -> Any:
-        if callable(mode) and not isinstance(mode, bool):  # `@torch.inference_mode` without parentheses
+        if not isinstance(mode, bool):  # `@torch.inference_mode` without parentheses
             return decorate(cls, mode)
         return object.__new__(cls)
 

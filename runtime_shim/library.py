@@ -9,11 +9,13 @@ torch.ops.mylib.scale(x, 2.0)
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.kernels import FUNCTIONS
+from guardfix.runtime_shim.names import missing
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 
 #: In the order in which the dispatcher tries them.
@@ -75,6 +77,9 @@ class CustomOp:
     @property
     def default(self) -> CustomOp:
         return self
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.name}"
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self.namespace}.{self.name}')>"
@@ -140,10 +145,10 @@ class Library:
             target.composite = fn
         elif key in _KEYS:
             if _KEYS[key] in target.kernels:
-                raise RuntimeError(
-                    "This is not allowed since there's already a kernel registered from python overriding "
-                    f"{name}'s behavior "
-                    f"for {key} dispatch key and {self.ns} namespace."
+                warnings.warn(
+                    f"Overriding a previously registered kernel of {self.ns}::{name} for the dispatch key {key}",
+                    UserWarning,
+                    stacklevel=2,
                 )
             target.kernels[_KEYS[key]] = fn
         else:
@@ -171,8 +176,19 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
     (lib or Library(namespace, "FRAGMENT")).define(name + schema)
 
 
-def impl(qualname: str, types: Any = "default", func: Any = None, *, lib: Library | None = None) -> Any:
-    """Register a kernel for a device type ("cpu", "default") or dispatch key; usable as a decorator."""
+def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Library | None = None) -> Any:
+    """Register a kernel for a device type ("cpu", "default") or dispatch key; usable as a decorator.
+
+    `impl(library, name, dispatch_key)` decorates a kernel of an op of that Library.
+    """
+    if isinstance(qualname, Library):
+        library, op_name, key = qualname, types, func or ""
+
+        def implement(function: Callable[..., Any]) -> Callable[..., Any]:
+            library.impl(op_name, function, key)
+            return function
+
+        return implement
     namespace, name = _split(qualname)
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -230,3 +246,7 @@ class _Ops:
 
 
 ops = _Ops()
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("torch.library", name)

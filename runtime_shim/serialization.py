@@ -12,15 +12,15 @@ from guardfix.runtime_shim._tensor import address, meta_of, new_tensor, requires
 from guardfix.runtime_shim.kernels import Tensor
 
 
-def _copied(t: Tensor) -> Tensor:
-    """A copy with a storage of its own: the fill of a fresh storage counts as one write, as in PyTorch."""
-    made = new_tensor(t._array.copy("K"))
-    if made._version_counter is not None:
-        made._version_counter[0] += 1
+def _copied(t: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A tensor in a copy of the storage, which all that shared the storage share again."""
+    storage, window = _storage_and_window(t)
+    if id(storage) not in memo:
+        memo[id(storage)] = [0, storage[1].copy("K")]
+        memo.setdefault(id(memo), []).append(storage)  # keeps it alive, as copy does
+    made = rebuild(memo[id(storage)], window, requires_grad(t), "Tensor", {})
     if type(t) is not Tensor:
         made.__class__ = type(t)
-    if requires_grad(t):
-        meta_of(made).requires_grad = True
     return made
 
 
@@ -29,8 +29,7 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
     if id(t) in memo:
         return memo[id(t)]
-    made = _copied(t)
-    memo[id(t)] = made
+    made = memo[id(t)] = _copied(t, memo)
     if t.grad is not None:
         meta_of(made).grad = deepcopy(t.grad, memo)
     if t.__dict__:
@@ -75,15 +74,18 @@ def _class(kind: str) -> type[Tensor]:
     return found
 
 
-def reduce(t: Tensor) -> Any:
-    """What pickle stores: functions and data of the shim alone, whatever name the shim was imported under."""
+def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
+    """The tensor's storage and where the tensor lies in it; a copy if the storage has another dtype."""
     root, array = t._storage[1], t._array
     if root.dtype == array.dtype and (root.flags.c_contiguous or root.flags.f_contiguous):
-        window = (array.shape, array.strides, address(array) - address(root) if array.size else 0)
-        storage = t._storage
-    else:
-        array = np.array(array)
-        window, storage = (array.shape, array.strides, 0), [0, array]
+        return t._storage, (array.shape, array.strides, address(array) - address(root) if array.size else 0)
+    array = np.array(array)
+    return [0, array], (array.shape, array.strides, 0)
+
+
+def reduce(t: Tensor) -> Any:
+    """What pickle stores: functions and data of the shim alone, whatever name the shim was imported under."""
+    storage, window = _storage_and_window(t)
     cls = type(t)
     kind = cls.__name__ if cls.__module__.startswith("torch") else "Tensor"
     made = rebuild, (storage, window, requires_grad(t), kind, dict(t.__dict__))

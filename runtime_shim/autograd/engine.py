@@ -165,6 +165,9 @@ def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
                 if found is not None:
                     if not isinstance(found, Tensor):
                         raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+                    if found._array.shape != buffer[nr]._array.shape:  # type: ignore[union-attr]
+                        name = getattr(hook, "__name__", "<unknown>")
+                        raise RuntimeError(f"hook '{name}' has changed the size of value")
                     buffer[nr] = found
 
 

@@ -112,7 +112,7 @@ class _Context(Node):
                     )
                 continue
             if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
             result.append(g)
         return result
 
@@ -180,9 +180,10 @@ class Function(metaclass=_FunctionMeta):
             bound.apply_defaults()
             args, kwargs = bound.args, {}
         ctx: Any = cls._backward_cls()
-        tensors = [a for a in args if isinstance(a, Tensor)]
-        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in args)
-        ctx.tensor_inputs = tuple(isinstance(a, Tensor) for a in args)
+        inputs = (*args, *kwargs.values())
+        tensors = [a for a in inputs if isinstance(a, Tensor)]
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in inputs)
+        ctx.tensor_inputs = tuple(isinstance(a, Tensor) for a in inputs)
         state = tls.state
         executable = state.grad_mode and any(ctx.needs_input_grad)
         edges: list[Edge | None] = [gradient_edge(t) for t in tensors] if executable else []

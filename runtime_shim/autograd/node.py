@@ -160,6 +160,9 @@ class AccumulateGrad(Node):
     def apply(self, grads: Grads) -> Grads:
         raise AssertionError("the engine accumulates")
 
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
 
 def accumulator_of(t: Tensor) -> Node:
     meta = t._meta or meta_of(t)

@@ -9,16 +9,19 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor
-from guardfix.runtime_shim.arguments import public_call
+from guardfix.runtime_shim.arguments import public_call, wrong_type
 from guardfix.runtime_shim.device import check_device
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op, resize_output
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
 from guardfix.runtime_shim.state import tls
 
 
-def finish(array: Any, requires_grad: bool = False) -> Tensor:
-    """A fresh tensor, with the flag set if asked for."""
+def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
+    """A fresh tensor, with the flag set if asked for, or `out` with the values."""
+    if out is not None:
+        resize_output(out, array.shape, warn=False)
+        return out.copy_(new_tensor(array))
     made = new_tensor(array)
     if requires_grad:
         if made._array.dtype.kind not in "fc":
@@ -75,10 +78,10 @@ def _filled(name: str, make: Any) -> None:
         if not size:
             some_ints(size, "size")
         found = make(_shape(size), _numpy_dtype(dtype))
-        if out is not None:
-            out.resize_(found.shape)
-            return out.copy_(new_tensor(found))
-        return finish(found, requires_grad)
+        if out is not None and name == "empty":
+            resize_output(out, found.shape, warn=False)
+            return out
+        return finish(found, requires_grad, out)
 
     def like(
         input: Tensor,
@@ -90,6 +93,8 @@ def _filled(name: str, make: Any) -> None:
         memory_format: Any = None,
     ) -> Tensor:
         check_device(device)
+        if not isinstance(input, Tensor):
+            raise wrong_type(f"{name}_like", "input", 1, input)
         array = input._array
         target = np.empty_like(array, dtype=_numpy_dtype(dtype, array.dtype), subok=False)
         if name in _VALUES:
@@ -150,7 +155,7 @@ def full(
         kind = type(fill_value).__name__
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     found = np.full(_shape((size,)), fill_value, _numpy_dtype(dtype, dtypes.of_number(fill_value)))
-    return finish(found, requires_grad)
+    return finish(found, requires_grad, out)
 
 
 @composite("full_like", method=False)
@@ -366,7 +371,7 @@ def arange(
         found = np.arange(start, end, step).astype(target)
     else:
         found = (start + np.arange(count) * step).astype(target)
-    return finish(found, requires_grad)
+    return finish(found, requires_grad, out)
 
 
 @composite("linspace", method=False)
@@ -379,9 +384,12 @@ def linspace(
     requires_grad: bool = False,
     device: Any = None,
     layout: Any = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     check_device(device)
-    return finish(np.linspace(start, end, steps).astype(_numpy_dtype(dtype)), requires_grad)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return finish(np.linspace(start, end, steps).astype(_numpy_dtype(dtype)), requires_grad, out)
 
 
 @composite("logspace", method=False)
@@ -406,9 +414,10 @@ def eye(
     requires_grad: bool = False,
     device: Any = None,
     layout: Any = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     check_device(device)
-    return finish(np.eye(n, m, dtype=_numpy_dtype(dtype)), requires_grad)
+    return finish(np.eye(n, m, dtype=_numpy_dtype(dtype)), requires_grad, out)
 
 
 # -- copies
@@ -591,7 +600,7 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def _random(name: str, draw: Any) -> None:
+def _random(name: str, draw: Any, refusal: str) -> None:
     def create(
         *size: Any,
         dtype: dtypes.dtype | None = None,
@@ -601,7 +610,10 @@ def _random(name: str, draw: Any) -> None:
         layout: Any = None,
     ) -> Tensor:
         check_device(device)
-        return finish(draw(_shape(size)).astype(_numpy_dtype(dtype)), requires_grad)
+        target = _numpy_dtype(dtype)
+        if target.kind not in "fc":
+            raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
+        return finish(draw(_shape(size)).astype(target), requires_grad)
 
     def like(
         input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, device: Any = None
@@ -615,8 +627,8 @@ def _random(name: str, draw: Any) -> None:
     composite(f"{name}_like", method=False)(like)
 
 
-_random("rand", lambda shape: np.asarray(generator().random(shape)))
-_random("randn", lambda shape: np.asarray(generator().standard_normal(shape)))
+_random("rand", lambda shape: np.asarray(generator().random(shape)), "check_uniform_bounds")
+_random("randn", lambda shape: np.asarray(generator().standard_normal(shape)), "normal_kernel_cpu")
 
 
 @composite("randint", method=False)
@@ -631,6 +643,8 @@ def randint(
 ) -> Tensor:
     if size is None:
         low, high, size = 0, low, high
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return finish(
         generator().integers(low, high, _shape((size,))).astype(_numpy_dtype(dtype or dtypes.int64)),
         requires_grad,

@@ -712,7 +712,6 @@ def _operator(name: str, call: Any) -> Any:
 
 for _name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne"):
     attach(f"__{_name}__", FUNCTIONS[_name].operator)  # type: ignore[attr-defined]
-attach("__hash__", object.__hash__)
 attach("__truediv__", true_divide.operator)  # type: ignore[attr-defined]
 attach("__radd__", add.operator)  # type: ignore[attr-defined]
 attach("__rmul__", mul.operator)  # type: ignore[attr-defined]
@@ -739,7 +738,15 @@ for _name, _function in {
     attach(f"__{_name}__", _operator(f"__{_name}__", FUNCTIONS[_function]))
     attach(f"__r{_name}__", _operator(f"__r{_name}__", FUNCTIONS[_function]))
     attach(f"__i{_name}__", _operator(f"__i{_name}__", getattr(Tensor, _function + "_")))
-attach("__invert__", FUNCTIONS["bitwise_not"])
+
+
+def _invert(self: Tensor) -> Tensor:
+    if self._array.dtype.kind in "fc":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return FUNCTIONS["bitwise_not"](self)
+
+
+attach("__invert__", _invert)
 
 
 def _rtruediv(self: Tensor, other: Any) -> Any:

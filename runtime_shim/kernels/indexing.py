@@ -13,6 +13,7 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, allocate, requires_grad
+from guardfix.runtime_shim.arguments import wrong_type
 from guardfix.runtime_shim.dispatch import (
     FUNCTIONS,
     Op,
@@ -103,6 +104,8 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
     """Write `values` where the index tensors point; with `accumulate`, add, each repetition counting."""
     if not isinstance(values, Tensor):
         values = FUNCTIONS["tensor"](values, dtype=self.dtype)
+    if not isinstance(indices, list | tuple):
+        raise wrong_type("index_put_", "indices", 2, indices, "tuple of Tensors")
     indices = tuple(indices)
     args = (self, indices, values, accumulate)
     tensors, keys = arguments_of(INDEX_PUT, args)
@@ -343,9 +346,8 @@ def _value_tensor(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, int | float | complex | np.generic):
+        dtypes.check_number(value, self._array.dtype)
         return FUNCTIONS["tensor"](value, dtype=self.dtype)
-    if isinstance(value, np.ndarray | list | tuple):
-        return FUNCTIONS["tensor"](value)
     raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor")
 
 

@@ -90,6 +90,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         )
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise invalid_combination("fill_", (value,))
+    if not isinstance(value, Tensor):
+        dtypes.check_number(value, self._array.dtype)
     args = (self, value)
     tensors, keys = arguments_of(chosen, args)
     number: Any = value._array if isinstance(value, Tensor) else value

@@ -8,7 +8,8 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, requires_grad
-from guardfix.runtime_shim.dispatch import attach, composite, op
+from guardfix.runtime_shim.arguments import wrong_type
+from guardfix.runtime_shim.dispatch import attach, composite, op, resize_output
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.elementwise import conj
 from guardfix.runtime_shim.kernels.views import expand_array
@@ -17,6 +18,9 @@ from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 def _same_dtype(name: str, a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
+        if name == "addmm":
+            names = f"{dtypes.of(a).scalar_name} and {dtypes.of(b).scalar_name}"
+            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names}")
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {dtypes.of(a).short} != {dtypes.of(b).short}"
         )
@@ -163,7 +167,7 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
     if not isinstance(other, Tensor):
         if is_operator:
             return NotImplemented
-        raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        raise wrong_type("matmul", "other", 2, other)
     if out is not None:
         return _into(self, other, out)
     a, b = self._array.ndim, other._array.ndim
@@ -194,8 +198,7 @@ def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
         found = matmul(self, other)
     finally:
         state.grad_mode = grad_mode
-    if out._array.shape != found._array.shape:
-        out.resize_(found._array.shape)
+    resize_output(out, found._array.shape)
     return out.copy_(found)
 
 

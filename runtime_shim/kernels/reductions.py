@@ -242,6 +242,7 @@ def _pair(name: str) -> Any:
     make: Any = namedtuple  # as torch.return_types has them
     made = make(name, ["values", "indices"])
     made.__module__ = "torch.return_types"
+    made.__repr__ = lambda pair: f"torch.return_types.{name}(\nvalues={pair[0]!r},\nindices={pair[1]!r})"
     return lambda results: made(*results)
 
 

@@ -45,7 +45,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     """Limit every element of the gradients to [-clip_value, clip_value], in place."""
     with no_grad():
         for g in _gradients(parameters):
-            g.clamp_(-float(clip_value), float(clip_value))
+            g.clamp_(min=-float(clip_value)).clamp_(max=float(clip_value))
 
 
 def parameters_to_vector(parameters: Any) -> Tensor:
