@@ -69,8 +69,9 @@ _POOL = re.compile(
 
 @RULE.check_file
 def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
+    guarded = {use.function for use in facts.guard_uses} - {None}
     for index, function in enumerate(facts.functions):
-        if not function.is_lambda or function.macro is not None:
+        if not function.is_lambda or function.macro is not None or function.parent not in guarded:
             continue
         start = thread_start(function, facts)
         if start is None:
