@@ -17,18 +17,18 @@ from .parse import language
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
+# Kinds of nodes and next to no conditions: the bindings need three times as long to prepare patterns with fields.
 _QUERY = """
 (function_definition) @function
 (lambda_expression) @lambda
-(class_specifier body: (_)) @class
-(struct_specifier body: (_)) @class
+(class_specifier) @class
+(struct_specifier) @class
 (enum_specifier name: (_)) @class
 (call_expression) @call
 (assignment_expression) @assignment
 (init_declarator) @declarator
-(declaration declarator: [(identifier) (array_declarator) (pointer_declarator) (reference_declarator)] @plain)
+(declaration) @declaration
 (expression_statement . (identifier) @bare .)
-(declaration declarator: (function_declarator)) @vexing
 (return_statement) @return
 (delete_expression) @delete
 (field_initializer) @initializer
@@ -39,6 +39,9 @@ _QUERY = """
 (preproc_def) @macro
 (preproc_function_def) @macro
 """
+
+_PLAIN = frozenset({"identifier", "array_declarator", "pointer_declarator", "reference_declarator"})
+"""Declarators that give a name and no value."""
 
 _LONG = 200
 """Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
@@ -127,6 +130,8 @@ class Reading:
     def _read_classes(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if body is None and node.type != "enum_specifier":
+                continue  # only named: `struct Net* net;`
             written = self.written(name) if name is not None else ""
             bases = next((child for child in node.children if child.type == "base_class_clause"), None)
             members, methods = self._members(body, written) if body is not None else ((), False)
@@ -302,21 +307,21 @@ class Reading:
             left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
             if left is not None and right is not None:
                 self._add_assignment(node, left, right, True, "=")
-
-        for node in captures.get("plain", ()):
-            # `Tensor out;` and `float data[3];` give a name without a value.
-            match = re.match(r"[&*]*(\w+)", self.written(node))
-            if match is not None:
-                function = self.function_at(node.start_byte + self.shift)
-                self.assignments.append(Assignment(match[1], True, "=", "", self.span(node), function))
-        for node in captures.get("vexing", ()):
-            # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
-            declarator = node.child_by_field_name("declarator")
-            name = declarator.child_by_field_name("declarator") if declarator is not None else None
-            given = declarator.child_by_field_name("parameters") if declarator is not None else None
+        for node in captures.get("declaration", ()):
             in_body = node.parent is not None and node.parent.type == "compound_statement"
-            if name is not None and given is not None and given.named_children and in_body:
-                self._add_assignment(node, name, given, True, "=")
+            for declarator in node.children_by_field_name("declarator"):
+                if declarator.type in _PLAIN:
+                    # `Tensor out;` and `float data[3];` give a name without a value.
+                    match = re.match(r"[&*]*(\w+)", self.written(declarator))
+                    if match is not None:
+                        function = self.function_at(declarator.start_byte + self.shift)
+                        self.assignments.append(Assignment(match[1], True, "=", "", self.span(declarator), function))
+                elif declarator.type == "function_declarator" and in_body:
+                    # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
+                    name = declarator.child_by_field_name("declarator")
+                    given = declarator.child_by_field_name("parameters")
+                    if name is not None and given is not None and given.named_children:
+                        self._add_assignment(node, name, given, True, "=")
 
     def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
         function = self.function_at(node.start_byte + self.shift)
