@@ -18,12 +18,15 @@ _DEFINE = re.compile(
     re.MULTILINE,
 )
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_OPENING = re.compile(rb"\s*\(")
 _COMMENT = re.compile(rb'(?P<literal>"(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/|\\\r?\n', re.DOTALL)
 _TOKEN = re.compile(rb'"(?:\\.|[^"\\\n])*"|(?<!#)#(?!#)\s*(?P<text>\w+)|(?P<word>\w+)')
 _PASTE = re.compile(rb"\s*##\s*")
 _DEPTH = 6
-_SIZE = 200_000
-"""A macro that grows beyond this is left as it is written."""
+_SIZE = 50_000
+_EXPANSIONS = 5_000
+"""Macros can grow without bounds. Beyond so many levels, bytes and invocations they are left as they are written."""
 
 
 class Definition(NamedTuple):
@@ -46,9 +49,9 @@ def definitions(text: bytes, code: bytes) -> dict[bytes, Definition]:
     return found
 
 
-def without_definitions(code: bytes) -> bytes:
-    """The code with every `#define` blanked."""
-    return _DEFINE.sub(lambda match: bytes(byte if byte in b"\r\n" else 0x20 for byte in match.group()), code)
+def without_directives(code: bytes) -> bytes:
+    """The code with every directive blanked, `#define` and all."""
+    return _DIRECTIVE.sub(lambda match: bytes(byte if byte in b"\r\n" else 0x20 for byte in match.group()), code)
 
 
 def _plain(body: bytes) -> bytes:
@@ -56,54 +59,80 @@ def _plain(body: bytes) -> bytes:
     return _COMMENT.sub(lambda match: match["literal"] or b" ", body).strip()
 
 
-def expansions(text: bytes, code: bytes, span: Span, macros: Macros) -> Iterator[tuple[Span, bytes]]:
-    """(where it stands, what it becomes) of every macro that the span invokes outside directives."""
-    names = _names_of(macros)
-    if names is None:
+def expansions(
+    text: bytes, code: bytes, span: Span, macros: Macros, sought: re.Pattern[bytes]
+) -> Iterator[tuple[Span, bytes]]:
+    """(where it stands, what it becomes) of the macros invoked in the span that may become what is sought.
+
+    `code` has neither directives nor comments.
+    """
+    reaching = _reaching(macros, sought)
+    if not reaching:
         return
-    directives = [match.span() for match in _DIRECTIVE.finditer(code, *span)]
-    for place, name, arguments in _invocations(text, code, span, names, macros):
-        if not any(low <= place.start < high for low, high in directives):
-            yield place, _expand(name, arguments, macros, frozenset(), [])
+    work = _Work(macros)
+    for place, name, arguments in _invocations(text, code, span, work):
+        if _reaches(name, arguments, reaching):
+            yield place, _expand(name, arguments, work, frozenset())
 
 
 def invocations(text: bytes, code: bytes, wanted: frozenset[str], macros: Macros) -> tuple[Invocation, ...]:
     """With which arguments the file invokes the wanted macros, whether they are its own, directly or through others."""
-    known = {**{name.encode(): Definition((), b"") for name in wanted}, **macros}
-    names = _names_of(known)
-    if names is None:
-        return ()
-    directives = [match.span() for match in _DIRECTIVE.finditer(code)]
+    names = {name.encode() for name in wanted}
+    work = _Work({**{name: Definition((), b"") for name in names}, **macros})
+    reaching = _reaching(macros, re.compile(rb"\b(?:" + b"|".join(map(re.escape, sorted(names))) + rb")\b")) | names
     found = []
-    for place, name, arguments in _invocations(text, code, Span(0, len(code)), names, known):
-        if any(low <= place.start < high for low, high in directives):
+    for place, name, arguments in _invocations(text, code, Span(0, len(code)), work):
+        if not _reaches(name, arguments, reaching):
             continue
-        made: list[tuple[bytes, tuple[bytes, ...]]] = []
-        _expand(name, arguments, known, frozenset(), made)
+        work.made.clear()
+        _expand(name, arguments, work, frozenset())
         found += [
             Invocation(macro.decode(), tuple(argument.decode("utf-8", "replace") for argument in given), place)
-            for macro, given in made
-            if macro.decode() in wanted
+            for macro, given in work.made
+            if macro in names
         ]
     return tuple(found)
 
 
-def _names_of(macros: Macros) -> re.Pattern[bytes] | None:
-    if not macros:
-        return None
-    return re.compile(rb"\b(?:" + b"|".join(map(re.escape, sorted(macros, key=len, reverse=True))) + rb")\b")
+class _Work:
+    """The macros of one file, and how much was done with them."""
+
+    def __init__(self, macros: Macros) -> None:
+        self.macros = macros
+        self.left = _EXPANSIONS
+        self.made: list[tuple[bytes, tuple[bytes, ...]]] = []
+        """(macro, arguments) of every invocation that was expanded."""
+
+
+def _reaching(macros: Macros, sought: re.Pattern[bytes]) -> frozenset[bytes]:
+    """The macros that become what is sought, directly or through others."""
+    found = {name for name, macro in macros.items() if sought.search(macro.body)}
+    words = {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()} if found else {}
+    size = 0
+    while size != len(found):
+        size = len(found)
+        found |= {name for name, used in words.items() if not used.isdisjoint(found)}
+    return frozenset(found)
+
+
+def _reaches(name: bytes, arguments: tuple[bytes, ...], reaching: frozenset[bytes]) -> bool:
+    """Whether an invocation is of such a macro, or hands one on: `FOR_EACH_OP(REGISTER)`."""
+    return name in reaching or any(not reaching.isdisjoint(_WORD.findall(argument)) for argument in arguments)
 
 
 def _invocations(
-    text: bytes, code: bytes, span: Span, names: re.Pattern[bytes], macros: Macros
+    text: bytes, code: bytes, span: Span, work: _Work, hidden: frozenset[bytes] = frozenset()
 ) -> Iterator[tuple[Span, bytes, tuple[bytes, ...]]]:
     position = span.start
-    while (match := names.search(code, position, span.end)) is not None:
+    while (match := _WORD.search(code, position, span.end)) is not None:
         position = match.end()
-        if macros[match.group()].parameters is None:
+        macro = work.macros.get(match.group())
+        if macro is None or match.group() in hidden:
+            continue
+        if macro.parameters is None:
             yield Span(*match.span()), match.group(), ()
             continue
-        opening = re.compile(rb"\s*\(").match(code, match.end())
+        opening = _OPENING.match(code, match.end())
         end = closing(code, opening.end() - 1) if opening is not None else None
         if opening is None or end is None:
             continue  # without brackets it is no invocation
@@ -112,29 +141,21 @@ def _invocations(
         position = end
 
 
-def _expand(
-    name: bytes,
-    arguments: tuple[bytes, ...],
-    macros: Macros,
-    within: frozenset[bytes],
-    made: list[tuple[bytes, tuple[bytes, ...]]],
-) -> bytes:
-    """What an invocation becomes; every invocation on the way is added to `made`."""
-    made.append((name, arguments))
-    definition = macros[name]
-    result = _substitute(definition, arguments)
+def _expand(name: bytes, arguments: tuple[bytes, ...], work: _Work, within: frozenset[bytes]) -> bytes:
+    """What an invocation becomes."""
+    work.made.append((name, arguments))
+    work.left -= 1
+    result = _substitute(work.macros[name], arguments)
     within = within | {name}
-    rest = {other: macro for other, macro in macros.items() if other not in within}
-    names = _names_of(rest)
-    if names is None or len(within) > _DEPTH or len(result) > _SIZE:
+    if len(within) > _DEPTH or len(result) > _SIZE:
         return result
     code = code_only(result)
     pieces, end = [], 0
-    for place, inner, given in _invocations(result, code, Span(0, len(result)), names, rest):
-        pieces += [result[end : place.start], _expand(inner, given, rest, within, made)]
-        end = place.end
-        if sum(map(len, pieces)) > _SIZE:
+    for place, inner, given in _invocations(result, code, Span(0, len(result)), work, within):
+        if work.left <= 0:
             break
+        pieces += [result[end : place.start], _expand(inner, given, work, within)]
+        end = place.end
     return b"".join([*pieces, result[end:]])
 
 

@@ -124,9 +124,9 @@ def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
 def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invocation, ...]:
     if not wanted:
         return ()
-    from .expansion import definitions, invocations
+    from .expansion import definitions, invocations, without_directives
 
-    return invocations(text, code, wanted, definitions(text, code))
+    return invocations(text, without_directives(code), wanted, definitions(text, code))
 
 
 def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:

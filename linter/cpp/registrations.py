@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..facts import Registration, Span
-from .expansion import Macros, definitions, expansions, split_arguments, without_definitions
+from .expansion import Macros, definitions, expansions, split_arguments, without_directives
 from .mask import closing, code_only
 
 _LIBRARY = re.compile(
@@ -52,7 +52,7 @@ def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     """`code` is `text` with comments and string contents blanked."""
     macros = definitions(text, code)
     if macros:
-        code = without_definitions(code)  # a macro's body registers what its invocations say
+        code = without_directives(code)  # a macro's body registers what its invocations say
     found = [*_libraries(text, code, macros), *_variables(text, code), *_operators(text, code)]
     for place, expanded in _whole_registrations(text, code, macros):
         inner = code_only(expanded)
@@ -63,10 +63,9 @@ def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
 
 def _whole_registrations(text: bytes, code: bytes, macros: Macros) -> Iterator[tuple[Span, bytes]]:
     """Invocations of the file's macros that become `TORCH_LIBRARY_IMPL(…) { … }` and the like."""
-    if any(_WHOLE.search(macro.body) for macro in macros.values()):
-        for place, expanded in expansions(text, code, Span(0, len(code)), macros):
-            if _WHOLE.search(expanded):
-                yield place, expanded
+    for place, expanded in expansions(text, code, Span(0, len(code)), macros, _WHOLE):
+        if _WHOLE.search(expanded):
+            yield place, expanded
 
 
 def _libraries(text: bytes, code: bytes, macros: Macros) -> Iterator[Registration]:
@@ -153,7 +152,7 @@ def _macro_statements(
     text: bytes, code: bytes, block: Span, macros: Macros, namespace: str, key: str
 ) -> Iterator[Registration]:
     """Registrations by macros: the file's own are expanded; of others the last argument is the function."""
-    for place, expanded in expansions(text, code, block, macros):
+    for place, expanded in expansions(text, code, block, macros, _METHOD):
         inner = code_only(expanded)
         for registration in _calls(expanded, inner, Span(0, len(expanded)), namespace, key):
             yield replace(registration, span=place)

@@ -154,6 +154,16 @@ def test_registrations(text: str, found: set[tuple[str, str, str]]) -> None:
     assert {(r.function, r.key, r.operator) for r in find_registrations(data, code_only(data))} == found
 
 
+def test_macros_that_double_at_every_level_are_left_alone() -> None:
+    lines = [f"#define M{i}(x) M{(i + 1) % 300}(x) M{(i + 2) % 300}(x)" for i in range(300)]
+    lines += ["#define M7(x) M8(x) R(x)", "#define R(k) TORCH_LIBRARY_IMPL(ns, k, m) { m.impl(#k, f); }"]
+    lines += [*(f"M{i}(CPU)" for i in range(300)), 'TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.impl("op", g); }']
+    data = "\n".join(lines).encode()
+    assert ("g", "Autograd", "op") in {
+        (r.function, r.key, r.operator) for r in find_registrations(data, code_only(data))
+    }
+
+
 CONDITIONS = [
     ("TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR >= 10", False),
     ("TORCH_VERSION_MAJOR >= 2", True),
