@@ -48,9 +48,12 @@ def write(rewritten: Rewrite) -> None:
             with contextlib.suppress(PermissionError):  # only root may give files away
                 os.chown(temporary, before.st_uid, before.st_gid)
         os.replace(temporary, target)
-    except OSError as error:
-        os.unlink(temporary)
-        raise NotWritten(error.strerror or str(error)) from None
+    except BaseException as error:  # Ctrl-C, too, leaves nothing behind
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise NotWritten(error.strerror or str(error)) from None
+        raise
     if hasattr(os, "O_DIRECTORY"):
         directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -8,12 +8,26 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; ends the process with its exit status."""
-    from .quick import is_clean
+    """Run the command line; ends the process with its exit status, which is 130 when it was interrupted."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        sys.stderr.write("guardfix: interrupted\n")
+        sys.exit(130)
 
+
+def _main() -> None:
+    from .quick import is_clean
+    from .streams import cannot_go_on, open_streams
+
+    open_streams()
     answer = is_clean(sys.argv[1:])
     if answer is not None:
-        sys.stdout.write(answer)
+        try:
+            sys.stdout.write(answer)
+            sys.stdout.flush()
+        except OSError as error:
+            sys.exit(cannot_go_on(error))
         return
     from .cli import run
 

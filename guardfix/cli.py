@@ -9,6 +9,8 @@ import sys
 import click
 
 from . import __version__
+from .options import did_you_mean
+from .streams import cannot_go_on
 
 
 class _Commands(click.Group):
@@ -24,6 +26,15 @@ class _Commands(click.Group):
         module = importlib.import_module(f"{__package__}.commands.{name}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            guess = did_you_mean(args[0], self.list_commands(context))
+            raise click.UsageError(f"{error.message.rstrip('.')}{guess or '.'}", context) from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -41,20 +52,39 @@ def cli() -> None:
 
 
 def run() -> None:
-    """Run the command line. Internal errors end with status 2, as every failed run does."""
+    """Run the command line, and end the process with its status: 2 when the run failed.
+
+    Raises `KeyboardInterrupt` when it was interrupted.
+    """
     try:
-        cli(prog_name="guardfix")
-    except BrokenPipeError:
-        # The reader (`| head`) has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(2)
-    except Exception as error:  # the last resort: nothing may look like findings that is none
+        sys.exit(cli(prog_name="guardfix", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
         if os.environ.get("GUARDFIX_TRACEBACK"):
             raise
-        click.echo(
-            f"guardfix: internal error: {type(error).__name__}: {error}\n"
-            "This is a bug in guardfix. Set GUARDFIX_TRACEBACK=1 to see where, and report it with the file that "
-            "caused it.",
-            err=True,
-        )
-        sys.exit(2)
+        status = cannot_go_on(error) if isinstance(error, OSError) else _bug(error)
+    sys.exit(status)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error is but what an interrupted pool of processes left behind."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _bug(error: Exception) -> int:
+    """The exit status after an error that nobody foresaw: nothing may look like findings that is none."""
+    click.echo(
+        f"guardfix: internal error: {type(error).__name__}: {error}\n"
+        "This is a bug in guardfix. Set GUARDFIX_TRACEBACK=1 to see where, and report it with the file that "
+        "caused it.",
+        err=True,
+    )
+    return 2

@@ -69,8 +69,10 @@ def read_configuration(path: str) -> Configuration:
             table: Mapping[str, Any] = tomllib.load(file)
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, as TOML must be") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
     if os.path.basename(path) == "pyproject.toml":
         for name in ("tool", "guardfix"):
             table = table.get(name, {})
@@ -78,7 +80,7 @@ def read_configuration(path: str) -> Configuration:
                 raise BadConfiguration(f"{path}: `{name}` must be a table: settings stand below `[tool.guardfix]`")
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
-        raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; known are {', '.join(sorted(KEYS))}")
+        raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; the settings are {', '.join(sorted(KEYS))}")
     for key in _LISTS:
         if not _is_strings(table.get(key, [])):
             raise BadConfiguration(f"{path}: `{key}` must be a list of strings")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .config import BadConfiguration, Configuration, find_configuration, is_version, read_configuration
+from .streams import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,32 @@ _PROGRESS_FROM = 2000
 """With fewer files a run is over before a bar is any use."""
 
 
+class Failure(click.ClickException):
+    """A run that cannot be made; how the command is used is not the question."""
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` where something like it is known, else empty."""
+    from difflib import get_close_matches
+
+    names = {one.lower(): one for one in known}
+    close = [f"`{names[one]}`" for one in get_close_matches(given.lower(), names, n=2, cutoff=0.7)]
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def no_such_rule(given: str) -> str:
+    """What is said of a selector that selects nothing."""
+    from .linter.rule import rule_names
+
+    guess = did_you_mean(given, (one for rule in rule_names() for one in (rule.code, rule.name)))
+    return f"no rule is called `{given}`{guess or '; `guardfix rules` lists them'}"
+
+
 def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_version(value):
         raise click.BadParameter(f"`{value}` is no version; write 1.13 or 2.1.0")
@@ -36,7 +63,7 @@ def selection(command: F) -> F:
     """The paths, and what is looked at and for."""
     for option in reversed(
         (
-            click.argument("paths", nargs=-1, type=click.Path()),
+            click.argument("paths", nargs=-1, type=click.Path(readable=False)),
             click.option(
                 "--select",
                 multiple=True,
@@ -150,6 +177,8 @@ class Run:
     quiet: bool
     configuration: str
     """The configuration file, or empty."""
+    given: tuple[str, ...] = ()
+    """The rules' selectors that stand on the command line."""
 
 
 def run_from(arguments: dict[str, Any]) -> Run:
@@ -177,7 +206,15 @@ def run_from(arguments: dict[str, Any]) -> Run:
     arguments.pop("no_gitignore", None)
     arguments.pop("force_exclude", None)
     paths = tuple(arguments.pop("paths")) or (os.curdir,)
-    return Run(paths, options, _color(arguments.pop("color")), _width(), arguments.pop("quiet"), configuration.path)
+    return Run(
+        paths,
+        options,
+        _color(arguments.pop("color")),
+        _width(),
+        arguments.pop("quiet"),
+        configuration.path,
+        (*select, *ignore),
+    )
 
 
 def _configuration(path: str | None, isolated: bool) -> Configuration:
@@ -189,7 +226,7 @@ def _configuration(path: str | None, isolated: bool) -> Configuration:
     try:
         configuration = read_configuration(found)
     except BadConfiguration as error:
-        raise click.UsageError(str(error)) from None
+        raise Failure(str(error)) from None
     # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
     return configuration if path else replace(configuration, folder=os.path.dirname(found))
 
@@ -222,12 +259,13 @@ def check_with(run: Run) -> Report:
         with _progress(run.quiet) as progress:
             return check(run.paths, run.options, progress=progress)
     except NoSuchPath as error:
-        raise click.UsageError(f"no such file or folder: {error}") from None
+        raise Failure(f"no such file or folder: {error}") from None
     except BadPattern as error:
         where = "--exclude" if str(error) in run.options.exclude else run.configuration
-        raise click.UsageError(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
+        raise Failure(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
     except UnknownRule as error:
-        raise click.UsageError(f"no rule is called `{error}`; `guardfix rules` lists them") from None
+        where = "" if str(error) in run.given else f"{run.configuration}: "
+        raise Failure(f"{where}{no_such_rule(str(error))}") from None
 
 
 @contextmanager

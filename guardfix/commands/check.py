@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..options import check_with, choice_from, choosing, run_from, selection
+from ..streams import printable
 
 
 @click.command("check")
@@ -40,7 +41,7 @@ def command(**arguments: Any) -> None:
         outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
         failed = bool(outcome.failed)
         for line in outcome.lines():
-            click.echo(line, err=True)
+            click.echo(printable(line), err=True)
         report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
     if arguments["output_format"] == "json":
         from ..output.json import to_json

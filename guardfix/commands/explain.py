@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import click
 
 from ..linter.rule import Rule, UnknownRule, find_rule, load_rule, rule_names
+from ..options import Failure, no_such_rule
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -17,13 +18,13 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.argument("rule", shell_complete=_complete)
 def command(rule: str) -> None:
     """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md)."""
-    if rule == "ALL":
+    if rule.upper() == "ALL":
         click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     try:
         click.echo(find_rule(rule).documentation)
     except UnknownRule:
-        raise click.UsageError(f"no rule is called `{rule}`; `guardfix rules` lists them") from None
+        raise Failure(no_such_rule(rule)) from None
 
 
 def pages(rules: Iterable[Rule]) -> str:

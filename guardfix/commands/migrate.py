@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..options import check_with, choice_from, choosing, run_from, selection
+from ..streams import printable
 
 if TYPE_CHECKING:
     from ..linter.engine import Report
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command("migrate")
+@click.command("migrate", short_help="Show or apply the changes that migrate guards.")
 @selection
 @click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
 @choosing
@@ -38,7 +39,7 @@ def command(**arguments: Any) -> None:
     if arguments["apply"]:
         outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
         for line in outcome.lines():
-            click.echo(line, err=True)
+            click.echo(printable(line), err=True)
         if not run.quiet:
             done = {id(finding) for rewritten in outcome.written for finding, _ in rewritten.applied}
             _tell_rest(report, done, choice.unsafe)
@@ -52,7 +53,7 @@ def command(**arguments: Any) -> None:
     for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
         if rewritten.refused:
             refused += 1
-            click.echo(f"{rewritten.source.path}: left as it is: {rewritten.refused}", err=True)
+            click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
             continue
         changes += 1
         done |= {id(finding) for finding, _ in rewritten.applied}
@@ -61,10 +62,10 @@ def command(**arguments: Any) -> None:
             for_reading.append(rewritten.source)
     if not run.quiet:
         if changes and base != os.path.realpath(os.curdir):
-            click.echo(f"note: names in the diff start from {base}: apply it there", err=True)
+            click.echo(f"note: names in the diff start from {printable(base)}: apply it there", err=True)
         for source in for_reading:
             click.echo(
-                f"note: {source.path}: its diff is for reading: neither patch nor git apply takes "
+                f"note: {printable(source.path)}: its diff is for reading: neither patch nor git apply takes "
                 f"{source.encoding.upper()}; `--apply` writes it",
                 err=True,
             )
@@ -110,4 +111,4 @@ def _tell_rest(report: Report, done: Iterable[int], unsafe: bool) -> None:
             why = f"needs --unsafe: {fix.message}"
         else:
             continue
-        click.echo(f"{finding.path}:{start.row}:{start.column}: {finding.code} {why}", err=True)
+        click.echo(f"{printable(finding.path)}:{start.row}:{start.column}: {finding.code} {why}", err=True)

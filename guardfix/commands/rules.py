@@ -9,7 +9,7 @@ import click
 from ..linter.rule import load_rule, rule_names
 
 
-@click.command("rules")
+@click.command("rules", short_help="List every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How the list is printed.")
 def command(output_format: str) -> None:
     """List every rule: code, name, whether it is on by default, its fix, and what it says."""

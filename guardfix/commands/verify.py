@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import Choice, Run, check_with, choice_from, choosing_all, run_from, selection
+from ..options import Choice, Failure, Run, check_with, choice_from, choosing_all, run_from, selection
 
 if TYPE_CHECKING:
     from ..verification.migration import Migration
@@ -97,7 +97,7 @@ def command(**arguments: Any) -> None:
                 if not is_json:
                     _tell(result, run)
     except NoSuchPath as error:
-        raise click.UsageError(f"no such file or folder: {error}") from None
+        raise Failure(f"no such file or folder: {error}") from None
     except VerificationFailed as error:
         click.echo(f"guardfix verify: {error}", err=True)
         sys.exit(2)

@@ -28,7 +28,7 @@ def finding_object(finding: Finding, places: Places) -> dict[str, Any]:
         "name": finding.name,
         "message": finding.message,
         "severity": finding.severity.value,
-        "filename": finding.path,
+        "filename": _name(finding.path),
         "location": _location(start),
         "end_location": _location(places.end(finding.path, finding.span)),
         "decision": _decision(finding.decision),
@@ -47,6 +47,11 @@ def _noqa_row(finding: Finding, places: Places, start: Position) -> int:
     return start.row if end is None else source.row(end)
 
 
+def _name(path: str) -> str:
+    """A path as UTF-8, whatever the locale; bytes that are none keep their surrogates, as `os.fsdecode` gives them."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+
+
 def _location(position: Position) -> dict[str, int]:
     return {"row": position.row, "column": position.column}
 
@@ -59,7 +64,7 @@ def _decision(decision: Decision | None) -> dict[str, Any] | None:
         "replacement": decision.replacement,
         "confidence": decision.confidence.value,
         "evidence": [
-            {"message": decision.reason(evidence), "filename": evidence.path, "row": evidence.row}
+            {"message": decision.reason(evidence), "filename": _name(evidence.path), "row": evidence.row}
             for evidence in decision.evidence
         ],
     }

@@ -10,6 +10,7 @@ import click
 from ..linter.engine import Report
 from ..linter.findings import Applicability, Decision, Evidence, Finding, Severity
 from ..quick import passed
+from ..streams import printable
 from .layout import TAB, cells, frame, wrapped
 from .places import Places
 
@@ -21,7 +22,7 @@ def finding_text(finding: Finding, places: Places, *, color: bool, width: int | 
     """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
     style = partial(click.style) if color else (lambda text, **_: text)
     start = places.start(finding.path, finding.span)
-    place, mark = f"{finding.path}:{start.row}:{start.column}:", _mark(finding)
+    place, mark = f"{printable(finding.path)}:{start.row}:{start.column}:", _mark(finding)
     head = " ".join(filter(None, (place, finding.code, mark)))
     styled = " ".join(
         filter(
@@ -104,7 +105,7 @@ def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
 
 
 def _where(evidence: Evidence, path: str) -> str:
-    return f"line {evidence.row}" if evidence.path == path else f"{evidence.path}:{evidence.row}"
+    return f"line {evidence.row}" if evidence.path == path else f"{printable(evidence.path)}:{evidence.row}"
 
 
 def summary(report: Report, width: int | None = None) -> str:
@@ -131,9 +132,9 @@ def notes(report: Report) -> Iterator[str]:
     """What a reader should know about how files were read."""
     for facts in report.project:
         for note in facts.notes:
-            yield f"note: {facts.path}: {note}"
+            yield f"note: {printable(facts.path)}: {note}"
     if report.partial:
-        places = ", ".join(f"{facts.path}:{facts.error_row}" for facts in report.partial[:3])
+        places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
         more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
         yield f"note: {_count(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
     if report.suppressed:

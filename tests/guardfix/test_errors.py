@@ -1,0 +1,196 @@
+"""Trouble that a user meets: what is said, with which status, and that nothing is left half done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+KERNEL = """#include <torch/torch.h>
+
+class F{0} : public torch::autograd::Function<F{0}> {{
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x) {{
+    at::AutoNonVariableTypeMode g;
+    return f(x);
+  }}
+}};
+"""
+GUARDFIX = [sys.executable, "-m", "guardfix"]
+
+
+def shell(command: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash in which `guardfix` is the tool."""
+    line = f'guardfix() {{ "{sys.executable}" -m guardfix "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", line], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "kernel.cpp").write_text(KERNEL.format(0))
+    (tmp_path / "clean.cpp").write_text("int main() { return 0; }\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        pytest.param("chekc", "No such command 'chekc'; did you mean `check`?", id="a command"),
+        pytest.param("check --selct GF1 .", "No such option", id="an option"),
+        pytest.param("check --select legcy-guard .", "`legcy-guard`; did you mean `legacy-guard`?", id="a rule's name"),
+        pytest.param("check --select gf1O1 .", "no rule is called `gf1O1`; did you mean `GF101`?", id="a code"),
+        pytest.param("check --ignore nothing .", "`nothing`; `guardfix rules` lists them", id="nothing like it"),
+        pytest.param("explain Legacy-Gaurd", "did you mean `legacy-guard`?", id="a rule to explain"),
+        pytest.param("check --minimum-torch new .", "`new` is no version; write 1.13 or 2.1.0", id="a version"),
+        pytest.param("check --output-format sarif .", "'sarif' is not one of 'text', 'json'", id="a format"),
+        pytest.param("check nowhere", "Error: no such file or folder: nowhere", id="a path"),
+        pytest.param("verify nowhere", "Error: no such file or folder: nowhere", id="a path to verify"),
+    ],
+)
+def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -> None:
+    outcome = shell(f"guardfix {command}", tree)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert message in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        pytest.param(b"select = ['legcy-guard']", "no rule is called `legcy-guard`; did you mean", id="a rule"),
+        pytest.param(b"select = [", "not valid TOML: Invalid value (at end of document)", id="no TOML"),
+        pytest.param(b"\xff", "not valid UTF-8 at byte 0, as TOML must be", id="no UTF-8"),
+        pytest.param(b"selct = ['GF1']", "unknown setting `selct`; the settings are exclude, ", id="a setting"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_told_with_its_place(toml: bytes, message: str, tree: Path) -> None:
+    (tree / "guardfix.toml").write_bytes(toml)
+    outcome = shell("guardfix check .", tree)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(f"Error: {tree / 'guardfix.toml'}: {message}")
+    assert "Usage:" not in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        pytest.param("guardfix check kernel.cpp > /dev/full", 2, "No space left on device", id="no space for findings"),
+        pytest.param(
+            "guardfix check clean.cpp > /dev/full", 2, "No space left on device", id="nor for the quick answer"
+        ),
+        pytest.param("guardfix check kernel.cpp >&-", 1, "", id="no standard output"),
+        pytest.param("guardfix check clean.cpp >&-", 0, "", id="no standard output for the quick answer"),
+        pytest.param("guardfix check kernel.cpp 2>&-", 1, "", id="no standard error"),
+    ],
+)
+def test_output_that_cannot_be_written(command: str, status: int, said: str, tree: Path) -> None:
+    if "/dev/full" in command and not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    outcome = shell(command, tree)
+    assert outcome.returncode == status, outcome.stderr
+    assert outcome.stderr.strip() == (f"guardfix: cannot write the output: {said}" if said else "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["check", "."], ["check", "clean.cpp"], ["check", "--output-format=json", "."], ["migrate", "."], ["rules"]],
+)
+def test_a_reader_that_has_gone_is_no_trouble(arguments: list[str], tree: Path) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    outcome = subprocess.run(
+        [*GUARDFIX, *arguments], cwd=tree, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(theirs)
+    assert (outcome.returncode, outcome.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_a_finding(tree: Path) -> None:
+    (tree / "kernel.cpp").chmod(0)
+    (tree / "folder").mkdir(0)
+    outcome = shell("guardfix check kernel.cpp folder clean.cpp", tree)
+    assert outcome.returncode == 1
+    assert "kernel.cpp:1:1: GF001 cannot read this file: Permission denied" in outcome.stdout
+    assert "folder:1:1: GF001 cannot read this folder: Permission denied" in outcome.stdout
+
+
+@pytest.mark.parametrize("command", ["migrate --apply", "check --fix"])
+def test_a_disk_that_is_full_leaves_the_file_whole(command: str, tree: Path) -> None:
+    resource = pytest.importorskip("resource")
+    del resource
+    text = KERNEL.format(0) + "// long\n" * 1000
+    (tree / "kernel.cpp").write_text(text)
+    outcome = shell(f"ulimit -f 4; guardfix {command} kernel.cpp", tree)
+    assert outcome.returncode == 2
+    assert "kernel.cpp: not written: File too large" in outcome.stderr
+    assert (tree / "kernel.cpp").read_text() == text
+    assert sorted(os.listdir(tree)) == ["clean.cpp", "kernel.cpp"]
+
+
+def test_ctrl_c_leaves_every_file_whole(tmp_path: Path) -> None:
+    texts = {f"f{number}.cpp": KERNEL.format(number) for number in range(150)}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    process = subprocess.Popen(
+        [*GUARDFIX, "migrate", "--apply", "-j1", "."],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # Interrupt it while it writes.
+    until = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < until:
+        if any("NonVariable" not in (tmp_path / name).read_text() for name in ("f0.cpp", "f1.cpp")):
+            os.killpg(process.pid, signal.SIGINT)
+            break
+        time.sleep(0.001)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert errors.strip() == "guardfix: interrupted"
+    assert sorted(os.listdir(tmp_path)) == sorted(texts)
+    now = [(tmp_path / name).read_text() for name in texts]
+    done = [text.replace("NonVariableTypeMode", "DispatchBelowADInplaceOrView") for text in texts.values()]
+    assert all(text in both for text, *both in zip(now, texts.values(), done, strict=True))
+    assert 0 < sum(text in done for text in now) < len(texts)
+
+
+ODD = "größe.cpp"
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param({"LC_ALL": "C", "PYTHONUTF8": "0"}, id="C locale"),
+        pytest.param({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, id="C locale, not coerced"),
+        pytest.param({"PYTHONIOENCODING": "utf-8:strict"}, id="UTF-8, strict"),
+        pytest.param({"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}, id="a narrower encoding"),
+    ],
+)
+def test_names_and_text_beyond_ascii_in_any_locale(env: dict[str, str], tmp_path: Path) -> None:
+    text = KERNEL.format(0).replace("g;", "g;  // größe 解")
+    (tmp_path / ODD).write_text(text, "utf-8")
+    try:
+        (tmp_path / os.fsdecode(b"x\xff.cpp")).write_text(text, "utf-8")
+    except OSError:
+        pytest.skip("no such names here")
+    for command, status in (("check .", 1), ("migrate .", 1), ("check --output-format json .", 1)):
+        outcome = subprocess.run(
+            [*GUARDFIX, *command.split()], cwd=tmp_path, env={**os.environ, **env}, capture_output=True, check=False
+        )
+        assert outcome.returncode == status, outcome.stderr
+        printed = outcome.stdout.decode("latin-1" if "latin-1" in env.values() else "utf-8", "surrogateescape")
+        if command == "check .":
+            assert f"{ODD}:5:5: GF101" in printed
+        if "json" in command:
+            assert '"filename": "gr\\u00f6\\u00dfe.cpp"' in printed
+            assert '"filename": "x\\udcff.cpp"' in printed
+    subprocess.run([*GUARDFIX, "migrate", "--apply", "."], cwd=tmp_path, env={**os.environ, **env}, check=True)
+    assert "NonVariable" not in (tmp_path / ODD).read_text("utf-8")
+    assert "größe 解" in (tmp_path / ODD).read_text("utf-8")
