@@ -59,6 +59,16 @@ def _version(context: click.Context, parameter: click.Parameter, value: str | No
     return value
 
 
+def complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Codes and names that begin so; of a list with commas the last part is completed."""
+    from .linter.rule import rule_names
+
+    done, comma, begun = incomplete.rpartition(",")
+    codes = [rule.code for rule in rule_names() if rule.code.startswith(begun.upper())]
+    names = sorted({rule.name for rule in rule_names() if begun and rule.name.startswith(begun.lower())})
+    return [f"{done}{comma}{one}" for one in (*codes, *names)]
+
+
 def selection(command: F) -> F:
     """The paths, and what is looked at and for."""
     for option in reversed(
@@ -68,9 +78,16 @@ def selection(command: F) -> F:
                 "--select",
                 multiple=True,
                 metavar="RULES",
+                shell_complete=complete_rule,
                 help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated.",
             ),
-            click.option("--ignore", multiple=True, metavar="RULES", help="Rules to leave out, in the same forms."),
+            click.option(
+                "--ignore",
+                multiple=True,
+                metavar="RULES",
+                shell_complete=complete_rule,
+                help="Rules to leave out, in the same forms.",
+            ),
             click.option(
                 "--exclude",
                 multiple=True,

@@ -129,12 +129,12 @@ def load_rule(name: RuleName) -> Rule:
     return rule
 
 
-def find_rule(selector: str) -> Rule:
-    """The one rule with that code or name. Raises `UnknownRule`."""
-    for name in rule_names():
-        if selector.lower() in (name.code.lower(), name.name):
-            return load_rule(name)
-    raise UnknownRule(selector)
+def find_rules(selector: str) -> tuple[Rule, ...]:
+    """The rules with that code or name: C++ and Python rules about the same thing share one. Raises `UnknownRule`."""
+    found = [load_rule(name) for name in rule_names() if selector.lower() in (name.code.lower(), name.name)]
+    if not found:
+        raise UnknownRule(selector)
+    return tuple(found)
 
 
 def matches(selector: str, name: RuleName) -> bool:

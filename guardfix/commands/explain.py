@@ -6,23 +6,19 @@ from collections.abc import Iterable
 
 import click
 
-from ..linter.rule import Rule, UnknownRule, find_rule, load_rule, rule_names
-from ..options import Failure, no_such_rule
-
-
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name.code for name in rule_names() if name.code.startswith(incomplete.upper())]
+from ..linter.rule import Rule, UnknownRule, find_rules, load_rule, rule_names
+from ..options import Failure, complete_rule, no_such_rule
 
 
 @click.command("explain")
-@click.argument("rule", shell_complete=_complete)
+@click.argument("rule", shell_complete=complete_rule)
 def command(rule: str) -> None:
     """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md)."""
     if rule.upper() == "ALL":
         click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     try:
-        click.echo(find_rule(rule).documentation)
+        click.echo("\n\n".join(found.documentation for found in find_rules(rule)))
     except UnknownRule:
         raise Failure(no_such_rule(rule)) from None
 

@@ -397,6 +397,45 @@ def test_the_rules_page_is_what_explain_prints(tree: Path) -> None:
     assert guardfix("explain", "ALL", cwd=tree).stdout == page.read_text(), "run `guardfix explain ALL > docs/rules.md`"
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        pytest.param("guardfix mi", ["migrate"], id="a command"),
+        pytest.param("guardfix check --sel", ["--select"], id="an option"),
+        pytest.param("guardfix check --output-format ", ["text", "json"], id="a value"),
+        pytest.param("guardfix explain GF10", ["GF101", "GF102", "GF103", "GF104", "GF105"], id="codes"),
+        pytest.param("guardfix explain temp", ["temporary-guard"], id="a name"),
+        pytest.param("guardfix check --select inference-e", ["inference-escape"], id="a name of two rules"),
+        pytest.param("guardfix check --ignore GF2,gf40", [f"GF2,GF40{n}" for n in range(1, 8)], id="in a list"),
+    ],
+)
+def test_completion_in_bash(words: str, offered: list[str], tree: Path) -> None:
+    command = tree / "bin" / "guardfix"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from guardfix.cli import run; run()" "$@"\n')
+    command.chmod(0o755)
+    script = (
+        'eval "$(_GUARDFIX_COMPLETE=bash_source guardfix)"\n'
+        'IFS=" " read -ra COMP_WORDS <<< "$1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n'
+        '_guardfix_completion guardfix; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    outcome = subprocess.run(
+        ["bash", "-c", script, "bash", words],
+        cwd=tree,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert outcome.stdout.split() == offered, outcome.stderr
+
+
+def test_rules_that_share_a_name_are_explained_together(tree: Path) -> None:
+    text = guardfix("explain", "inference-escape", cwd=tree).stdout
+    assert re.findall(r"^GF\d+ ", text, re.MULTILINE) == ["GF501 ", "GF506 "]
+
+
 def test_every_rule_explains_itself_in_the_same_order(tree: Path) -> None:
     codes = [rule["code"] for rule in json.loads(guardfix("rules", "--output-format", "json", cwd=tree).stdout)]
     parts = ("What it flags:", "Why it is bad:", "Example:", "Use instead:", "Fix:", "Not flagged:", "References:")
