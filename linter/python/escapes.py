@@ -8,7 +8,8 @@ normal tensor. What is not certain is left out. Reference: https://pytorch.org/d
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from .expectations import expects_failure
@@ -36,10 +37,75 @@ class Found(NamedTuple):
 _BACKWARD = frozenset({"backward", "manual_backward"})
 
 
-def find_escapes(block: ast.With, after: Sequence[ast.stmt], resolve: Resolve) -> list[Found]:
-    """Places in the statements `after` the block where a tensor made in it raises."""
+_FARTHEST = 1000
+"""Statements behind a block that are looked at: a notebook as one module has thousands, and many blocks."""
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+class Trail(NamedTuple):
+    """What runs behind a block, in order."""
+
+    statements: Sequence[ast.stmt]
+    doubtful: frozenset[ast.stmt]
+    """Those that may run only when the block has not: it and they stand in different `if` statements."""
+
+
+class Statements:
+    """What statements say themselves; each is read once, however many blocks it stands behind."""
+
+    def __init__(self) -> None:
+        self._names: dict[ast.stmt, frozenset[str]] = {}
+        self._passed_over: dict[ast.With, bool] = {}
+
+    def names(self, node: ast.stmt) -> frozenset[str]:
+        names = self._names.get(node)
+        if names is None:
+            found = (child for part in _header(node) for child in walk_own(part))
+            names = frozenset({*(child.id for child in found if isinstance(child, ast.Name)), *_bound_by(node)})
+            self._names[node] = names
+        return names
+
+    def is_passed_over(self, node: ast.With, resolve: Resolve) -> bool:
+        """Whether the block is under inference mode again, or one that a test expects to fail."""
+        passed = self._passed_over.get(node)
+        if passed is None:
+            passed = expects_failure(node) or any(
+                isinstance(item.context_expr, ast.Call)
+                and (resolve(item.context_expr.func) or "").endswith("inference_mode")
+                for item in node.items
+            )
+            self._passed_over[node] = passed
+        return passed
+
+
+def find_escapes(
+    block: ast.With, levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements
+) -> list[Found]:
+    """Places behind the block where a tensor made in it raises.
+
+    `levels` are the statement lists around the block, outermost first, each with the index of what holds the block.
+    """
+    if isinstance(block.body[-1], _ENDS):
+        return []
     made = _made_in(block.body, resolve)
-    return _follow(made, after, resolve) if made else []
+    return _follow(made, _trail(levels), resolve, known) if made else []
+
+
+def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]]) -> Trail:
+    followed: list[ast.stmt] = []
+    doubtful: set[ast.stmt] = set()
+    conditional = False
+    for body, index in reversed(levels):
+        conditional = conditional or isinstance(body[index], (ast.If, ast.Match))
+        rest = body[index + 1 : index + 1 + _FARTHEST]
+        for node in islice(statements(rest), _FARTHEST) if conditional else ():
+            if isinstance(node, (ast.If, ast.Match)):
+                doubtful.update(inner for inner in statements([node]) if inner is not node)
+        end = next((number for number, node in enumerate(rest) if isinstance(node, _ENDS)), None)
+        followed += rest if end is None else rest[: end + 1]
+        if end is not None:
+            break
+    return Trail(followed, frozenset(doubtful))
 
 
 def _resolved(node: ast.AST, resolve: Resolve) -> dict[ast.Call, str | None]:
@@ -74,6 +140,15 @@ def _made_in(body: Sequence[ast.stmt], resolve: Resolve) -> dict[str, _Made]:
     return made
 
 
+def _assigned(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement gives a value, in whatever way."""
+    for target in getattr(node, "targets", None) or [getattr(node, "target", None)]:
+        for child in ast.walk(target) if target is not None else ():
+            if isinstance(child, ast.Name):
+                yield child.id
+    yield from _bound_by(node)
+
+
 def _bound_by(node: ast.stmt) -> Iterator[str]:
     targets: list[ast.expr] = []
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -88,12 +163,17 @@ def _bound_by(node: ast.stmt) -> Iterator[str]:
                 yield child.id
 
 
-def _follow(made: dict[str, _Made], after: Sequence[ast.stmt], resolve: Resolve) -> list[Found]:
+def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: Statements) -> list[Found]:
     found: list[Found] = []
     derived: dict[str, list[Found]] = {}
-    for node in _in_normal_mode(after, resolve):
+    for node in _in_normal_mode(trail.statements, made, derived, resolve, known):
         if not made:
             break
+        if node in trail.doubtful:
+            for name in _assigned(node):
+                made.pop(name, None)
+                derived.pop(name, None)
+            continue
         header = _header(node)
         calls = [call for part in header for call in calls_in(part)]
         found += _mutations(node, calls, made)
@@ -123,23 +203,23 @@ def _follow(made: dict[str, _Made], after: Sequence[ast.stmt], resolve: Resolve)
     return list(unique.values())
 
 
-def _in_normal_mode(after: Sequence[ast.stmt], resolve: Resolve) -> Iterator[ast.stmt]:
-    """The statements in order, without those under inference mode again and those that a test expects to fail."""
+def _in_normal_mode(
+    after: Sequence[ast.stmt], made: Iterable[str], derived: Iterable[str], resolve: Resolve, known: Statements
+) -> Iterator[ast.stmt]:
+    """The statements in order that name what is followed.
+
+    Not those under inference mode again, nor those that a test expects to fail.
+    """
     skipped: set[ast.stmt] = set()
-    for node in statements(after):
+    for node in islice(statements(after), _FARTHEST):
         if node in skipped:
             continue
-        if isinstance(node, ast.With) and (
-            expects_failure(node)
-            or any(
-                isinstance(item.context_expr, ast.Call)
-                and (resolve(item.context_expr.func) or "").endswith("inference_mode")
-                for item in node.items
-            )
-        ):
-            skipped.update(statements(node.body))
+        if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
             # What is bound there is bound anew all the same.
-        yield node
+            skipped.update(statements(node.body))
+        names = known.names(node)
+        if not (names.isdisjoint(made) and names.isdisjoint(derived)):
+            yield node
 
 
 def _header(node: ast.stmt) -> list[ast.expr]:

@@ -17,6 +17,8 @@ Binding = str | ast.expr | None
 """A dotted name that was imported, an expression that was assigned, or something that is neither."""
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SIMPLE = frozenset({ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom})
+"""The commonest statements that hold no others."""
 _DEPTH = 8
 
 
@@ -102,7 +104,7 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, _SCOPES):
+        if type(node) in _SIMPLE or isinstance(node, _SCOPES):
             continue
         inner: list[ast.stmt] = []
         for name in ("body", "handlers", "orelse", "finalbody", "cases"):

@@ -7,6 +7,7 @@ members are joined by `::`, what stands before `.` is an object, `true` and `fal
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,8 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
     registrations: list[Registration] = list(_registrations(module))
     scopes: dict[int | None, Scope] = {None: module.scope}
 
+    begins = [function.body.start for function in facts.functions]  # ascending: a function comes before those in it
+
     def scope_of(function: int | None) -> Scope:
         if function not in scopes:
             assert function is not None
@@ -39,8 +42,10 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
         return scopes[function]
 
     def function_at(span: Span) -> int | None:
-        around = [i for i, function in enumerate(facts.functions) if function.body.holds(span)]
-        return max(around, key=lambda i: facts.functions[i].span.start) if around else None
+        index: int | None = bisect_right(begins, span.start) - 1
+        while index is not None and index >= 0 and not facts.functions[index].body.holds(span):
+            index = facts.functions[index].parent
+        return index if index is not None and index >= 0 else None
 
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from .. import guards
 from ..facts import Class, Form, Function, GuardUse, Span
-from .escapes import find_escapes
+from .escapes import Statements, find_escapes
 from .expectations import expects_failure
 from .facts import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from .gradients import gradient_call
@@ -61,6 +61,7 @@ class Walk:
         self._everything = everything
         """Functions and classes without a guard are facts too."""
         self._taken: set[int] = set()
+        self._known_statements = Statements()
 
     # -- the walk
 
@@ -304,8 +305,10 @@ class Walk:
         self._block(node.body, replace(place, block=block, around=around, prefix=last, expecting=expecting))
 
     def _escapes(self, node: ast.With, place: _Place, use: int) -> None:
-        after = [statement for body, index in reversed(place.after) for statement in body[index + 1 :]]
-        for found in find_escapes(node, after, lambda expression: self._known(expression, place.scope)):
+        def known(expression: ast.expr) -> str | None:
+            return self._known(expression, place.scope)
+
+        for found in find_escapes(node, place.after, known, self._known_statements):
             self.escapes.append(
                 Escape(use, found.variable, self.module.span(found.made), found.what, self.module.span(found.where))
             )

@@ -26,13 +26,14 @@ References: c10/core/InferenceMode.h of torch 2.13 (inference mode sets grad mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from .. import guards
-from ..facts import Facts, Form
+from ..facts import Facts, Form, Span
 from ..findings import Applicability, Finding, Severity
 from ..project import Project
-from ..python.facts import Kind, PythonFacts, PythonUse, uses_of
+from ..python.facts import Kind, PythonFacts, PythonUse
 from ..rule import Rule
 
 RULE = Rule(
@@ -50,8 +51,20 @@ def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
     if python is None:
         return
-    for found in uses_of(facts, (guards.NO_GRAD,), Form.WITH, Form.DECORATOR):
-        inference = _covered_by(found, python)
+    inside: dict[int, list[PythonUse]] = defaultdict(list)
+    beside: dict[Span, list[PythonUse]] = defaultdict(list)
+    for use in filter(_is_on, python.uses):
+        if use.use.form is Form.WITH and use.around:
+            inside[use.around[-1]].append(use)
+        if use.decorated is not None:
+            beside[use.decorated.span].append(use)
+    for own, found in enumerate(python.uses):
+        if found.use.guard != guards.NO_GRAD or found.use.form not in (Form.WITH, Form.DECORATOR):
+            continue
+        if found.use.form is Form.DECORATOR:
+            inference = _on_same_function(found, beside)
+        else:
+            inference = _around(found, python) or _directly_inside(found, inside[own])
         if inference is not None and found.called:
             where = (
                 "the same function"
@@ -72,13 +85,13 @@ def _is_on(use: PythonUse) -> bool:
     return use.called and use.mode is True
 
 
-def _covered_by(found: PythonUse, python: PythonFacts) -> PythonUse | None:
-    """The inference mode that makes this `no_grad` redundant."""
-    if found.use.form is Form.DECORATOR:
-        if found.decorated is None or found.decorated.kind not in (Kind.FUNCTION, Kind.GENERATOR):
-            return None
-        beside = (use for use in python.uses if use is not found and use.decorated is not None)
-        return next((use for use in beside if use.decorated.span == found.decorated.span and _is_on(use)), None)  # type: ignore[union-attr]
+def _on_same_function(found: PythonUse, beside: Mapping[Span, Sequence[PythonUse]]) -> PythonUse | None:
+    if found.decorated is None or found.decorated.kind not in (Kind.FUNCTION, Kind.GENERATOR):
+        return None
+    return next(iter(beside.get(found.decorated.span, ())), None)
+
+
+def _around(found: PythonUse, python: PythonFacts) -> PythonUse | None:
     covering: PythonUse | None = None
     for index in found.around:
         use = python.uses[index]
@@ -87,12 +100,9 @@ def _covered_by(found: PythonUse, python: PythonFacts) -> PythonUse | None:
             covering = use
         elif use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE):
             covering = None
-    if covering is not None:
-        return covering
-    # Directly around it: `with no_grad():` whose only statement, or a later item of which, is the inference mode.
-    own = next(index for index, use in enumerate(python.uses) if use is found)
-    for use in python.uses:
-        inner = use.use.form is Form.WITH and use.around[-1:] == (own,) and _is_on(use)
-        if inner and (use.use.span == found.use.span or use.sole):
-            return use
-    return None
+    return covering
+
+
+def _directly_inside(found: PythonUse, inside: Sequence[PythonUse]) -> PythonUse | None:
+    """Of `with no_grad():` its only statement, or a later item."""
+    return next((use for use in inside if use.use.span == found.use.span or use.sole), None)
