@@ -596,6 +596,19 @@ def clamp_max(self: Tensor, max: Any) -> Any:
     return clamp(self, None, max)
 
 
+@composite("clamp_min_")
+def clamp_min_(self: Tensor, min: Any) -> Any:
+    return clamp_(self, min)
+
+
+@composite("clamp_max_")
+def clamp_max_(self: Tensor, max: Any) -> Any:
+    return clamp_(self, None, max)
+
+
+composite("clip_")(clamp_)
+
+
 @op(
     "where",
     method=False,

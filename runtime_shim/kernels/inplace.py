@@ -169,6 +169,10 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     )
 
 
+for _name in ("swapaxes_", "swapdims_"):
+    composite(_name, function=False)(transpose_)
+
+
 @composite("squeeze_", function=False)
 def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:

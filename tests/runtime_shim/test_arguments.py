@@ -63,13 +63,43 @@ def test_refused_in_pytorchs_words(torch: ModuleType, expression: str, kind: typ
         ("torch.eye(2, out=out)", [[1.0, 0.0], [0.0, 1.0]], 1),
         ("torch.zeros(2, 2, out=out)", [[0.0, 0.0], [0.0, 0.0]], 1),
         ("torch.matmul(torch.ones(1, 2), torch.ones(2, 1), out=out)", [[2.0]], 1),
+        ("torch.mean(torch.ones(2, 2), 0, out=out)", [1.0, 1.0], 1),
+        ("torch.std(torch.arange(3.0), out=out)", 1.0, 1),
+        ("torch.where(torch.tensor([True, False]), torch.ones(2), torch.zeros(2), out=out)", [1.0, 0.0], 1),
+        ("torch.softmax(torch.zeros(2), 0, out=out)", [0.5, 0.5], 1),
     ],
-    ids=["arange", "full", "linspace", "eye", "zeros", "matmul"],
+    ids=["arange", "full", "linspace", "eye", "zeros", "matmul", "mean", "std", "where", "softmax"],
 )
 def test_out_is_written_and_counts_one_write(torch: ModuleType, call: str, values: Any, version: int) -> None:
     out = torch.empty(0)
     assert eval(call, {"torch": torch, "out": out}) is out
     assert (out.tolist(), out._version) == (values, version)
+
+
+def test_out_of_an_op_with_two_results(torch: ModuleType) -> None:
+    values, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    found = torch.sort(torch.tensor([3.0, 1.0, 2.0]), out=(values, indices))
+    assert found[0] is values
+    assert (values.tolist(), indices.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 0])
+
+
+def test_out_refuses_what_would_be_recorded(torch: ModuleType) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"mean\(\): functions with out=... arguments don't support automatic diff"):
+        torch.mean(x, 0, out=torch.empty(0))
+    with torch.no_grad():
+        assert torch.mean(x, 0, out=torch.empty(0)).item() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [("clamp_min_(0)", [1.0, 0.0]), ("clamp_max_(0)", [0.0, -2.0]), ("clip_(-1, 1)", [1.0, -1.0])],
+    ids=["from below", "from above", "both, by the other name"],
+)
+def test_limits_in_place(torch: ModuleType, call: str, values: list[float]) -> None:
+    t = torch.tensor([1.0, -2.0])
+    assert eval(f"t.{call}", {"t": t}) is t
+    assert (t.tolist(), t._version) == (values, 1)
 
 
 def test_copies_of_what_shares_memory_share_memory(torch: ModuleType) -> None:

@@ -1,0 +1,63 @@
+"""out= of functions that are made of ops: the result is computed apart and written, as `run_out` does for ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, requires_grad
+from guardfix.runtime_shim.arguments import wrong_type
+from guardfix.runtime_shim.dispatch import FUNCTIONS, assert_no_overlap, bump, resize_output
+from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
+
+_ACCEPT_OUT = """
+where mean prod std var norm softmax log_softmax square outer floor_divide scatter nonzero sort topk
+rand randn randint randperm lerp
+"""
+
+
+def _write(found: Tensor, out: Any, name: str) -> Tensor:
+    if not isinstance(out, Tensor):
+        raise wrong_type(name, "out", 0, out)
+    source, target = found._array, out._array
+    if not dtypes.can_cast(source.dtype, target.dtype):
+        raise dtypes.cast_error(source.dtype, target.dtype)
+    assert_no_overlap(out, ())
+    resize_output(out, source.shape)
+    np.copyto(out._array, source, casting="unsafe")
+    out._storage[0] += 1
+    state = tls.state
+    if (out._keys | state.included) & ~state.excluded & ADINPLACEORVIEW:
+        bump(out, state)
+    return out
+
+
+def _with_out(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @wraps(call)
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return call(*args, **kwargs)
+        state = tls.state
+        targets = out if isinstance(out, tuple | list) else (out,)
+        if state.grad_mode and not state.excluded & AUTOGRAD:
+            given = (*args, *kwargs.values(), *targets)
+            if any(isinstance(a, Tensor) and requires_grad(a) for a in given):
+                raise errors.out_requires_grad(name)
+        grad_mode, state.grad_mode = state.grad_mode, False
+        try:
+            found = call(*args, **kwargs)
+        finally:
+            state.grad_mode = grad_mode
+        if isinstance(found, Tensor):
+            return _write(found, out, name)
+        return type(found)(*[_write(f, target, name) for f, target in zip(found, targets, strict=True)])
+
+    return function
+
+
+for _name in _ACCEPT_OUT.split():
+    FUNCTIONS[_name] = _with_out(FUNCTIONS[_name], _name)
