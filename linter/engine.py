@@ -182,8 +182,9 @@ def _files_that_name(
 ) -> list[Facts]:
     names = sorted(names)
     with Sift({language: [name.encode() for name in names]}, workers) as sift:
-        for path in walk.cpp if language == "cpp" else walk.python:
-            sift.add(path, language)
+        paths = walk.cpp if language == "cpp" else walk.python
+        for start in range(0, len(paths), 64):
+            sift.add(paths[start : start + 64], language)
         hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
     return extract_all(hits, watched, workers=workers, executor=executor)
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import AnyStr
+
 LEGACY_NEEDLES = (b"NonVariableTypeMode",)
 CPP_NEEDLES = (
     b"NonVariableTypeMode",
@@ -47,7 +51,7 @@ def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
     return data[:2] in _UTF16
 
 
-def candidates(paths: Iterable[str], needles: Sequence[bytes]) -> Iterator[tuple[str, str]]:
+def candidates(paths: Iterable[AnyStr], needles: Sequence[bytes]) -> Iterator[tuple[AnyStr, str]]:
     """(path, why it could not be read, or "") of each file that holds a needle or could not be read."""
     if not needles:
         return

@@ -22,6 +22,8 @@ Hit = tuple[str, str, str]
 
 _BATCH = 4096
 """Bytes a batch: a pipe that is ready takes this much at once (POSIX's PIPE_BUF on Linux; 512 is the minimum)."""
+_FILES = 48
+"""Files a batch, unless their paths take more bytes."""
 _CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
 _FORK_FROM = 300
 """Files that are searched before the first child is forked: small trees need none."""
@@ -37,7 +39,6 @@ class Sift:
         self._needles = {language: tuple(found) for language, found in needles.items() if found}
         self._spare = max(0, processes - 1) if _CAN_FORK else 0
         self._batches: dict[str, list[str]] = {language: [] for language in self._needles}
-        self._sizes = dict.fromkeys(self._needles, 0)
         self._hits: list[Hit] = []
         self._children: list[_Child] = []
         self._count = 0
@@ -51,25 +52,26 @@ class Sift:
         for child in self._children:
             child.abandon()
 
-    def add(self, path: str, language: str) -> None:
-        """Search this file, now or soon, here or in a child."""
+    def add(self, paths: Sequence[str], language: str) -> None:
+        """Search these files, now or soon, here or in a child."""
         batch = self._batches.get(language)
         if batch is None:
             return
-        size = len(os.fsencode(path)) + 1
-        if self._sizes[language] + size > _BATCH - 16 and batch:
-            self._send(language)
-            batch = self._batches[language]
-        batch.append(path)
-        self._sizes[language] += size
+        batch += paths
+        if len(batch) >= _FILES:
+            self._batches[language] = []
+            self._send(batch, language)
 
-    def _send(self, language: str) -> None:
-        batch = self._batches[language]
-        self._batches[language], self._sizes[language] = [], 0
+    def _send(self, batch: list[str], language: str) -> None:
+        data = os.fsencode("\0".join((language, *batch))) + b"\n\n"
+        if len(data) > _BATCH and len(batch) > 1:
+            middle = len(batch) // 2
+            self._send(batch[:middle], language)
+            self._send(batch[middle:], language)
+            return
         self._count += len(batch)
         if self._count > _FORK_FROM and len(self._children) < self._spare:
             self._children.append(_Child(self._needles))
-        data = b"\0".join([language.encode(), *(os.fsencode(path) for path in batch)]) + b"\n\n"
         if len(data) <= _BATCH and b"\n" not in data[:-2]:
             for child in self._children:
                 if child.takes(data):
@@ -78,9 +80,9 @@ class Sift:
 
     def hits(self) -> list[Hit]:
         """Every file that holds a needle or could not be read, sorted by path."""
-        for language in self._batches:
-            if self._batches[language]:
-                self._send(language)
+        for language, batch in self._batches.items():
+            if batch:
+                self._send(batch, language)
         for child in self._children:
             self._hits += child.finish()
         self._children = []
@@ -151,8 +153,7 @@ def _serve(paths: int, answers: int, needles: Mapping[str, Sequence[bytes]]) -> 
         *batches, rest = (rest + data).split(b"\n\n")
         for batch in batches:
             language, *names = batch.split(b"\0")
-            key = language.decode()
-            for path, trouble in candidates(map(os.fsdecode, names), needles[key]):
-                found.append(b"\0".join((language, os.fsencode(path), trouble.encode())))
+            for path, trouble in candidates(names, needles[language.decode()]):
+                found.append(b"\0".join((language, path, trouble.encode())))
     with os.fdopen(answers, "wb") as out:
         out.write(b"".join(line + b"\n\n" for line in found))

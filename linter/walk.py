@@ -149,7 +149,7 @@ def find_files(
     respect_gitignore: bool = True,
     force_exclude: bool = False,
     docs: bool = False,
-    found: Callable[[str, str], None] | None = None,
+    found: Callable[[list[str], str], None] | None = None,
 ) -> Walk:
     """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
 
@@ -157,8 +157,8 @@ def find_files(
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
     are passed over, as they have no text, unless they are named themselves. Paths are
-    reported as given: relative roots give relative paths. `found` is called with each path and its
-    language while the walk goes on.
+    reported as given: relative roots give relative paths. `found` is called with the paths of each folder,
+    language by language, while the walk goes on.
 
     Raises `NoSuchPath`, `BadPattern`.
     """
@@ -175,15 +175,19 @@ def find_files(
         roots.append((path, os.path.realpath(path)))
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
+    has_excludes = bool(exclude or root_exclude)
     lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
     language_for = language_or_docs if docs else language_of
 
-    def take(shown: str, real: str, language: str) -> None:
+    def take(paths: list[str], language: str) -> None:
+        lists[language] += paths
+        if found is not None:
+            found(paths, language)
+
+    def take_new(shown: str, real: str, language: str) -> None:
         if real not in seen:
             seen.add(real)
-            lists[language].append(shown)
-            if found is not None:
-                found(shown, language)
+            take([shown], language)
 
     links: list[tuple[str, str]] = []
 
@@ -191,22 +195,23 @@ def find_files(
         if real in seen:
             return
         seen.add(real)
-        if respect_gitignore:
-            own = _read_ignore_file(real)
-            if own is not None:
-                ignores = [*ignores, own]
-        folders: list[tuple[str, str]] = []
         try:
             with os.scandir(real) as entries:
                 listed: list[os.DirEntry[Any]] = list(entries)
         except OSError as error:
             walk.unreadable.append((shown, error.strerror or str(error)))
             return
+        if respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
+            own = _read_ignore_file(real)
+            if own is not None:
+                ignores = [*ignores, own]
         shown_prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        folders: list[tuple[str, str]] = []
+        files: dict[str, list[str]] = {}
         for entry in listed:
             name = entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
             language = None
+            is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder:
                 if name in SKIPPED_FOLDERS:
                     continue
@@ -218,14 +223,18 @@ def find_files(
                     if entry.is_symlink():
                         links.append((shown_prefix + name, os.path.realpath(entry.path)))
                     continue
-            if ignores and _ignored(entry.path, is_folder, ignores):
+            path = entry.path
+            if ignores and _ignored(path, is_folder, ignores):
                 continue
-            if (exclude or root_exclude) and excluded(entry.path, is_folder):
+            if has_excludes and excluded(path, is_folder):
                 continue
-            if is_folder:
-                folders.append((shown_prefix + name, entry.path))
-            elif language is not None:
-                take(shown_prefix + name, entry.path, language)
+            if language is None:
+                folders.append((shown_prefix + name, path))
+            elif path not in seen:
+                seen.add(path)
+                files.setdefault(language, []).append(shown_prefix + name)
+        for language, paths in files.items():
+            take(paths, language)
         for folder in folders:
             visit(*folder, ignores)
 
@@ -245,14 +254,14 @@ def find_files(
                 own = _read_ignore_file(os.path.dirname(real)) if respect_gitignore else None
                 if excluded(real, False) or _ignored(real, False, above + ([own] if own else [])):
                     continue
-            take(shown, real, language)
+            take_new(shown, real, language)
     # A link to a place below the roots is a second name for a file that the walk met already, unless the
     # walk passed that place over.
     for shown, real in links:
         if real.startswith(tops) and os.path.isfile(real):
             language = language_for(shown)
             if language is not None and not excluded(real, False):
-                take(shown, real, language)
+                take_new(shown, real, language)
     return walk
 
 
