@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from .languages import language_of, language_or_docs
+from .languages import LANGUAGES, LANGUAGES_AND_DOCS, language_of
 
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
@@ -167,7 +166,6 @@ def find_files(
         path_matcher(os.path.realpath(root or os.curdir), root_exclude),
     )
     walk = Walk()
-    seen: set[str] = set()
     roots: list[tuple[str, str]] = []
     for path in paths:
         if not os.path.exists(path):
@@ -177,7 +175,12 @@ def find_files(
 
     has_excludes = bool(exclude or root_exclude)
     lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
-    language_for = language_or_docs if docs else language_of
+    languages = LANGUAGES_AND_DOCS if docs else LANGUAGES
+    folders_met: set[str] = set()
+    named: set[str] = set()
+    # What a folder gave, to be looked into when a second name turns up: noting each file by itself takes longer.
+    met: list[tuple[str, int, list[str]]] = []
+    links: list[tuple[str, str]] = []
 
     def take(paths: list[str], language: str) -> None:
         lists[language] += paths
@@ -185,19 +188,20 @@ def find_files(
             found(paths, language)
 
     def take_new(shown: str, real: str, language: str) -> None:
-        if real not in seen:
-            seen.add(real)
+        for folder, start, names in met:
+            named.update(folder + name[start:] for name in names)
+        met.clear()
+        if real not in named:
+            named.add(real)
             take([shown], language)
 
-    links: list[tuple[str, str]] = []
-
     def visit(shown: str, real: str, ignores: list[_IgnoreFile]) -> None:
-        if real in seen:
+        if real in folders_met:
             return
-        seen.add(real)
+        folders_met.add(real)
         try:
             with os.scandir(real) as entries:
-                listed: list[os.DirEntry[Any]] = list(entries)
+                listed: list[os.DirEntry[str]] = list(entries)
         except OSError as error:
             walk.unreadable.append((shown, error.strerror or str(error)))
             return
@@ -205,36 +209,39 @@ def find_files(
             own = _read_ignore_file(real)
             if own is not None:
                 ignores = [*ignores, own]
-        shown_prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
         folders: list[tuple[str, str]] = []
-        files: dict[str, list[str]] = {}
+        files: dict[str, list[str]] = {"cpp": [], "python": [], "docs": []}
+        all_kept = not ignores and not has_excludes and not named
         for entry in listed:
             name = entry.name
-            language = None
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder:
-                if name in SKIPPED_FOLDERS:
+            language = languages.get(name[name.rfind(".") :])
+            if language is None or not entry.is_file(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False):
+                    path = entry.path
+                    if (
+                        name not in SKIPPED_FOLDERS
+                        and not _ignored(path, True, ignores)
+                        and not (has_excludes and excluded(path, True))
+                    ):
+                        folders.append((prefix + name, path))
                     continue
-            else:
-                language = language_for(name)
+                language = language_of(name, languages)
                 if language is None:
                     continue
                 if not entry.is_file(follow_symlinks=False):
                     if entry.is_symlink():
-                        links.append((shown_prefix + name, os.path.realpath(entry.path)))
+                        links.append((prefix + name, os.path.realpath(entry.path)))
                     continue
-            path = entry.path
-            if ignores and _ignored(path, is_folder, ignores):
-                continue
-            if has_excludes and excluded(path, is_folder):
-                continue
-            if language is None:
-                folders.append((shown_prefix + name, path))
-            elif path not in seen:
-                seen.add(path)
-                files.setdefault(language, []).append(shown_prefix + name)
+            if not all_kept:
+                path = entry.path
+                if path in named or _ignored(path, False, ignores) or (has_excludes and excluded(path, False)):
+                    continue
+            files[language].append(prefix + name)
         for language, paths in files.items():
-            take(paths, language)
+            if paths:
+                met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
+                take(paths, language)
         for folder in folders:
             visit(*folder, ignores)
 
@@ -242,7 +249,7 @@ def find_files(
         if os.path.isdir(real):
             visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
         else:
-            language = language_for(shown) or language_for(real)
+            language = language_of(shown, languages) or language_of(real, languages)
             if language is None:
                 continue
             if not os.path.isfile(real):
@@ -259,7 +266,7 @@ def find_files(
     # walk passed that place over.
     for shown, real in links:
         if real.startswith(tops) and os.path.isfile(real):
-            language = language_for(shown)
+            language = language_of(shown, languages)
             if language is not None and not excluded(real, False):
                 take_new(shown, real, language)
     return walk
