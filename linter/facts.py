@@ -165,8 +165,7 @@ class Member(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(NamedTuple):
     name: str
     qualified: str
     span: Span
@@ -188,8 +187,7 @@ class Call(NamedTuple):
     function: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """One function given to the dispatcher."""
 
     function: str
@@ -218,8 +216,7 @@ class Return(NamedTuple):
     function: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """One arm of an `#if`; its condition is empty for `#else`."""
 
     condition: str
@@ -229,16 +226,14 @@ class Branch:
     """Where the condition begins as written; it ends with the directive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(NamedTuple):
     """An `#if … #endif` with its arms."""
 
     branches: tuple[Branch, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """`using name = target;`, `typedef target name;`, `namespace name = target;`, `using namespace target;`."""
 
     name: str
@@ -249,8 +244,7 @@ class Alias:
     """type, namespace, using-namespace or using-declaration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(NamedTuple):
     name: str
     parameters: tuple[str, ...]
     span: Span
@@ -272,8 +266,7 @@ class Include(NamedTuple):
     system: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(NamedTuple):
     """A comment that silences rules on some rows; no codes means every rule."""
 
     rows: range

@@ -162,6 +162,8 @@ def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tupl
     for name in rule_names():
         wanted = max((_specificity(selector) for selector in select if matches(selector, name)), default=0)
         unwanted = max((_specificity(selector) for selector in ignore if matches(selector, name)), default=0)
+        if select and not wanted:
+            continue  # importing a rule takes time
         rule = load_rule(name)
         if not select and rule.default:
             wanted = 1

@@ -7,7 +7,6 @@ left as they are. `Source.encode` is the exact way back.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import os
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -59,6 +58,8 @@ class Source:
     @cached_property
     def digest(self) -> bytes:
         """Tells this text from any other."""
+        import hashlib
+
         return hashlib.blake2b(self.text, digest_size=16).digest()
 
     def row(self, offset: int) -> int:

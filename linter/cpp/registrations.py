@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..facts import Registration, Span
 from .expansion import Macros, definitions, expansions, split_arguments, without_directives
@@ -57,7 +56,7 @@ def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
     for place, expanded in _whole_registrations(text, code, macros):
         inner = code_only(expanded)
         made = (*_libraries(expanded, inner, {}), *_operators(expanded, inner))
-        found += [replace(registration, span=place) for registration in made]
+        found += [registration._replace(span=place) for registration in made]
     return tuple(found)
 
 
@@ -155,7 +154,7 @@ def _macro_statements(
     for place, expanded in expansions(text, code, block, macros, _METHOD):
         inner = code_only(expanded)
         for registration in _calls(expanded, inner, Span(0, len(expanded)), namespace, key):
-            yield replace(registration, span=place)
+            yield registration._replace(span=place)
     for call in _FOREIGN_MACRO.finditer(code, *block):
         stop = closing(code, call.end() - 1)
         pieces = split_arguments(code, call.end(), stop - 1) if stop else []
