@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
@@ -263,10 +262,14 @@ def _color(choice: str) -> bool:
 
 
 def _width() -> int | None:
-    return max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
 
 
-def check_with(run: Run) -> Report:
+def check_with(run: Run, at_first_hit: Callable[[], None] | None = None) -> Report:
     """Run the check, with a progress bar where a person is watching a long one."""
     from .linter.engine import check
     from .linter.rule import UnknownRule
@@ -274,7 +277,7 @@ def check_with(run: Run) -> Report:
 
     try:
         with _progress(run.quiet) as progress:
-            return check(run.paths, run.options, progress=progress)
+            return check(run.paths, run.options, progress=progress, at_first_hit=at_first_hit)
     except NoSuchPath as error:
         raise Failure(f"no such file or folder: {error}") from None
     except BadPattern as error:

@@ -14,8 +14,8 @@ from .languages import language_of
 from .prefilter import CPP_NEEDLES
 from .project import Project
 from .rule import Rule, select_rules
-from .scan import collection_paused, cores, extract_all
-from .sift import Sift
+from .scan import Job, collection_paused, cores, extract_all, extract_job
+from .sift import Hit, Sift
 from .sources import BinaryFile, Unreadable, read
 from .suppress import is_suppressed
 from .walk import Walk, find_files, path_matcher
@@ -66,15 +66,17 @@ def check(
     *,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    at_first_hit: Callable[[], None] | None = None,
 ) -> Report:
     """Every finding of the selected rules in the C++ and Python files at and below `paths`.
 
-    `progress` is called with (files parsed, files to parse). Raises `NoSuchPath`,
+    `progress` is called with (files parsed, files to parse); `at_first_hit` when a file turned up that has to be
+    parsed while another process still searches, so that imports can be done then. Raises `NoSuchPath`,
     `UnknownRule`, `BadPattern`.
     """
     options = options or Options()
     rules = select_rules(options.select, options.ignore)
-    walk, project = read_project(paths, rules, options, executor=executor, progress=progress)
+    walk, project = read_project(paths, rules, options, executor=executor, progress=progress, at_first_hit=at_first_hit)
     with collection_paused():
         findings, suppressed = find(project, rules, options)
     return Report(
@@ -100,6 +102,7 @@ def read_project(
     *,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    at_first_hit: Callable[[], None] | None = None,
 ) -> tuple[Walk, Project]:
     """What was found below `paths`, and the facts of all files that matter, joined.
 
@@ -109,7 +112,14 @@ def read_project(
     workers = options.workers or cores()
     languages = ("cpp", "python", "docs") if options.include_docs else ("cpp", "python")
     needles = {language: needles_of(rules, language) for language in languages}
-    with Sift(needles, workers) as sift:
+    early: list[Facts] = []
+
+    def extract_now(hit: Hit) -> None:
+        if at_first_hit is not None and not early:
+            at_first_hit()
+        early.extend(extract_job(Job((hit,))))
+
+    with Sift(needles, workers, None if executor else extract_now) as sift:
         walk = find_files(
             paths,
             exclude=options.exclude,
@@ -121,7 +131,8 @@ def read_project(
             found=sift.add,
         )
         hits = sift.hits()
-    found = extract_all(hits, workers=workers, executor=executor, progress=progress)
+    found = early + extract_all(hits, workers=workers, executor=executor, progress=progress)
+    found.sort(key=lambda facts: facts.path)
     found += [
         Facts(path, language_of(path) or "docs" if not os.path.isdir(path) else "folder", unreadable=reason)
         for path, reason in walk.unreadable

@@ -29,11 +29,12 @@ def command(**arguments: Any) -> None:
     run, choice = run_from(arguments), choice_from(arguments)
     if not arguments["fix"] and (choice.unsafe or choice.remove_redundant or not choice.hoist):
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
+    report = check_with(run, _import_the_rest)
     from ..codemods.plan import with_fixes
     from ..output import text
     from ..output.places import Places
 
-    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    report = with_fixes(report, remove_redundant=choice.remove_redundant)
     failed = False
     if arguments["fix"]:
         from ..codemods.migrate import apply_fixes
@@ -57,3 +58,11 @@ def command(**arguments: Any) -> None:
         if arguments["output_format"] == "text":
             click.echo(text.summary(report, run.width), nl=False)
     sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)
+
+
+def _import_the_rest() -> None:
+    """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
+    from ..codemods import plan
+    from ..output import places, text
+
+    _ = plan, places, text

@@ -1,0 +1,165 @@
+"""The search that several processes share: every hit once, whoever finds it, and no file passed over unseen."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from guardfix.linter import prefilter
+from guardfix.linter.sift import Hit, Sift
+
+NEEDLES = {"cpp": (b"needle",), "python": (b"thread", b"yarn")}
+
+
+def haystack(folder: Path, files: int, every: int) -> tuple[list[str], list[str]]:
+    """(paths, those of them that hold a needle)."""
+    paths, hits = [], []
+    for number in range(files):
+        path = folder / f"{number:05}.cpp"
+        path.write_text("a needle\n" if number % every == 0 else "hay\n")
+        paths.append(str(path))
+        if number % every == 0:
+            hits.append(str(path))
+    return paths, hits
+
+
+@pytest.mark.parametrize(
+    ("processes", "files"),
+    [
+        pytest.param(1, 50, id="one process"),
+        pytest.param(2, 50, id="too few files to fork for"),
+        pytest.param(2, 2000, id="one child"),
+        pytest.param(5, 2000, id="four children that share a queue"),
+    ],
+)
+@pytest.mark.parametrize("meanwhile", [False, True], ids=["hits at the end", "hits meanwhile"])
+def test_finds_each_hit_once(tmp_path: Path, processes: int, files: int, meanwhile: bool) -> None:
+    paths, expected = haystack(tmp_path, files, every=7)
+    early: list[Hit] = []
+    with Sift(NEEDLES, processes, early.append if meanwhile else None) as search:
+        for path in paths:
+            search.add([path], "cpp")
+        hits = search.hits()
+    assert hits == sorted(hits)
+    assert sorted(path for _, path, _ in early + hits) == expected
+    assert {(language, trouble) for language, _, trouble in early + hits} == {("cpp", "")}
+
+
+def test_hits_are_passed_on_while_children_are_busy(tmp_path: Path) -> None:
+    paths, expected = haystack(tmp_path, 3000, every=2)
+    early: list[Hit] = []
+    with Sift(NEEDLES, 2, early.append) as search:
+        search.add(paths, "cpp")
+        hits = search.hits()
+    assert early
+    assert len(early) + len(hits) == len(expected)
+
+
+def test_languages_have_needles_of_their_own(tmp_path: Path) -> None:
+    files = {"a.cpp": "needle", "b.cpp": "yarn", "c.py": "needle", "d.py": "yarn", "e.py": "thread"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with Sift(NEEDLES, 2) as search:
+        for name in files:
+            search.add([str(tmp_path / name)], "cpp" if name.endswith(".cpp") else "python")
+        search.add([str(tmp_path / "f.md")], "docs")  # nobody looks for anything there
+        hits = search.hits()
+    assert [os.path.basename(path) for _, path, _ in hits] == ["a.cpp", "d.py", "e.py"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(b"two\nlines.cpp", id="line break"),
+        pytest.param(b"lines\n\napart.cpp", id="empty line"),
+        pytest.param(b"caf\xe9.cpp", id="bytes that are no UTF-8"),
+        pytest.param("ガード.cpp".encode(), id="wide characters"),
+        pytest.param(b"n" * 240 + b".cpp", id="long"),
+    ],
+)
+def test_odd_names(tmp_path: Path, name: bytes) -> None:
+    paths, _ = haystack(tmp_path, 1000, every=10_000)
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
+    Path(odd).write_text("needle")
+    with Sift(NEEDLES, 2) as search:
+        search.add([*paths[1:], *[odd] * 40], "cpp")  # the batches are split where they grow too long
+        assert search.hits() == [("cpp", odd, "")] * 40
+
+
+def test_files_that_cannot_be_read_are_hits_with_a_reason(tmp_path: Path) -> None:
+    paths, _ = haystack(tmp_path, 1000, every=10_000)
+    missing = str(tmp_path / "missing.cpp")
+    with Sift(NEEDLES, 2) as search:
+        search.add([*paths[1:], missing, str(tmp_path)], "cpp")
+        hits = search.hits()
+    assert hits == [("cpp", str(tmp_path), "Is a directory"), ("cpp", missing, "No such file or directory")]
+
+
+def test_a_child_that_dies_is_noticed(tmp_path: Path) -> None:
+    paths, _ = haystack(tmp_path, 1000, every=7)
+    with Sift(NEEDLES, 2) as search:
+        search.add(paths[:600], "cpp")
+        (child,) = search._children
+        os.kill(child.pid, signal.SIGKILL)
+        search.add(paths[600:], "cpp")
+        with pytest.raises(ChildProcessError, match="ended with status"):
+            search.hits()
+
+
+def test_children_end_when_the_search_is_given_up(tmp_path: Path) -> None:
+    paths, _ = haystack(tmp_path, 1000, every=7)
+    with Sift(NEEDLES, 3) as search:
+        search.add(paths[:500], "cpp")
+        search.add(paths[500:], "cpp")
+        children = [child.pid for child in search._children]
+    assert children
+    for pid in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_leaves_no_pipe_open(tmp_path: Path) -> None:
+    paths, _ = haystack(tmp_path, 1000, every=7)
+    before = set(os.listdir("/proc/self/fd"))
+    with Sift(NEEDLES, 3) as search:
+        search.add(paths, "cpp")
+        search.hits()
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_slow_reader_of_hits_does_not_stop_the_children(tmp_path: Path) -> None:
+    """More hits than a pipe holds, found before anybody asks for them."""
+    paths, expected = haystack(tmp_path, 1500, every=1)
+    with Sift(NEEDLES, 2) as search:
+        search.add(paths, "cpp")
+        time.sleep(0.2)
+        assert [path for _, path, _ in search.hits()] == expected
+
+
+@pytest.mark.parametrize("has_stringzilla", [True, False], ids=["StringZilla", "without it"])
+@pytest.mark.parametrize(
+    ("data", "size", "found"),
+    [
+        pytest.param(b"hay needle hay", 14, True, id="inside"),
+        pytest.param(b"hay needle", 10, True, id="at the end"),
+        pytest.param(b"hay needle", 9, False, id="cut off: what stands behind is of another file"),
+        pytest.param(b"", 0, False, id="empty"),
+        pytest.param(b"\xff\xfeh\0", 4, True, id="UTF-16 is decoded whatever stands in it"),
+    ],
+)
+def test_holds(monkeypatch: pytest.MonkeyPatch, has_stringzilla: bool, data: bytes, size: int, found: bool) -> None:
+    if not has_stringzilla:
+        monkeypatch.setitem(sys.modules, "stringzilla", None)
+    try:
+        module = importlib.reload(prefilter)
+        assert module.holds(bytearray(data + b"\0" * 8), size, [b"needle"]) is found
+        assert (module.find.__module__ == prefilter.__name__) is not has_stringzilla
+    finally:
+        monkeypatch.undo()
+        importlib.reload(prefilter)
