@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..linter.cpp.mask import code_only
 from ..linter.decision.inference import is_load
 from ..linter.facts import Call, Facts, GuardUse, Span
 from ..linter.findings import Edit
+from ..linter.places import places_of
 from .statements import indentation, newline_of, removal_with_comment, statement_around
 
 
@@ -15,17 +18,22 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
     None when there is no load above it, or when a preprocessor condition begins or ends between the two places.
     """
     above = Span(use.scope.start, use.span.start)
-    loads = [call for call in facts.calls if is_load(call) and above.holds(call.span) and call.function == use.function]
-    first = work or next(iter(loads), None)
+    loads = (c for c in places_of(facts).calls.within(above) if is_load(c) and c.function == use.function)
+    first = work or next(loads, None)
     if first is None:
         return None
-    start = statement_around(code_only(text), use.scope, first.span.start)
+    start = statement_around(_code(text), use.scope, first.span.start)
     if start >= use.span.start or _gated(start, use, facts):
         return None
     indent = indentation(text, start).decode()
     taken_out, comment = removal_with_comment(text, use.span)
     inserted = Edit(Span(start, start), declaration + comment + newline_of(text, start).decode() + indent)
     return [inserted, taken_out]
+
+
+@lru_cache(maxsize=2)
+def _code(text: bytes) -> bytes:
+    return code_only(text)
 
 
 def _gated(start: int, use: GuardUse, facts: Facts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ..linter import guards
 from ..linter.bypass import bypasses_dispatcher
@@ -11,6 +12,7 @@ from ..linter.decision import decide
 from ..linter.facts import Facts, Form, GuardUse, Span
 from ..linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
 from ..linter.hazards import Hazard, escape_hazards
+from ..linter.places import places_of
 from ..linter.project import Project
 from ..linter.redundancy import redundant_guards
 from .hoist import hoisted
@@ -106,16 +108,15 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
         applicability = Applicability.DISPLAY  # what else has to change with it is not in sight
     message = f"replace {use.written} by {_spelling(site)}"
     if dropped:
-        message += f", which makes {_names(dropped, site)} redundant"
+        message += f", which makes {_names(covered)} redundant"
     if doubts:
         message += "; " + "; ".join(doubts)
     fix = Fix(message, applicability, tuple(sorted(set(edits))))
     return fix, tuple(filter(None, [_hoist(site, dropped, variable, include, renamed)]))
 
 
-def _names(spans: list[Span], site: Site) -> str:
-    uses = {other.span: other.guard for other in site.facts.guard_uses}
-    return " and ".join(uses[span] for span in spans)
+def _names(covered: list[GuardUse]) -> str:
+    return " and ".join(other.guard for other in covered)
 
 
 def _spelling(site: Site) -> str:
@@ -134,6 +135,7 @@ def _spelling(site: Site) -> str:
     return prefix + name
 
 
+@lru_cache(maxsize=4)
 def inference_qualifier(facts: Facts) -> str:
     """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
     for other in facts.guard_uses:
@@ -253,7 +255,8 @@ def _form_edits(site: Site) -> list[Edit]:
 
 
 def _names_given_above(site: Site) -> int:
-    return sum(1 for other in site.facts.guard_uses if _takes_a_name_above(other, site.use))
+    beside = places_of(site.facts).uses_by_scope.get(site.use.scope, ())
+    return sum(1 for other in beside if _takes_a_name_above(other, site.use))
 
 
 def _takes_a_name_above(other: GuardUse, use: GuardUse) -> bool:
@@ -321,7 +324,8 @@ def _is_constructed_out_of_line(site: Site) -> bool:
 def _switches_grad_on_below(site: Site) -> bool:
     """Whether something under the guard wants gradients after all."""
     live = site.use.live
-    if any(call.name == "set_enabled" and live.holds(call.span) for call in site.facts.calls):
+    places = places_of(site.facts)
+    if any(call.name == "set_enabled" for call in places.calls.within(live)):
         return True
     return any(
         other.guard in ("AutoGradMode", guards.INFERENCE_MODE)
@@ -330,7 +334,7 @@ def _switches_grad_on_below(site: Site) -> bool:
         and not other.argument.empty
         and other.argument.value is not (other.guard == guards.INFERENCE_MODE)
         and not (other.guard == "AutoGradMode" and other.argument.value is False)
-        for other in site.facts.guard_uses
+        for other in places.uses.within(live)
     )
 
 

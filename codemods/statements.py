@@ -94,7 +94,9 @@ def statement_around(code: bytes, block: Span, offset: int) -> int:
     return begin if begin is not None else offset
 
 
+_CONTINUATION = re.compile(rb"\s*(?:else|catch|while|[),;.])")
+
+
 def _continues(code: bytes, position: int) -> bool:
     """Whether the statement goes on behind a closing brace."""
-    following = code[position:].lstrip()[:8]
-    return following.startswith((b"else", b"catch", b"while", b")", b",", b";", b"."))
+    return _CONTINUATION.match(code, position) is not None

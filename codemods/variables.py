@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..linter.facts import Facts, Form, GuardUse, Span
 from ..linter.findings import Edit
 from ..linter.guards import LEGACY
 
 _OLD = re.compile(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
+_NAME = re.compile(rb"[A-Za-z_]\w*")
 _CANDIDATES = ("guard", "mode_guard", "autograd_guard", "guard_")
 
 
@@ -33,10 +36,15 @@ def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span], skip
     name = use.variable or ""
     if use.macro is not None or not speaks_of_the_old_guard(name):
         return name, []
-    if re.search(rb"(?:\.|->)\s*" + name.encode() + rb"\b", text):
+    if _is_read_through_an_object(name, text):
         return name, []  # something else in the file is called so, or the member is read through an object
     new = free_name(facts, text, use, dropped, skip)
     return new, [Edit(place, new) for place in use.variable_spans]
+
+
+@lru_cache(maxsize=16)
+def _is_read_through_an_object(name: str, text: bytes) -> bool:
+    return re.search(rb"(?:\.|->)\s*" + name.encode() + rb"\b", text) is not None
 
 
 def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] = (), skip: int = 0) -> str:
@@ -49,9 +57,15 @@ def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] 
 
 
 def _names_in(text: bytes, span: Span, dropped: Sequence[Span]) -> set[str]:
-    names = set()
-    for match in re.finditer(rb"[A-Za-z_]\w*", text[span.start : span.end]):
-        place = Span(span.start + match.start(), span.start + match.end())
-        if not any(hole.holds(place) for hole in dropped):
-            names.add(match.group().decode())
-    return names
+    names = _counted(text, span)
+    in_holes: Counter[str] = Counter()
+    for hole in dropped:
+        if span.holds(hole):
+            in_holes += _counted(text, hole)
+    return {name for name in names if names[name] > in_holes[name]}
+
+
+@lru_cache(maxsize=16)
+def _counted(text: bytes, span: Span) -> Counter[str]:
+    """How often each name stands in the span."""
+    return Counter(match.group().decode() for match in _NAME.finditer(text, *span))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from . import guards
 from .cpp.version_conditions import mentions_torch_version
-from .facts import Branch, Conditional, Facts, Form, GuardUse
+from .facts import Branch, Conditional, Facts, GuardUse
 from .places import places_of
 from .project import Project
 
@@ -20,11 +20,6 @@ def uses_in(branch: Branch, facts: Facts) -> list[GuardUse]:
 def gates_around(use: GuardUse, facts: Facts) -> Iterator[tuple[Conditional, Branch]]:
     """The `#if`s around a use, innermost first, each with the branch in which it stands."""
     return places_of(facts).branches.around(use.type_span)
-
-
-def _names(use: GuardUse, alias: str, facts: Facts) -> bool:
-    """Whether the alias declaration at `use` gives this name."""
-    return any(given.span == use.span and given.name == alias for given in facts.aliases)
 
 
 def _asks_for_version(conditional: Conditional) -> bool:
@@ -54,12 +49,7 @@ def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
     A use through an alias is as deliberate as the alias.
     """
     if use.alias is not None:
-        return any(
-            has_new_counterpart(other, where, project)
-            for where in project
-            for other in where.guard_uses
-            if other.form is Form.ALIAS and _names(other, use.alias, where)
-        )
+        return any(has_new_counterpart(other, where, project) for where, other in project.alias_uses(use.alias))
     return any(
         other.guard in NEW_GUARDS and (_asks_for_version(conditional) or _stand_in_one_place(use, other, facts))
         for conditional, own in gates_around(use, facts)

@@ -40,13 +40,13 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
     made = _made_inside(use, facts)
     if function.immediately_invoked:
         # `auto out = [&] { guard; return model.forward(x); }();`
-        made |= {name for a in facts.assignments if a.span.holds(function.span) for name in _targets(a.target)}
+        held = (a for a in facts.assignments if a.span.holds(function.span))
+        made |= {name for a in held for name in _targets(a.target)}
     whole = facts.enclosing(use.function)[-1]
-    local = {a.target for a in facts.assignments if a.declares and whole.span.holds(a.span)}
+    assignments = places_of(facts).assignments
+    local = {a.target for a in assignments.within(whole.span) if a.declares}
     local |= {parameter.name for parameter in function.parameters}
-    inside = {a.target for a in facts.assignments if a.declares and use.scope.holds(a.span)} - _returned_names(
-        use, facts
-    )
+    inside = {a.target for a in assignments.within(use.scope) if a.declares} - _returned_names(use, facts)
     # In a loop, what stands above the scope runs after it too: all of the function counts.
     found = list(_possible_mutations(made - inside, whole.body, facts, exclude=use.scope))
     shared = {name for name in made if name not in local}
@@ -106,7 +106,7 @@ def _targets(target: str) -> list[str]:
 
 
 def _returned_names(use: GuardUse, facts: Facts) -> set[str]:
-    return {word for returned in facts.returns if use.scope.holds(returned.span) for word in _words(returned.value)}
+    return {word for returned in places_of(facts).returns.within(use.scope) for word in _words(returned.value)}
 
 
 def _possible_mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) -> list[Hazard]:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .facts import Assignment, Branch, Call, Conditional, Facts, GuardUse, Return, Span
+from .facts import Assignment, Branch, Call, Conditional, Facts, Function, GuardUse, Return, Span
+from .guards import LEGACY
 from .spans import Nested, Sorted
 
 
@@ -19,7 +20,10 @@ class Places:
     returns: Sorted[Return]
     uses: Sorted[GuardUse]
     """Guard uses by the place of the guard's type."""
+    functions: Sorted[Function]
     uses_by_scope: dict[Span, list[GuardUse]]
+    neighbours: dict[Span, list[GuardUse]]
+    """By scope, the guards that say something about the old guard beside them: all but the old one itself."""
     scopes: Nested[Span]
     """The blocks in which guards stand."""
     branches: Nested[tuple[Conditional, Branch]]
@@ -27,7 +31,14 @@ class Places:
 
     def uses_around(self, span: Span) -> list[GuardUse]:
         """The guard uses that cover `span`, in the file's order."""
-        found = [use for scope in self.scopes.around(span) for use in self.uses_by_scope[scope] if use.live.holds(span)]
+        return self._around(span, self.uses_by_scope)
+
+    def neighbours_around(self, span: Span) -> list[GuardUse]:
+        """As `uses_around`, without the old guard."""
+        return self._around(span, self.neighbours)
+
+    def _around(self, span: Span, by_scope: dict[Span, list[GuardUse]]) -> list[GuardUse]:
+        found = [use for scope in self.scopes.around(span) for use in by_scope.get(scope, ()) if use.live.holds(span)]
         return sorted(found, key=lambda use: use.type_span)
 
 
@@ -35,15 +46,20 @@ class Places:
 def places_of(facts: Facts) -> Places:
     """The indexes of a file. Facts are compared by identity, so that they can be a key."""
     by_scope: dict[Span, list[GuardUse]] = defaultdict(list)
+    neighbours: dict[Span, list[GuardUse]] = defaultdict(list)
     for use in facts.guard_uses:
         by_scope[use.scope].append(use)
+        if use.guard != LEGACY:
+            neighbours[use.scope].append(use)
     arms = ((conditional, branch) for conditional in facts.conditionals for branch in conditional.branches)
     return Places(
         calls=Sorted(facts.calls, lambda call: call.span),
         assignments=Sorted(facts.assignments, lambda assignment: assignment.span),
         returns=Sorted(facts.returns, lambda returned: returned.span),
         uses=Sorted(facts.guard_uses, lambda use: use.type_span),
+        functions=Sorted(facts.functions, lambda function: function.span),
         uses_by_scope=by_scope,
+        neighbours=neighbours,
         scopes=Nested(by_scope, lambda scope: scope),
         branches=Nested(arms, lambda arm: arm[1].span),
         function_names=frozenset(function.name for function in facts.functions),

@@ -183,6 +183,23 @@ class Project:
                     table[use.alias].append((facts, use))
         return table
 
+    @cached_property
+    def _alias_uses(self) -> dict[str, list[tuple[Facts, GuardUse]]]:
+        table: dict[str, list[tuple[Facts, GuardUse]]] = defaultdict(list)
+        for facts in self:
+            names: dict[Span, list[str]] = defaultdict(list)
+            for alias in facts.aliases:
+                names[alias.span].append(alias.name)
+            for use in facts.guard_uses:
+                if use.form is Form.ALIAS:
+                    for name in names.get(use.span, ()):
+                        table[name].append((facts, use))
+        return table
+
+    def alias_uses(self, name: str) -> list[tuple[Facts, GuardUse]]:
+        """The declarations, in any file, that give a guard this name."""
+        return self._alias_uses.get(name, [])
+
     def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
         """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
         return [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from bisect import bisect_left
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .. import guards
@@ -43,9 +44,9 @@ _COVERS = (Form.DECLARATION, Form.AUTO)
 _NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
 
 
-def is_named_like(type_: str, names: Collection[str]) -> bool:
-    """Whether a member's type is, or wraps, one of the names."""
-    return any(word in names for word in re.findall(r"\w+", type_))
+def names_in(code: str) -> list[str]:
+    """The words of a type or a macro's body: what it is, or wraps."""
+    return re.findall(r"\w+", code)
 
 
 def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
@@ -86,7 +87,7 @@ def _complete(
     block = _block_of(statement)
     scope = reading.span(block)
     type_span = reading.span(top)
-    under_error = _under_error(statement)
+    under_error = reading.is_under_error(statement)
     variable: str | None = None
     spans: tuple[Span, ...] = ()
     if declarator is not None:
@@ -238,17 +239,32 @@ _NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
 
 def _is_outside_functions(reading: Reading, node: Node) -> bool:
     """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
+    starts, outside = _outside_functions(reading.code)
+    index = bisect_left(starts, node.start_byte) - 1
+    return index < 0 or outside[index]
+
+
+@lru_cache(maxsize=2)
+def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
+    """(where each brace stands, whether only namespaces are open behind it)."""
+    starts: list[int] = []
+    outside: list[bool] = []
     opened: list[bool] = []
+    inner = 0  # how many of the open braces are no namespace's
+    balanced = True
     previous = 0
-    for match in re.finditer(rb"[{};]", reading.code[: node.start_byte]):
+    for match in re.finditer(rb"[{};]", code):
         if match.group() == b"{":
-            opened.append(_NAMESPACE_HEAD.search(reading.code, previous, match.start()) is not None)
+            opened.append(_NAMESPACE_HEAD.search(code, previous, match.start()) is not None)
+            inner += not opened[-1]
         elif match.group() == b"}":
-            if not opened:
-                return False
-            opened.pop()
+            balanced = balanced and bool(opened)
+            inner -= bool(opened) and not opened.pop()
+        if match.group() != b";":
+            starts.append(match.start())
+            outside.append(balanced and not inner)
         previous = match.end()
-    return all(opened)
+    return starts, outside
 
 
 def _is_empty(parameters: Node | None) -> bool:
@@ -551,18 +567,6 @@ def _statement_of(node: Node) -> Node:
             break
         current = current.parent
     return current
-
-
-def _under_error(node: Node) -> bool:
-    """Whether the parser was lost in the statement itself or in what directly holds it."""
-    if node.has_error:
-        return True
-    outer = node.parent
-    while outer is not None and outer.type != "translation_unit":
-        if outer.is_error:
-            return True
-        outer = outer.parent
-    return False
 
 
 def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:

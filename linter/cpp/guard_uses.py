@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 from .. import guards
 from ..facts import Argument, Call, Form, Function, GuardUse, Span
 from ..sources import Source
+from ..spans import Nested
 from .arguments import constructor_argument
-from .forms import classify, is_named_like
+from .forms import classify, names_in
 from .parse import error_count, parse
 from .reading import Reading
 from .words import any_of
@@ -24,34 +26,39 @@ NAMES = (guards.LEGACY, guards.LEGACY_API, *(name for name in guards.CPP if name
 
 def wrappers(reading: Reading) -> set[str]:
     """Names in this file that stand for guards: aliases, types made of guards, macros with a guard in them."""
+    made_of: dict[str, set[str]] = defaultdict(set)
+    """Name -> what is made of it."""
+    waiting = [guards.LEGACY]
+    for alias in reading.aliases:
+        if alias.kind == "type":
+            target = alias.target.rsplit("::", 1)[-1]
+            made_of[target].add(alias.name)
+            if target in guards.CPP or target == guards.LEGACY_API:
+                waiting.append(alias.name)
+    for class_ in reading.classes:
+        bases = [base.rsplit("::", 1)[-1] for base in class_.bases]
+        for word in (*bases, *(word for member in class_.members for word in names_in(member.type))):
+            made_of[word].add(class_.name)
+    for macro in reading.macros:
+        for word in names_in(reading.slice(macro.body)):
+            made_of[word].add(macro.name)
     names: set[str] = set()
-    size = -1
-    while size != len(names):
-        size = len(names)
-        known = names | {guards.LEGACY}
-        for alias in reading.aliases:
-            if alias.kind == "type" and alias.target.rsplit("::", 1)[-1] in {*guards.CPP, guards.LEGACY_API} | names:
-                names.add(alias.name)
-        for class_ in reading.classes:
-            if any(is_named_like(member.type, known) for member in class_.members):
-                names.add(class_.name)
-            if any(base.rsplit("::", 1)[-1] in known for base in class_.bases):
-                names.add(class_.name)
-        for macro in reading.macros:
-            body = reading.slice(macro.body)
-            if any(re.search(rf"\b{re.escape(name)}\b", body) for name in known):
-                names.add(macro.name)
-    return names - {""}
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += made_of.get(name, ())
+    return names - {"", guards.LEGACY}
 
 
 def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[GuardUse]:
     """Every place where a guard, or a watched name, stands in this tree."""
     resolve = _resolver(reading)
-    bodies = [macro.span for macro in reading.macros]
+    bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
     for start, name in any_of({*NAMES, *watched}, reading.code):
         end = start + len(name.encode())
         span = Span(start + reading.shift, end + reading.shift)
-        if any(body.holds(span) for body in bodies):
+        if next(bodies.around(span), None) is not None:
             continue
         node = root.descendant_for_byte_range(start, end)
         if node is None:

@@ -9,9 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
+from ..spans import Nested
 from .parse import language
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ _QUERY = """
 (lambda_expression) @lambda
 (class_specifier) @class
 (struct_specifier) @class
+(namespace_definition) @namespace
+(field_declaration_list) @members
+(ERROR) @error
 (enum_specifier name: (_)) @class
 (call_expression) @call
 (assignment_expression) @assignment
@@ -76,6 +81,13 @@ class Reading:
         self.emplacements: list[tuple[str, Node]] = []
         """(receiver, arguments) of `emplace`."""
         self._starts: list[int] = []
+        # What holds a node is looked up by offset: tree-sitter finds a node's parent from the root down, so that
+        # climbing out of deep code would take the square of its depth.
+        self._named: Nested[tuple[Span, str]] = Nested((), itemgetter(0))
+        self._unnamed: Nested[Span] = Nested((), _itself)
+        self._member_lists: Nested[Span] = Nested((), _itself)
+        self._class_places: Nested[tuple[Span, int]] = Nested((), itemgetter(0))
+        self._errors: Nested[Span] = Nested((), _itself)
 
     # -- offsets and texts
 
@@ -97,7 +109,9 @@ class Reading:
         # Nodes come in no order of theirs; facts must be the same on every run.
         found = QueryCursor(_query(grammar)).captures(root)
         captures = {name: sorted(nodes, key=_in_text_order) for name, nodes in found.items()}
+        self._read_spaces(captures)
         self._read_classes(captures.get("class", ()))
+        self._class_places = Nested(((class_.span, index) for index, class_ in enumerate(self.classes)), itemgetter(0))
         self._read_functions([*captures.get("function", ()), *captures.get("lambda", ())])
         for node in captures.get("call", ()):
             call = self._call(node)
@@ -126,6 +140,20 @@ class Reading:
             parameters = node.child_by_field_name("parameters")
             names = [self.written(child) for child in parameters.named_children] if parameters else []
             self.macros.append(Macro(self.written(name), tuple(names), self.span(node), self.span(body)))
+
+    def _read_spaces(self, captures: dict[str, list[Node]]) -> None:
+        named: list[tuple[Span, str]] = []
+        unnamed: list[Span] = []
+        for node in (*captures.get("namespace", ()), *captures.get("class", ())):
+            name = node.child_by_field_name("name") if node.type != "enum_specifier" else None
+            if name is not None:
+                named.append((self.span(node), self.written(name)))
+            elif node.type == "namespace_definition":
+                unnamed.append(self.span(node))
+        self._named = Nested(named, itemgetter(0))
+        self._unnamed = Nested(unnamed, _itself)
+        self._member_lists = Nested(map(self.span, captures.get("members", ())), _itself)
+        self._errors = Nested(map(self.span, captures.get("error", ())), _itself)
 
     def _read_classes(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -207,7 +235,7 @@ class Reading:
             class_=self.class_at(span),
             parameters=self._parameters(parameters),
             returns=returned,
-            is_static=_is_static(node),
+            is_static=self._is_static(node),
             macro=self.macro,
         )
 
@@ -371,20 +399,26 @@ class Reading:
 
     def class_at(self, span: Span) -> int | None:
         """The innermost class around a file span."""
-        around = [index for index, class_ in enumerate(self.classes) if class_.span.holds(span)]
-        return max(around, key=lambda index: self.classes[index].span.start) if around else None
+        return next((index for _, index in self._class_places.around(span)), None)
 
     def namespace(self, node: Node) -> str:
         """The namespaces and classes around a node, `a::b::C`."""
-        names: list[str] = []
-        outer = node.parent
-        while outer is not None:
-            if outer.type in ("namespace_definition", "class_specifier", "struct_specifier"):
-                name = outer.child_by_field_name("name")
-                if name is not None:
-                    names.append(self.written(name))
-            outer = outer.parent
+        own = self.span(node)
+        names = [name for span, name in self._named.around(own) if span != own]
         return "::".join(reversed(names))
+
+    def is_under_error(self, node: Node) -> bool:
+        """Whether the parser was lost in the statement itself or in what holds it."""
+        return node.has_error or _is_held(self.span(node), self._errors)
+
+    def _is_static(self, node: Node) -> bool:
+        """Whether a function is seen in its own file alone. (A class's static method is not.)"""
+        span = self.span(node)
+        if _is_held(span, self._unnamed):
+            return True
+        return not _is_held(span, self._member_lists) and any(
+            child.type == "storage_class_specifier" and child.text == b"static" for child in node.children
+        )
 
 
 def _in_text_order(node: Node) -> tuple[int, int]:
@@ -392,18 +426,12 @@ def _in_text_order(node: Node) -> tuple[int, int]:
     return node.start_byte, -node.end_byte
 
 
-def _is_static(node: Node) -> bool:
-    """Whether a function is seen in its own file alone. (A class's static method is not.)"""
-    outer = node.parent
-    in_class = False
-    while outer is not None:
-        if outer.type == "namespace_definition" and outer.child_by_field_name("name") is None:
-            return True
-        in_class = in_class or outer.type == "field_declaration_list"
-        outer = outer.parent
-    return not in_class and any(
-        child.type == "storage_class_specifier" and child.text == b"static" for child in node.children
-    )
+def _itself(span: Span) -> Span:
+    return span
+
+
+def _is_held(span: Span, spans: Nested[Span]) -> bool:
+    return next(spans.around(span), None) is not None
 
 
 def _function_declarator(node: Node) -> Node | None:

@@ -6,7 +6,12 @@ faster, and `bytes.find` faster still. So matches are asked afterwards whether t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+
+_FEW = 64
+"""Up to so many names are each looked for on their own."""
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 def places(needle: bytes, text: bytes) -> Iterator[int]:
@@ -26,6 +31,10 @@ def words(word: bytes, text: bytes) -> Iterator[int]:
 
 def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:
     """(place, name) wherever one of the names stands as a whole word, by place; the longest name where several do."""
+    names = set(names)
+    if len(names) > _FEW:
+        # As many names as a file has functions: then every word of the text is looked up once.
+        return [(match.start(), word) for match in _WORD.finditer(text) if (word := match[0].decode()) in names]
     found = sorted((place, -len(name), name) for name in names for place in words(name.encode(), text))
     kept: list[tuple[int, str]] = []
     end = 0

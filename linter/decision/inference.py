@@ -117,7 +117,7 @@ def _first_load(facts: Facts) -> Call | None:
 
 
 def _neighbours(scene: Scene) -> Iterator[Signal]:
-    around = places_of(scene.facts).uses_around(scene.use.span)
+    around = places_of(scene.facts).neighbours_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
             where = "beside" if other.scope == scene.use.scope else "around"

@@ -63,10 +63,10 @@ class Scene:
         return [] if outside else self.calls_in(self.use.live)
 
     def neighbours(self) -> list[GuardUse]:
-        """Other guards declared in the same block, or members of the same class."""
+        """Other kinds of guards declared in the same block, or members of the same class."""
         return [
             other
-            for other in places_of(self.facts).uses_by_scope.get(self.use.scope, ())
+            for other in places_of(self.facts).neighbours.get(self.use.scope, ())
             if other.type_span != self.use.type_span
         ]
 
