@@ -94,8 +94,9 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
     simple = inference and constant and use.macro is None and not _switches_grad_on_below(site)
     covered = redundant_guards(use, site.facts) if simple else []
     dropped = [other.span for other in covered]
+    skip = _names_given_above(site) if takes_new_name(use) else 0
     drop_edits = [removal(site.text, span) for span in dropped]
-    variable, renamed = renaming(use, site.facts, site.text, dropped, skip=_names_given_above(site))
+    variable, renamed = renaming(use, site.facts, site.text, dropped, skip)
     if use.form is Form.MEMBER and _is_constructed_out_of_line(site):
         variable, renamed = use.variable or "", []
     edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
@@ -334,7 +335,7 @@ def _switches_grad_on_below(site: Site) -> bool:
         and not other.argument.empty
         and other.argument.value is not (other.guard == guards.INFERENCE_MODE)
         and not (other.guard == "AutoGradMode" and other.argument.value is False)
-        for other in places.uses.within(live)
+        for other in places.others.within(live)
     )
 
 

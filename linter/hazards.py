@@ -8,6 +8,7 @@ Reference: https://pytorch.org/cppdocs/notes/inference_mode.html.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from .facts import Assignment, Call, Facts, Function, GuardUse, Span
 from .places import places_of
 from .project import Project
 from .scopes import inference_mode_at, is_expected_to_throw, is_run_in_place
+from .spans import Sorted
 
 _IN_PLACE = re.compile(r"^[a-zA-Z]\w*[^_]_$")
 _NOT_TENSOR = re.compile(r"^(?:std|env|jenv|this)$")
@@ -113,26 +115,88 @@ def _possible_mutations(names: set[str], span: Span, facts: Facts, exclude: Span
     """Places in the span where one of the names, or a view of it, may be changed as inference tensors may not be."""
     if not names:
         return []
-    assignments = [a for a in places_of(facts).assignments.within(span) if not (exclude and exclude.holds(a.span))]
-    for assignment in assignments:
+    changes = _changes_of(facts)
+    for assignment in changes.views.within(span):
+        if exclude and exclude.holds(assignment.span):
+            continue
         match = _VIEWS.match(assignment.value)
-        if match is not None and match["name"] in names and assignment.operator == "=":
+        if match is not None and match["name"] in names:
             names = names | set(_targets(assignment.target))
     found = list(_mutations(names, span, facts, exclude))
-    calls = [c for c in places_of(facts).calls.within(span) if not (exclude and exclude.holds(c.span))]
-    backwards = [c for c in calls if c.name == "backward" or c.callee.endswith("autograd::grad")]
-    for call in calls:
-        first = _root(call.arguments[0].lstrip("&*")) if call.arguments else ""
-        if not call.receiver and first in names and (_IN_PLACE.match(call.name) or call.name.endswith("_out")):
-            found.append(_hazard(first, "changed in place", call.span, facts))
+    given = [
+        (call, name)
+        for name in names
+        for call in changes.given.get(name, ())
+        if span.holds(call.span) and not (exclude and exclude.holds(call.span))
+    ]
+    found += [_hazard(name, "changed in place", call.span, facts) for call, name in sorted(given, key=_by_place)]
+    backwards = [c for c in changes.backwards.within(span) if not (exclude and exclude.holds(c.span))]
     for call in backwards:
         for name in sorted(_words(" ".join((call.receiver, *call.arguments))) & names):
             found.append(_hazard(name, "used in a computation that is differentiated", call.span, facts))
     if backwards:
-        for assignment in assignments:
+        for assignment in places_of(facts).assignments.within(span):
+            if exclude and exclude.holds(assignment.span):
+                continue
             for name in sorted(_words(assignment.value) & names - set(_targets(assignment.target))):
                 found.append(_hazard(name, "used in a computation that is differentiated", assignment.span, facts))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What a file changes, by variable: a function may hold many guards, and each asks for its own tensors."""
+
+    mutating: dict[str, list[tuple[Call, str]]]
+    """By receiver, the methods that an inference tensor does not allow, each with what it does."""
+    given: dict[str, list[Call]]
+    """By first argument, the calls of functions that change it: `torch::relu_(x)`, `at::add_out(x, …)`."""
+    assigned: dict[str, list[Assignment]]
+    """`x += y`, `x[0] = y`."""
+    saves: Sorted[Call]
+    backwards: Sorted[Call]
+    views: Sorted[Assignment]
+    """Assignments of what may be a view."""
+
+
+@lru_cache(maxsize=16)
+def _changes_of(facts: Facts) -> _Changes:
+    mutating: dict[str, list[tuple[Call, str]]] = defaultdict(list)
+    given: dict[str, list[Call]] = defaultdict(list)
+    assigned: dict[str, list[Assignment]] = defaultdict(list)
+    for call in facts.calls:
+        what = _mutates(call)
+        if what:
+            mutating[_root(call.receiver)].append((call, what))
+        if not call.receiver and call.arguments and (_IN_PLACE.match(call.name) or call.name.endswith("_out")):
+            given[_root(call.arguments[0].lstrip("&*"))].append(call)
+    for assignment in facts.assignments:
+        if assignment.declares:
+            continue
+        variable = _root(assignment.target)
+        if assignment.operator != "=" or assignment.target.startswith(variable + "["):
+            assigned[variable].append(assignment)
+    return _Changes(
+        mutating,
+        given,
+        assigned,
+        saves=Sorted((c for c in facts.calls if c.name == "save_for_backward"), _place),
+        backwards=Sorted((c for c in facts.calls if _differentiates(c)), _place),
+        views=Sorted((a for a in facts.assignments if a.operator == "=" and _VIEWS.match(a.value)), _place),
+    )
+
+
+def _differentiates(call: Call) -> bool:
+    return call.name == "backward" or call.callee.endswith("autograd::grad")
+
+
+def _place(item: Call | Assignment) -> Span:
+    return item.span
+
+
+def _by_place(item: tuple[Call | Assignment, str]) -> tuple[int, int]:
+    """In the file's order; of calls that begin together the outer one first."""
+    return item[0].span.start, -item[0].span.end
 
 
 def _root(target: str) -> str:
@@ -145,28 +209,29 @@ def _mutations(names: set[str], span: Span, facts: Facts, exclude: Span | None) 
     """Places in the span where one of the names is changed as inference tensors may not be."""
     if not names or span.start >= span.end:
         return
-    places = places_of(facts)
-    calls = [c for c in places.calls.within(span) if not (exclude and exclude.holds(c.span))]
-    differentiated = any(c.name == "backward" or c.callee.endswith("autograd::grad") for c in calls)
-    for call in calls:
-        variable = _root(call.receiver)
-        if variable in names:
-            what = _mutates(call)
-            if what:
-                yield _hazard(variable, what, call.span, facts)
-        if call.name == "save_for_backward":
-            for name in sorted(_words(" ".join(call.arguments)) & names):
-                yield _hazard(name, "saved for backward", call.span, facts)
-    for assignment in places.assignments.within(span):
-        if exclude and exclude.holds(assignment.span):
-            continue
-        variable = _root(assignment.target)
-        changed = variable in names and (assignment.operator != "=" or assignment.target.startswith(variable + "["))
-        if changed and not assignment.declares:
-            yield _hazard(variable, "changed in place", assignment.span, facts)
-        elif differentiated and assignment.declares:
-            for name in sorted(_words(assignment.value) & names):
-                yield _hazard(name, "used in a computation that is differentiated", assignment.span, facts)
+    changes = _changes_of(facts)
+
+    def counts(place: Span) -> bool:
+        return span.holds(place) and not (exclude and exclude.holds(place))
+
+    called = [
+        (call, name, what) for name in names for call, what in changes.mutating.get(name, ()) if counts(call.span)
+    ]
+    for call in changes.saves.within(span):
+        if counts(call.span):
+            kept = _words(" ".join(call.arguments)) & names
+            called += [(call, name, "saved for backward") for name in sorted(kept)]
+    for call, name, what in sorted(called, key=lambda item: (*_by_place(item[:2]), item[1])):
+        yield _hazard(name, what, call.span, facts)
+    changed = [(a, name) for name in names for a in changes.assigned.get(name, ()) if counts(a.span)]
+    if any(counts(call.span) for call in changes.backwards.within(span)):
+        declared = (a for a in places_of(facts).assignments.within(span) if a.declares and counts(a.span))
+        used = [(a, name) for a in declared for name in sorted(_words(a.value) & names)]
+    else:
+        used = []
+    for assignment, name in sorted([*changed, *used], key=_by_place):
+        what = "used in a computation that is differentiated" if assignment.declares else "changed in place"
+        yield _hazard(name, what, assignment.span, facts)
 
 
 def _mutates(call: Call) -> str:

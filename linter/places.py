@@ -20,6 +20,8 @@ class Places:
     returns: Sorted[Return]
     uses: Sorted[GuardUse]
     """Guard uses by the place of the guard's type."""
+    others: Sorted[GuardUse]
+    """As `uses`, without the old guard."""
     functions: Sorted[Function]
     uses_by_scope: dict[Span, list[GuardUse]]
     neighbours: dict[Span, list[GuardUse]]
@@ -57,6 +59,7 @@ def places_of(facts: Facts) -> Places:
         assignments=Sorted(facts.assignments, lambda assignment: assignment.span),
         returns=Sorted(facts.returns, lambda returned: returned.span),
         uses=Sorted(facts.guard_uses, lambda use: use.type_span),
+        others=Sorted((use for use in facts.guard_uses if use.guard != LEGACY), lambda use: use.type_span),
         functions=Sorted(facts.functions, lambda function: function.span),
         uses_by_scope=by_scope,
         neighbours=neighbours,

@@ -33,7 +33,7 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
     if use.form not in forms:
         return []
     switches = [
-        other for other in places_of(facts).uses.within(use.scope) if _switches_grad_on(other) and other.form in forms
+        other for other in places_of(facts).others.within(use.scope) if _switches_grad_on(other) and other.form in forms
     ]
     if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
         return []
@@ -41,7 +41,7 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
         return []
     return [
         other
-        for other in places_of(facts).uses.within(use.scope)
+        for other in places_of(facts).others.within(use.scope)
         if other.form in forms
         and switches_grad_off(other)
         and not other.shared

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..facts import Argument
@@ -68,6 +70,18 @@ _CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
 _WRAPPED = re.compile(r"(?:bool\s*)?(?:\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\})")
 
 
+_CONSTEXPR = re.compile(rb"constexpr(?<!\wconstexpr)\s+bool\s+(\w+)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
+
+
+@lru_cache(maxsize=2)
+def _constants_of(code: bytes) -> dict[bytes, set[bytes]]:
+    """The values that the file gives its constants of type bool."""
+    found: dict[bytes, set[bytes]] = defaultdict(set)
+    for name, value in _CONSTEXPR.findall(code):
+        found[name].add(value)
+    return dict(found)
+
+
 def _constant(written: str, code: bytes) -> bool | None:
     """The value of a bool that the file itself decides: `true`, `(true)`, `!false`, `bool{1}`, a constexpr."""
     turned = False
@@ -80,8 +94,6 @@ def _constant(written: str, code: bytes) -> bool | None:
             break
     value = _CONSTANTS.get(written)
     if value is None and written.isidentifier() and written.isascii():
-        given = set(
-            re.findall(rb"\bconstexpr\s+bool\s+" + written.encode() + rb"\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;", code)
-        )
-        value = _CONSTANTS[given.pop().decode()] if len(given) == 1 else None
+        given = _constants_of(code).get(written.encode(), set())
+        value = _CONSTANTS[next(iter(given)).decode()] if len(given) == 1 else None
     return None if value is None else value is not turned

@@ -39,12 +39,24 @@ _PRINTS = re.compile(
 _MODULE = re.compile(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
 
 
-def first_work(statement: Node, block: Node) -> Node | None:
-    """The first statement behind `statement`, up to the end of `block`, that can do something."""
+def first_work(statement: Node, block: Node, known: dict[tuple[int, int], Node | None]) -> Node | None:
+    """The first statement behind `statement`, up to the end of `block`, that can do something.
+
+    `known` remembers the answer for the idle statements that were passed: guards often follow one another.
+    """
+    passed = [(statement.id, block.id)]
+    found = None
     for node in _behind(statement, block):
         if not is_idle(node):
-            return node
-    return None
+            found = node
+            break
+        place = (node.id, block.id)
+        if place in known:
+            found = known[place]
+            break
+        passed.append(place)
+    known |= dict.fromkeys(passed, found)
+    return found
 
 
 def _behind(statement: Node, block: Node) -> Iterator[Node]:

@@ -11,6 +11,7 @@ from .. import guards
 from ..facts import Form, GuardUse, Holder, Span
 from .arguments import BLOCKS, argument_of, built_in_declaration
 from .effects import first_work
+from .words import words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -96,7 +97,7 @@ def _complete(
         first = scope if form is Form.MEMBER else reading.span(declarator)
         spans = _variable_spans(reading, variable, first, scope)
         spans = (reading.span(declarator), *(span for span in spans if span != reading.span(declarator)))
-    work = first_work(statement, block) if form in _COVERS else None
+    work = first_work(statement, block, reading.first_works) if form in _COVERS else None
     return GuardUse(
         guard=guard,
         form=form,
@@ -569,10 +570,15 @@ def _statement_of(node: Node) -> Node:
     return current
 
 
+_QUALIFIES = re.compile(rb"\s*::")
+
+
 def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
     low, high = declared.start - reading.shift, scope.end - reading.shift
-    pattern = re.compile(rb"(?<![\w.])(?<!->)(?<!::)" + re.escape(name.encode()) + rb"(?!\w|\s*::)")
+    code, word = reading.code, name.encode()
     return tuple(
-        Span(match.start() + reading.shift, match.end() + reading.shift)
-        for match in pattern.finditer(reading.code, low, high)
+        Span(place + reading.shift, place + len(word) + reading.shift)
+        for place in words(word, code, low, high)
+        if not code[max(0, place - 2) : place].endswith((b".", b"->", b"::"))
+        and _QUALIFIES.match(code, place + len(word)) is None
     )

@@ -80,6 +80,7 @@ class Reading:
         """(member, arguments) of constructors' initialisers."""
         self.emplacements: list[tuple[str, Node]] = []
         """(receiver, arguments) of `emplace`."""
+        self.first_works: dict[tuple[int, int], Node | None] = {}
         self._starts: list[int] = []
         # What holds a node is looked up by offset: tree-sitter finds a node's parent from the root down, so that
         # climbing out of deep code would take the square of its depth.

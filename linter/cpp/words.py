@@ -14,17 +14,17 @@ _FEW = 64
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
-def places(needle: bytes, text: bytes) -> Iterator[int]:
-    """Every place of the needle in the text."""
-    place = text.find(needle)
+def places(needle: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """Every place of the needle in the text, or in a part of it."""
+    place = text.find(needle, start, end)
     while place >= 0:
         yield place
-        place = text.find(needle, place + len(needle))
+        place = text.find(needle, place + len(needle), end)
 
 
-def words(word: bytes, text: bytes) -> Iterator[int]:
+def words(word: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
     """Where the word stands whole."""
-    for place in places(word, text):
+    for place in places(word, text, start, end):
         if begins_word(text, place) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
             yield place
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ..facts import Call, Facts, Form, Function, GuardUse
+from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Context
 from ..guards import INFERENCE_MODE, NO_GRAD, PYTHON_INFERENCE_MODE
 from ..places import places_of
@@ -68,9 +68,16 @@ def _runs_method(scene: Scene, call: Call) -> bool:
     """`auto decode = module.get_method("decode"); … decode(inputs)`: a model's method that a variable holds."""
     name = call.receiver if call.name in ("operator()", "run") else call.callee
     around = scene.outermost.span if scene.outermost is not None else scene.use.scope
-    return any(
-        assignment.target == name and _METHOD_OF_A_MODULE.search(assignment.value) is not None
-        for assignment in places_of(scene.facts).assignments.within(around)
+    return name in _held_methods(scene.facts, around)
+
+
+@lru_cache(maxsize=64)
+def _held_methods(facts: Facts, span: Span) -> frozenset[str]:
+    """The variables that are given a model's method there."""
+    return frozenset(
+        assignment.target
+        for assignment in places_of(facts).assignments.within(span)
+        if _METHOD_OF_A_MODULE.search(assignment.value) is not None
     )
 
 
@@ -91,24 +98,36 @@ def _runs(scene: Scene) -> Iterator[Signal]:
             return
     if function is None:
         return
-    for call in scene.calls_in(function.span):
-        if is_run(call):
-            message = f"the same function runs a model, outside the guard's scope: `{_shown(call)}`"
-            yield scene.signal(Context.INFERENCE, Weight.WEAK, message, call.span.start)
-            return
+    outside = _first_run_in(scene.facts, function.span)
+    if outside is not None:
+        message = f"the same function runs a model, outside the guard's scope: `{_shown(outside)}`"
+        yield scene.signal(Context.INFERENCE, Weight.WEAK, message, outside.span.start)
 
 
 def _loads(scene: Scene) -> Iterator[Signal]:
     function = scene.outermost
-    for call in scene.calls_in(function.span) if function is not None else ():
-        if is_load(call):
-            message = f"the same function loads a model: `{_shown(call)}`"
-            yield scene.signal(Context.INFERENCE, Weight.STRONG, message, call.span.start)
-            return
+    here = _first_load_in(scene.facts, function.span) if function is not None else None
+    if here is not None:
+        message = f"the same function loads a model: `{_shown(here)}`"
+        yield scene.signal(Context.INFERENCE, Weight.STRONG, message, here.span.start)
+        return
     load = _first_load(scene.facts)
     if load is not None:
         message = f"a model is loaded in the same file: `{_shown(load)}`"
         yield scene.signal(Context.INFERENCE, Weight.WEAK, message, load.span.start)
+
+
+# A function may hold many guards: what it says is found once.
+
+
+@lru_cache(maxsize=64)
+def _first_run_in(facts: Facts, span: Span) -> Call | None:
+    return next(filter(is_run, places_of(facts).calls.within(span)), None)
+
+
+@lru_cache(maxsize=64)
+def _first_load_in(facts: Facts, span: Span) -> Call | None:
+    return next(filter(is_load, places_of(facts).calls.within(span)), None)
 
 
 @lru_cache(maxsize=64)

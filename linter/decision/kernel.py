@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from ..facts import Call, Facts, Function, Registration
+from ..facts import Call, Facts, Function, Registration, Span
 from ..findings import Context
 from ..places import places_of
 from ..project import takes_context
@@ -189,11 +190,15 @@ def _bookkeeping(scene: Scene) -> Iterator[Signal]:
     outermost = scene.outermost
     if outermost is None:
         return
-    for call in scene.calls_in(outermost.span):
-        if builds_graph(call, scene.facts):
-            message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
-            yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
-            return
+    call = _first_bookkeeping_in(scene.facts, outermost.span)
+    if call is not None:
+        message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
+        yield scene.signal(_family(scene), Weight.DECISIVE, message, call.span.start)
+
+
+@lru_cache(maxsize=64)
+def _first_bookkeeping_in(facts: Facts, span: Span) -> Call | None:
+    return next((call for call in places_of(facts).calls.within(span) if builds_graph(call, facts)), None)
 
 
 def _dispatcher_calls(scene: Scene) -> Iterator[Signal]:

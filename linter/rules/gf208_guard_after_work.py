@@ -38,7 +38,8 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from .. import guards
 from ..decision import decide
@@ -70,10 +71,9 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     if not is_constantly_on(use) or not is_gradient_guard(use, facts, project):
         return
-    calls = list(places_of(facts).calls.within(facts.functions[use.function].body))
-    if any(call.name in _TRAINS for call in calls):
+    if _trains(facts, facts.functions[use.function].body):
         return
-    late = _late_load(use, facts, calls) or _late_run(use, facts, calls)
+    late = late_work(use, facts)
     if late is None:
         return
     if use.guard == guards.LEGACY and (
@@ -91,28 +91,27 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 
 def late_work(use: GuardUse, facts: Facts) -> Call | None:
     """The load or run above the guard that it should cover; None when there is none."""
-    calls = list(places_of(facts).calls.within(facts.functions[use.function or 0].body))
-    return _late_load(use, facts, calls) or _late_run(use, facts, calls)
+    below = list(places_of(facts).calls.within(use.live))
+    return _late_load(use, facts, below) or _late_run(use, facts, below)
 
 
-def _above(use: GuardUse, facts: Facts, calls: list[Call]) -> list[Call]:
-    """The calls of the same block and function above the guard that no other guard covers."""
-    above = Span(use.scope.start, use.span.start)
-    return [
-        call
-        for call in calls
-        if above.holds(call.span)
-        and call.function == use.function
-        and not any(covering(facts, call.span, call.function))
-    ]
+@lru_cache(maxsize=64)
+def _trains(facts: Facts, span: Span) -> bool:
+    return any(call.name in _TRAINS for call in places_of(facts).calls.within(span))
 
 
-def _late_load(use: GuardUse, facts: Facts, calls: list[Call]) -> Call | None:
-    run = {_root(call.receiver or call.callee) for call in calls if is_run(call) and use.live.holds(call.span)}
-    for call in _above(use, facts, calls):
-        if is_load(call) and _loaded_into(call, facts) & run:
-            return call
-    return None
+def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
+    """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
+    for call in places_of(facts).calls.within(Span(use.scope.start, use.span.start)):
+        if wanted(call) and call.function == use.function and not any(covering(facts, call.span, call.function)):
+            yield call
+
+
+def _late_load(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
+    run = {_root(call.receiver or call.callee) for call in below if is_run(call)}
+    if not run:
+        return None
+    return next((call for call in _above(use, facts, is_load) if _loaded_into(call, facts) & run), None)
 
 
 def _loaded_into(load: Call, facts: Facts) -> set[str]:
@@ -123,11 +122,10 @@ def _loaded_into(load: Call, facts: Facts) -> set[str]:
     return names - {""}
 
 
-def _late_run(use: GuardUse, facts: Facts, calls: list[Call]) -> Call | None:
-    below = [call for call in calls if use.live.holds(call.span)]
+def _late_run(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
     if not below or not any(call.name in _READS for call in below) or not all(map(_only_reads, below)):
         return None
-    return next((call for call in _above(use, facts, calls) if is_run(call)), None)
+    return next(_above(use, facts, is_run), None)
 
 
 def _only_reads(call: Call) -> bool:
