@@ -27,6 +27,15 @@ class Why(enum.StrEnum):
     REFUSED = "refused"
 
 
+_WORDS = {
+    Why.NO_FIX: "",
+    Why.SHOWN_ONLY: "a suggestion, to be made by hand: ",
+    Why.UNSAFE: "",
+    Why.HELD_BACK: "its fix overlaps another one: ",
+    Why.REFUSED: "",
+}
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a finding stands."""
@@ -50,6 +59,9 @@ class Left:
     message: str
     is_guard: bool
     """It is about one use of a guard: what the program does depends on it."""
+
+    def in_words(self, program: Program) -> str:
+        return f"{self.place.in_words(program)}: {_WORDS[self.why]}{self.message}"
 
 
 @dataclass(frozen=True)
@@ -92,18 +104,24 @@ class Migration:
         """Nothing is migrated, and a guard is there that may hide something."""
         return not self.texts and (bool(self.old_guards) or any(left.is_guard for left in self.left))
 
+    @property
+    def foremost(self) -> Left | None:
+        """The finding to speak of first when nothing is migrated."""
+        return next((left for left in self.left if left.why is Why.UNSAFE), self.left[0] if self.left else None)
+
     def why_nothing(self, program: Program) -> str:
         """Why nothing is migrated, in words."""
-        unsafe = [left for left in self.left if left.why is Why.UNSAFE]
-        if unsafe:
-            count = "the one fix is unsafe" if len(unsafe) == 1 else f"the {len(unsafe)} fixes are unsafe"
-            return f"nothing was migrated: {count}, and --safe-only takes safe ones alone: {_first(unsafe, program)}"
-        if self.left:
-            count = "1 finding has no fix" if len(self.left) == 1 else f"{len(self.left)} findings have no fix"
-            return f"nothing was migrated: {count}: {_first(self.left, program)}; `guardfix check` shows it"
-        if self.old_guards:
-            return "nothing was migrated: no rule speaks of its old guard (it is suppressed, or beside a new one)"
-        return "there is nothing to migrate"
+        if self.foremost is None:
+            if self.old_guards:
+                return "nothing was migrated: no rule speaks of its old guard (it is suppressed, or beside a new one)"
+            return "there is nothing to migrate"
+        first = self.foremost.in_words(program)
+        if self.foremost.why is Why.UNSAFE:
+            unsafe = sum(left.why is Why.UNSAFE for left in self.left)
+            count = "the one fix is unsafe" if unsafe == 1 else f"the {unsafe} fixes are unsafe"
+            return f"nothing was migrated: {count}, and --safe-only takes safe ones alone: {first}"
+        count = "1 finding has" if len(self.left) == 1 else f"{len(self.left)} findings have"
+        return f"nothing was migrated: {count} no fix that can be applied: {first}"
 
     @property
     def advice(self) -> str:
@@ -111,12 +129,6 @@ class Migration:
         if any(left.why is Why.UNSAFE for left in self.left):
             return "leave out `--safe-only`: then what the unsafe fixes make of it is verified"
         return "choose the guard by hand: what hides this from autograd is still there"
-
-
-def _first(found: tuple[Left, ...] | list[Left], program: Program) -> str:
-    first = found[0]
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return f"{first.place.in_words(program)}: {first.message}{more}"
 
 
 def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:

@@ -38,7 +38,7 @@ def lines(result: Result) -> list[str]:
             found.append(f"The output parts at: {before!r} before, {after!r} after.")
     if result.after is not None:
         found += _unsafe(result)
-        found += _left(result)
+    found += _left(result)
     if result.left_out:
         plural = "" if result.left_out == 1 else "s"
         found.append(f"{result.left_out} file{plural} of its folder were not copied: there was too much.")
@@ -55,12 +55,13 @@ def _unsafe(result: Result) -> Iterator[str]:
 
 
 def _left(result: Result) -> Iterator[str]:
-    """What of the program is not migrated, a line a finding."""
-    for left in result.migration.left[:_SHOWN]:
+    """What of the program is not migrated, a line a finding; where nothing is, the reason told the first."""
+    told = result.migration.foremost if result.after is None else None
+    found = [left for left in result.migration.left if left is not told]
+    for left in found[:_SHOWN]:
         yield f"Left as it is ({left.why}): {left.place.in_words(result.program)}: {left.message}."
-    more = len(result.migration.left) - _SHOWN
-    if more > 0:
-        yield f"Left as they are: {more} more; `guardfix check` shows them."
+    if len(found) > _SHOWN:
+        yield f"Left as they are: {len(found) - _SHOWN} more; `guardfix check` shows them."
 
 
 def _partings(judgement: Judgement) -> list[str]:

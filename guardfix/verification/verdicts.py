@@ -182,7 +182,7 @@ def judge_alone(
     if uncovered is not None:
         silent += _uncovered(run, uncovered, places)
     if not silent:
-        return Judgement(Verdict.SAME, reason)
+        return Judgement(Verdict.SAME, f"{reason}; run as it is, nothing in it was silently wrong")
     what = silent[0].message.removeprefix(_WAS_WRONG)
     return Judgement(
         Verdict.SAME,

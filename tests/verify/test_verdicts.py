@@ -105,10 +105,58 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
 def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
     status, [entry] = verified(str(FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"))
     assert (status, entry["verdict"]) == (0, "same")
-    assert entry["reason"].startswith("nothing was migrated: 1 finding has no fix: row 9, GF101: AutoNonVariable")
-    assert entry["reason"].endswith("`guardfix check` shows it")
+    assert entry["reason"].startswith(
+        "nothing was migrated: 1 finding has no fix that can be applied: row 9, GF101: Auto"
+    )
+    assert entry["reason"].endswith("; run as it is, nothing in it was silently wrong")
     assert entry["before"]["status"] == 0
     assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
+
+
+def test_each_finding_without_a_fix_is_told(tmp_path: Path) -> None:
+    """The reason has the first, a line each has the others; the guards are still there, and hide what they hid."""
+    program = tmp_path / "program.cpp"
+    program.write_text(
+        """\
+#include <torch/torch.h>
+void swap(torch::Tensor first, const torch::Tensor& second) {
+  at::AutoNonVariableTypeMode guard;
+  first.set_data(second);
+}
+void overwrite(torch::Tensor first) {
+  at::AutoNonVariableTypeMode guard;
+  first.copy_(torch::zeros({2}));
+}
+int main() {
+  auto x = torch::ones({2}, torch::requires_grad());
+  auto saved = torch::ones({2});
+  auto other = torch::ones({2});
+  auto y = (x * saved).sum();
+  swap(other, torch::zeros({2}));
+  overwrite(saved);
+  y.backward();
+}
+"""
+    )
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"], entry["migrated"]) == (0, "same", [])
+    assert [(left["code"], left["location"]["row"], left["why"]) for left in entry["not_migrated"]] == [
+        ("GF101", 3, "no fix"),
+        ("GF101", 7, "no fix"),
+    ]
+    assert "2 findings have no fix that can be applied: row 3, GF101: " in entry["reason"]
+    assert "; and it stays silently wrong: backward of MulBackward0 used a saved tensor float32[2]" in entry["reason"]
+    assert entry["advice"].startswith("choose the guard by hand")
+    shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
+    assert shown.count("row 3, GF101") == shown.count("Left as it is (no fix): row 7, GF101") == 1
+
+
+def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import torch\n\ntorch.no_grad()\nprint(torch.ones(2) * 2)\n")
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 0)
+    assert "row 3, GF402: a suggestion, to be made by hand: put `with torch.no_grad():`" in entry["reason"]
 
 
 def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
