@@ -77,7 +77,12 @@ class Process:
         self.folder = folder
         self.recording = folder / "recording"
         specification = replace(
-            specification, recording=str(self.recording), memory=limits.memory, seconds=limits.seconds
+            specification,
+            recording=str(self.recording),
+            # With the folder goes what a compiler had begun when it was stopped.
+            workplace=str(folder / "compiling"),
+            memory=limits.memory,
+            seconds=limits.seconds,
         )
         specification.write(folder / "specification.json")
         temporary = folder / "tmp"

@@ -15,7 +15,6 @@ import os
 import platform
 import re
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from pathlib import Path
 from .diagnostics import missing_name
 from .errors import CompileError, LoadError
 from .toolchain import INCLUDE, Toolchain, find
+from .workplace import workplace
 
 _UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all.h", "ATen/ATen.h")
 """Headers worth precompiling: they bring everything, so a program that includes one sees nothing new by it."""
@@ -40,6 +40,8 @@ class Options:
     """More options for the compiler, passed as they are."""
     compiler: str | None = None
     precompile: bool = True
+    workplace: Path | None = None
+    """Where the compiler works, on the file system of the cache; by default in the cache."""
 
     def for_compiling(self) -> list[str]:
         """The part that decides what the headers mean: a precompiled header fits no other."""
@@ -114,10 +116,9 @@ def compile_program(
     if is_current(entry):
         return Compiled(entry / "program.so", source, cached=True)
 
-    entry.mkdir(parents=True, exist_ok=True)
     precompiled = _precompiled_header(text.decode(errors="replace"), command, toolchain, options)
-    with tempfile.TemporaryDirectory(dir=entry, prefix="compiling-") as temporary:
-        built, dependencies = Path(temporary) / "program.so", Path(temporary) / "dependencies"
+    with workplace(options.workplace or cache_folder() / "unfinished") as temporary:
+        built, dependencies = temporary / "program.so", temporary / "dependencies"
         run_compiler(
             [
                 *command,
@@ -135,13 +136,15 @@ def compile_program(
                 str(built),
             ],
             source,
+            temporary,
             meanwhile,
         )
         included = read_dependencies(dependencies.read_text())
         manifest = {str(path): digest(path.read_bytes()) for path in included}
-        (Path(temporary) / "manifest.json").write_text(json.dumps(manifest))
+        (temporary / "manifest.json").write_text(json.dumps(manifest))
+        entry.mkdir(parents=True, exist_ok=True)
         os.replace(built, entry / "program.so")
-        os.replace(Path(temporary) / "manifest.json", entry / "manifest.json")
+        os.replace(temporary / "manifest.json", entry / "manifest.json")
     return Compiled(entry / "program.so", source, cached=False)
 
 
@@ -182,14 +185,14 @@ def read_dependencies(rule: str) -> Iterable[Path]:
     return [Path(name.replace("\\ ", " ")) for name in re.findall(r"(?:\\ |\S)+", names)]
 
 
-def run_compiler(command: list[str], source: Path, meanwhile: Callable[[], object]) -> None:
-    """Runs the compiler on `source`. Raises CompileError with what it says."""
-    environment = os.environ | {"LC_ALL": "C"}  # the messages are read for names
+def run_compiler(command: list[str], source: Path, folder: Path, meanwhile: Callable[[], object]) -> None:
+    """Runs the compiler on `source`, its temporary files in `folder`. Raises CompileError with what it says."""
     process = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=environment,
+        env=_compiling_in(folder),
+        close_fds=False,  # it holds the lock of its folder
         text=True,
         errors="replace",
     )
@@ -207,6 +210,10 @@ def run_compiler(command: list[str], source: Path, meanwhile: Callable[[], objec
     raise CompileError(str(source), diagnostics, missing_name(diagnostics))
 
 
+def _compiling_in(folder: Path) -> dict[str, str]:
+    return os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)}  # the messages are read for names
+
+
 def included_umbrella(text: str) -> str | None:
     """The first of the large headers that C++ text includes."""
     included = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', text, flags=re.M))
@@ -219,10 +226,12 @@ def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, opt
     if header is None:
         return []
     folder = cache_folder() / "headers" / digest(header, *command, _environment(toolchain))
-    return precompiled(folder, f"#include <{header}>\n", command, toolchain)
+    return precompiled(folder, f"#include <{header}>\n", command, toolchain, work=options.workplace)
 
 
-def precompiled(folder: Path, text: str, command: list[str], toolchain: Toolchain, *, programs: int = 1) -> list[str]:
+def precompiled(
+    folder: Path, text: str, command: list[str], toolchain: Toolchain, *, programs: int = 1, work: Path | None = None
+) -> list[str]:
     """The options that use the precompiled form of the header with this text, if there is one in `folder`.
 
     The first `programs` programs are compiled without (making the form takes as long as some of them do); each
@@ -245,11 +254,15 @@ def precompiled(folder: Path, text: str, command: list[str], toolchain: Toolchai
             return []
         if form.is_file():
             return use
-        with tempfile.TemporaryDirectory(dir=folder, prefix="compiling-") as temporary:
+        with workplace(work or cache_folder() / "unfinished") as temporary:
             stub.write_text(text)
-            built = Path(temporary) / form.name
+            built = temporary / form.name
             made = subprocess.run(
-                [*command, "-x", "c++-header", str(stub), "-o", str(built)], capture_output=True, check=False
+                [*command, "-x", "c++-header", str(stub), "-o", str(built)],
+                capture_output=True,
+                env=_compiling_in(temporary),
+                close_fds=False,
+                check=False,
             )
             if made.returncode != 0:
                 return []  # compiling the program itself will say why

@@ -13,6 +13,7 @@ from . import backend as backends
 from .compile import Compiled, Options, compile_program
 from .errors import LoadError
 from .python_module import bound_to
+from .workplace import ended_in_order
 
 SHIM = "guardfix.runtime_shim"
 
@@ -32,12 +33,13 @@ def run_cpp(
     `compile_program` does, and LoadError when there is no main.
     """
     chosen: list[backends.Backend] = []
-    compiled = compile_program(
-        source,
-        options,
-        # importing the module takes as long as a small compilation: at the same time it costs nothing
-        meanwhile=lambda: chosen.append(backends.make(module, legacy_since19=legacy_since19)),
-    )
+    with ended_in_order():
+        compiled = compile_program(
+            source,
+            options,
+            # importing the module takes as long as a small compilation: at the same time it costs nothing
+            meanwhile=lambda: chosen.append(backends.make(module, legacy_since19=legacy_since19)),
+        )
     backend = chosen[0] if chosen else backends.make(module, legacy_since19=legacy_since19)
     backends.use(backend)
     with backend.tracing(sys.stderr) if trace else contextlib.nullcontext():

@@ -41,6 +41,8 @@ class Specification:
     link: tuple[str, ...] = ()
     standard: str = "c++17"
     compiler: str | None = None
+    workplace: str | None = None
+    """Where the compiler works; by default in the cache."""
     memory: int | None = None
     """Bytes that the program may take on top of what the shim needs."""
     seconds: float | None = None
@@ -62,6 +64,8 @@ def main(path: str, tell: int | None = None) -> int:
     The file descriptor `tell` is closed when the program is ready to run.
     """
     _die_with_parent()
+    if tell is not None:
+        os.set_inheritable(tell, False)  # a compiler's server would keep it open
     specification = Specification.read(path)
     with open(specification.recording, "w", encoding="utf-8") as stream:
         writer = Writer(stream, ready=tell)
@@ -86,6 +90,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         standard=specification.standard,
         flags=tuple(word for folder in specification.quoted_include for word in ("-iquote", folder)),
         compiler=specification.compiler,
+        workplace=Path(specification.workplace) if specification.workplace else None,
     )
     try:
         compiled = compile_program(Path(specification.source), options, meanwhile=_prepare)

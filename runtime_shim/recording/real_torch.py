@@ -28,6 +28,7 @@ from ..native.compile import (
     run_compiler,
 )
 from ..native.toolchain import find
+from ..native.workplace import workplace
 from . import events
 from .events import SHOWN_ELEMENTS, Writer, plain
 from .process import Specification, as_script, execute, failed, limit
@@ -132,12 +133,14 @@ def compile_against(folder: Path, specification: Specification) -> Path:
     entry = cache_folder() / key[:2] / key
     if is_current(entry):
         return entry / "program.so"
-    entry.mkdir(parents=True, exist_ok=True)
+    work = Path(specification.workplace) if specification.workplace else cache_folder() / "unfinished"
     headers: list[str] = []
     if included_umbrella(source.read_text(encoding="utf-8", errors="replace")):
         place = cache_folder() / "headers" / digest(version, *command, toolchain.identity)
-        headers = precompiled(place, _HEADERS, [*command, "-pthread"], toolchain, programs=_PRECOMPILED_AFTER)
-    with _temporary(entry) as temporary:
+        headers = precompiled(
+            place, _HEADERS, [*command, "-pthread"], toolchain, programs=_PRECOMPILED_AFTER, work=work
+        )
+    with workplace(work) as temporary:
         (temporary / "old_guard.h").write_text(guard)
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         uses_old_guard = [] if specification.legacy_since19 else ["-include", str(temporary / "old_guard.h")]
@@ -145,6 +148,7 @@ def compile_against(folder: Path, specification: Specification) -> Path:
             [*command, "-pthread", *headers, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source),
              *libraries, *link, "-o", str(built)],
             source,
+            temporary,
             lambda: None,
         )  # fmt: skip
         included = [
@@ -154,17 +158,10 @@ def compile_against(folder: Path, specification: Specification) -> Path:
         ]
         manifest = {str(path): digest(path.read_bytes()) for path in included}
         (temporary / "manifest.json").write_text(json.dumps(manifest))
+        entry.mkdir(parents=True, exist_ok=True)
         os.replace(built, entry / "program.so")
         os.replace(temporary / "manifest.json", entry / "manifest.json")
     return entry / "program.so"
-
-
-@contextlib.contextmanager
-def _temporary(entry: Path) -> Iterator[Path]:
-    import tempfile
-
-    with tempfile.TemporaryDirectory(dir=entry, prefix="compiling-") as folder:
-        yield Path(folder)
 
 
 def run_python(specification: Specification, writer: Writer) -> int:

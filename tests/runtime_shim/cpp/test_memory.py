@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from guardfix.runtime_shim.native import cache_folder
+from guardfix.runtime_shim.native.workplace import workplace
 
 from .running import FIXTURES
 
@@ -67,3 +74,71 @@ def test_a_run_leaves_no_files(tmp_path: Path) -> None:
     assert list((tmp_path / "temporary").iterdir()) == []
     kept = {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()}
     assert kept == {"program.so", "manifest.json", "programs"}
+
+
+SLOW_COMPILER = """\
+#!/bin/sh
+# Begins its output, says so, and is at work for long.
+case "$*" in *--version*) exec g++ "$@" ;; esac
+while [ $# -gt 1 ]; do [ "$1" = -o ] && echo begun > "$2"; shift; done
+touch "$TMPDIR/unfinished.s" "{begun}"
+exec sleep 30
+"""
+
+
+@pytest.fixture
+def slow_compiler(tmp_path: Path) -> tuple[Path, Path]:
+    """A compiler that does not end, and the file that it makes when it is at work."""
+    begun, compiler = tmp_path / "begun", tmp_path / "slow-g++"
+    compiler.write_text(SLOW_COMPILER.format(begun=begun), encoding="utf-8")
+    compiler.chmod(0o755)
+    return compiler, begun
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("command", ["run", "verify"])
+def test_stopped_while_it_compiles(
+    tmp_path: Path, slow_compiler: tuple[Path, Path], number: signal.Signals, command: str
+) -> None:
+    compiler, begun = slow_compiler
+    for folder in ("cache", "temporary", "work"):
+        (tmp_path / folder).mkdir()
+    source = tmp_path / "work" / "program.cpp"
+    source.write_text("#include <torch/torch.h>\nint main() { at::AutoNonVariableTypeMode guard; }\n", encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "guardfix", command, str(source), "--compiler", str(compiler)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"GUARDFIX_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")},
+        # A shell starts what it puts in the background with interrupts ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    deadline = time.monotonic() + 60
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert begun.exists()
+    process.send_signal(number)
+    assert process.wait(30) != 0
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["program.cpp"]
+    assert list((tmp_path / "temporary").iterdir()) == []
+    # Marks of how many programs have included a header are no leavings.
+    left = [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.name != "programs"]
+    assert left == []
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path))
+    unfinished = cache_folder() / "unfinished"
+    abandoned, held, new = (unfinished / f"compiling-{name}" for name in ("abandoned", "held", "new"))
+    for folder in (abandoned, held, new):
+        folder.mkdir(parents=True)
+        (folder / "program.so").touch()
+    for folder in (abandoned, held):
+        os.utime(folder, (0, 0))
+    lock = os.open(held, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with workplace(unfinished) as mine:
+        assert sorted(unfinished.iterdir()) == sorted([held, new, mine])
+    os.close(lock)
+    with workplace(unfinished):
+        assert not held.exists()
