@@ -23,7 +23,7 @@ class Module:
     def __init__(self, source: Source, tree: ast.Module, watched: Iterable[str] = ()) -> None:
         self.source = source
         self.tree = tree
-        self.scope = Scope(tree, None)
+        self.scope = Scope(tree, None, source.text)
         self._starts = source.line_starts
         self.words = {*WORDS, guards.LEGACY, *watched}
         """The last parts of names that may be guards: the guards' own, and what this file calls them."""

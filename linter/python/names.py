@@ -23,11 +23,23 @@ _DEPTH = 8
 
 
 class Scope:
-    """The names that a module, class or function binds itself; read when they are first asked for."""
+    """The names that a module, class or function binds itself; read when they are first asked for.
 
-    def __init__(self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope | None):
+    `text` is the module's: what it does not hold (`:=`, `global`) is not looked for.
+    """
+
+    def __init__(
+        self,
+        node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+        parent: Scope | None,
+        text: bytes = b"",
+    ) -> None:
         self.node = node
         self.parent = parent
+        self._has_walrus: bool = parent._has_walrus if parent is not None else b":=" in text
+        self._has_declarations: bool = (
+            parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
+        )
         self._bound: dict[str, list[Binding]] | None = None
         self.stars: list[str] = []
 
@@ -53,6 +65,25 @@ class Scope:
                     self._bind(other.arg, None)
         for statement in statements(node.body):
             self._read_statement(statement)
+            if self._has_walrus:
+                self._read_walrus(statement)
+        if self._has_declarations:
+            self._read_declarations()
+
+    def _read_walrus(self, statement: ast.stmt) -> None:
+        for part in ast.iter_child_nodes(statement):
+            if isinstance(part, (ast.expr, ast.withitem)):
+                for node in ast.walk(part):
+                    if isinstance(node, ast.NamedExpr):
+                        self._bind_all(node.target)
+
+    def _read_declarations(self) -> None:
+        """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
+        declaration = ast.Global if isinstance(self.node, ast.Module) else ast.Nonlocal
+        for node in ast.walk(self.node):
+            if isinstance(node, declaration):
+                for name in node.names:
+                    self._bind(name, None)
 
     def _read_statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import):
@@ -87,10 +118,19 @@ class Scope:
             for item in node.items:
                 if item.optional_vars is not None:
                     self._bind_all(item.optional_vars)
-        elif isinstance(node, ast.Try):
+        elif isinstance(node, (ast.Try, ast.TryStar)):
             for handler in node.handlers:
                 if handler.name:
                     self._bind(handler.name, None)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                self._bind_captures(case.pattern)
+
+    def _bind_captures(self, pattern: ast.pattern) -> None:
+        for node in ast.walk(pattern):
+            name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+            if isinstance(name, str):
+                self._bind(name, None)
 
     def _bind_all(self, target: ast.expr) -> None:
         for node in ast.walk(target):

@@ -56,6 +56,43 @@ def test_names_resolve_through_imports_and_aliases(imports: str, name: str, is_g
     assert codes == (["GF403"] if is_guard else [])
 
 
+SHADOWED = [
+    pytest.param(
+        "def f(g):\n    if (guard := g()):\n        with guard:\n            pass\n", id="by an assignment expression"
+    ),
+    pytest.param("x = [guard := g for g in guards]\nwith guard:\n    pass\n", id="by one in a comprehension"),
+    pytest.param(
+        "def f(x):\n    match x:\n        case {'key': guard}:\n            with guard:\n                pass\n",
+        id="by a capture of a pattern",
+    ),
+    pytest.param(
+        "def f(x):\n    match x:\n        case [*guard] | {**guard} | (1 as guard):\n"
+        "            with guard:\n                pass\n",
+        id="by a rest of a pattern",
+    ),
+    pytest.param(
+        "def f():\n    try:\n        g()\n    except* E as guard:\n        with guard:\n            pass\n",
+        id="by except*",
+    ),
+    pytest.param(
+        "def prepare():\n    global guard\n    guard = nullcontext()\n\ndef f():\n    with guard:\n        pass\n",
+        id="by a function that declares it global",
+    ),
+    pytest.param(
+        "def f():\n    guard = torch.no_grad\n    def prepare():\n        nonlocal guard\n"
+        "        guard = nullcontext()\n    prepare()\n    with guard:\n        pass\n",
+        id="by a function that declares it nonlocal",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", SHADOWED)
+def test_a_shadowed_name_is_no_guard(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "names.py"
+    path.write_text("import torch\n\nguard = torch.no_grad\n\n" + text)
+    assert list(check([str(path)], Options(select=("GF403",), workers=1)).findings) == []
+
+
 FINE = [
     pytest.param("with torch.no_grad():\n    pass\n", False, id="the usual block"),
     pytest.param("@torch.no_grad()\ndef f(): ...\n", False, id="the usual decorator"),
