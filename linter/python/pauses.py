@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from .. import guards
@@ -13,6 +14,8 @@ from .names import Scope, canonical, dotted, resolve, statements
 from .tensors import walk_own
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MAKERS = (b"contextmanager", b"asynccontextmanager")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
 
 
@@ -45,21 +48,45 @@ def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
         for child in ast.iter_child_nodes(statement):
             if not isinstance(child, (ast.expr, ast.withitem)):
                 continue
+            later = _run_later(child)
             for inner in walk_own(child):
+                if id(inner) in later:
+                    continue
                 if isinstance(inner, (ast.Yield, ast.YieldFrom)):
                     yield Pause("yield", module.span(inner))
                 elif isinstance(inner, ast.Await):
                     yield Pause("await", module.span(inner))
+                elif isinstance(inner, _COMPREHENSIONS) and any(part.is_async for part in inner.generators):
+                    yield Pause("async for", module.span(inner))
 
 
-def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> str:
-    """The decorator for which a `yield` under a guard is meant: context managers, fixtures, guards themselves."""
+def _run_later(node: ast.AST) -> set[int]:
+    """The ids of what generator expressions in `node` run only when somebody asks them for a value."""
+    later: set[int] = set()
+    for expression in walk_own(node):
+        if isinstance(expression, ast.GeneratorExp):
+            first, *others = expression.generators
+            for part in (expression.elt, *first.ifs, *others):
+                later.update(id(inner) for inner in ast.walk(part))
+    return later
+
+
+def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, text: bytes) -> str:
+    """Why a `yield` under a guard is meant in this function; empty when nothing says so.
+
+    Its decorator makes a context manager or a fixture of it, or guards its steps; or the file, whose text is `text`,
+    makes one by a call: `quiet = contextmanager(_quiet)`.
+    """
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        parts = dotted(called)
-        if parts and (parts[-1] in _MEANT_TO_PAUSE or any("fixture" in part for part in parts)):
-            return ".".join(parts)
         name = resolve(called, scope)
-        if name is not None and guards.python_guard(canonical(name)) is not None:
+        for parts in (dotted(called), name.split(".") if name is not None else None):
+            if parts and (parts[-1] in _MEANT_TO_PAUSE or any("fixture" in part for part in parts)):
+                return ".".join(parts)
+        # On an `async def` a guard does nothing (GF401).
+        if isinstance(node, ast.FunctionDef) and name is not None and guards.python_guard(canonical(name)) is not None:
             return name
+    for maker in _MAKERS:
+        if maker in text and re.search(rb"\b" + maker + rb"\(\s*(?:\w+\.)?" + node.name.encode() + rb"\b", text):
+            return maker.decode()
     return ""

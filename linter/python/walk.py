@@ -135,7 +135,8 @@ class Walk:
         )
         self.nodes.append(node)
         scope = Scope(node, place.scope)
-        inner = _Place(scope, body, index, node, None, (), (), why_it_pauses(node, place.scope), qualified)
+        resumes = why_it_pauses(node, place.scope, self.module.source.text)
+        inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
         around: list[int] = []
         for position, decorator in enumerate(node.decorator_list):
             use = self._decorator(decorator, position, node, place, inner)

@@ -14,7 +14,7 @@ Example:
 Use instead: `with torch.no_grad():`.
 
 Fix: safe for `with`: the brackets are added. Unsafe for a statement before a `def` (an `@` and brackets are). None
-for `set_grad_enabled`, which needs an argument that is not in the code.
+for `set_grad_enabled`, which needs an argument that is not in the code, and for `async with`, which takes no guard.
 
 Not flagged: names inside `try:`, which ask whether the guard exists; `@torch.no_grad` (GF505); aliases
 (`guard = torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
@@ -60,7 +60,9 @@ def uncalled(facts: Facts, project: Project) -> Iterator[Finding]:
         use, end = found.use, found.call_span.end
         if use.form is Form.WITH:
             message = f"`with {use.written}:` raises TypeError: the guard is not called"
-            edits = [] if use.guard in _NEED_ARGUMENT else [Edit(Span(end, end), "()")]
+            # Brackets do not help `async with`, which no guard can stand in.
+            cured = use.guard not in _NEED_ARGUMENT and not found.async_with
+            edits = [Edit(Span(end, end), "()")] if cured else []
             yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"call `{use.written}()`")
         else:
             message = f"`{use.written}` as a statement does nothing: the guard is neither called nor entered"

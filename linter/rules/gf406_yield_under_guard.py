@@ -24,8 +24,9 @@ Use instead: compute under the guard, and `yield` or `await` outside it; or deco
 
 Fix: none. What should be computed under the guard is for a person to say.
 
-Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`, …), whose purpose
-it is; generators that a guard decorates; functions and lambdas that are defined inside the block.
+Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`,
+`quiet = contextmanager(_quiet)`, …), whose purpose it is; generators that a guard decorates; functions, lambdas and
+generator expressions that are made inside the block, and pause when they are run.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
 torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).

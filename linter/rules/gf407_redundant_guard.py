@@ -19,7 +19,7 @@ Use instead:
 Fix: safe: the guard is taken out.
 
 Not flagged: `inference_mode(flag)` and `inference_mode(False)`, after which `no_grad` matters; `no_grad` inside an
-`enable_grad` or `set_grad_enabled` block inside the inference mode.
+`enable_grad` or `set_grad_enabled` block inside the inference mode, or where `set_grad_enabled(True)` is called in it.
 
 References: c10/core/InferenceMode.h of torch 2.13 (inference mode sets grad mode to false).
 """
@@ -97,10 +97,23 @@ def _around(found: PythonUse, python: PythonFacts) -> PythonUse | None:
         use = python.uses[index]
         acts = use.decorated is None or use.decorated.kind in (Kind.FUNCTION, Kind.GENERATOR)
         if _is_on(use) and acts:
-            covering = use
+            covering = None if _switched_on_in(use, found, python) else use
         elif use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE):
             covering = None
     return covering
+
+
+def _switched_on_in(inference: PythonUse, found: PythonUse, python: PythonFacts) -> bool:
+    """Whether something in the block of `inference` switches gradients on without a block of its own."""
+    if inference.use.span == found.use.span:
+        return False  # items of one `with`: the block comes later
+    return any(
+        use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED)
+        and use.use.form not in (Form.WITH, Form.DECORATOR)
+        and use.mode is not False
+        and inference.use.scope.holds(use.use.span)
+        for use in python.uses
+    )
 
 
 def _directly_inside(found: PythonUse, inside: Sequence[PythonUse]) -> PythonUse | None:
