@@ -98,7 +98,11 @@ def make_decorator(site: PythonSite) -> Fix | None:
     """GF402, GF403: a statement just before a `def` becomes its decorator."""
     found, following = site.found, site.found.following
     written = found.use.written
-    plain = following is not None and following.kind in (Kind.FUNCTION, Kind.GENERATOR)
+    plain = (
+        following is not None
+        and following.kind in (Kind.FUNCTION, Kind.GENERATOR)
+        and not following.descriptor  # above `@property` a guard would make a function of it
+    )
     alone = _BLANK_LINES.match(site.text, found.use.span.end)
     if not plain or following is None or alone is None or not _begins_line(site):
         if found.use.form is Form.TEMPORARY:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -38,7 +39,13 @@ def _decorator(site: PythonSite) -> list[Edit] | None:
     return [Edit(Span(start, end + 1), "")] if site.text[end : end + 1] in (b"\n", b"\r") else None
 
 
+_ITEM_ALONE = re.compile(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
+
+
 def _with_item(site: PythonSite) -> list[Edit] | None:
+    alone = _item_on_its_own_line(site)
+    if alone is not None:
+        return [alone]
     wanted = site.text[slice(*site.found.call_span)].decode("utf-8")
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
@@ -55,6 +62,22 @@ def _with_item(site: PythonSite) -> list[Edit] | None:
         return _body(node)
 
     return rewrite_statements(site.text, Span(site.found.use.span.start, site.found.use.scope.end), rewriting)
+
+
+def _item_on_its_own_line(site: PythonSite) -> Edit | None:
+    """In brackets, with a line for itself and others beside it: the line goes, a comment on it stays."""
+    text, span = site.text, site.found.call_span
+    start = line_start(text, span.start)
+    behind = _ITEM_ALONE.match(text, span.end)
+    if site.found.items < 2 or behind is None or text[start : span.start].strip():
+        return None
+    if not behind["comma"] and text[behind.end() :].lstrip()[:1] != b")":
+        return None  # its comma stands on the next line
+    if text[:start].rstrip(b"\r\n").endswith(b"\\"):
+        return None  # continued by a backslash: no brackets
+    if behind["comment"]:
+        return Edit(Span(span.start, behind.start("comment")), "")
+    return Edit(Span(start, behind.end()), "")
 
 
 def _body(node: cst.With) -> Sequence[Statement] | None:

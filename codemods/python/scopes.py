@@ -12,29 +12,32 @@ from ...linter.findings import Applicability, Edit, Fix
 from .region import Statement, indent_unit, rewrite_statements, wrap
 from .site import PythonSite
 
-_WITH = {
-    guards.C_INFERENCE_MODE: "{torch}inference_mode({argument})",
-    guards.C_BELOW_AUTOGRAD: "{written}()",
-    guards.C_BELOW_ADINPLACEORVIEW: "{written}()",
-}
-
 
 def enter_for_the_rest(site: PythonSite) -> Fix | None:
     """GF405: the rest of the block below `with`."""
     use = site.found.use
     if not site.found.local or use.class_ is not None:
         return None
-    written = use.written
-    guard = _WITH[use.guard].format(
-        written=written,
-        torch=written.removesuffix(f"_C.{use.guard}") if written.endswith(f"_C.{use.guard}") else "torch.",
-        argument="" if use.argument is None or use.argument.value is True else use.argument.text.strip("()"),
-    )
+    guard = _entered(site)
     edits = rest_of_block_under(site.text, use, guard)
     if edits is None:
         return None
     message = f"put the rest of the block below `with {guard}:`; it then ends with the block"
     return Fix(message, Applicability.UNSAFE, tuple(edits))
+
+
+def _entered(site: PythonSite) -> str:
+    """What `with` enters instead: the public guard where this file has a name for torch, else the guard itself."""
+    use = site.found.use
+    if use.guard != guards.C_INFERENCE_MODE:
+        return f"{use.written}()"
+    module, _, _ = use.written.rpartition(f"._C.{use.guard}")
+    torch = module or (site.facts.python.torch_name if site.facts.python is not None else "")
+    argument = "" if use.argument is None else use.argument.text[1:-1]
+    if not torch:
+        return f"{use.written}({argument})"
+    on = use.argument is None or use.argument.value is True
+    return f"{torch}.{guards.PYTHON_INFERENCE_MODE}({'' if on else argument})"
 
 
 def rest_of_block_under(text: bytes, use: GuardUse, guard: str) -> list[Edit] | None:

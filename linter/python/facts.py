@@ -47,6 +47,8 @@ class Following(NamedTuple):
     kind: Kind
     start: int
     """Of its first decorator, or of its keyword."""
+    descriptor: bool = False
+    """Its first decorator may make something else of it than a function: `@property`, `@classmethod`."""
 
 
 @dataclass(frozen=True, slots=True)

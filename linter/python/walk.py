@@ -21,6 +21,7 @@ from .pauses import kind_of, pauses_in, why_it_pauses
 from .tensors import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_DESCRIPTORS = frozenset("property cached_property staticmethod classmethod setter getter deleter".split())
 _MODES = {guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE}
 
 
@@ -327,7 +328,7 @@ class Walk:
             return
         behind = None
         if isinstance(following, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            behind = Following(kind_of(following), self.module.start_of(following))
+            behind = Following(kind_of(following), self.module.start_of(following), _is_descriptor(following))
         if self._add(node.value, place, form, self.module.span(node), following=behind) is None:
             self._expressions(node.value, place)
 
@@ -500,6 +501,12 @@ def _let_go_of(node: ast.stmt) -> list[ast.expr]:
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
         return node.targets
     return []
+
+
+def _is_descriptor(node: _FunctionNode | ast.ClassDef) -> bool:
+    """Whether the outermost decorator is one of Python's own that give back no function: a guard stands below it."""
+    first = dotted(node.decorator_list[0]) if node.decorator_list else None
+    return first is not None and first[-1] in _DESCRIPTORS
 
 
 def _is_definition(node: ast.stmt) -> bool:
