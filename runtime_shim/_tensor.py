@@ -47,6 +47,7 @@ class AutogradMeta:
     base: Tensor | None = None
     creation_meta = DEFAULT
     attr_version = 0
+    view_fn: Callable[[Tensor], Tensor] | None = None  # replays the view on its base, where strides alone cannot
     hooks: dict[int, Any] | None = None
     post_accumulate_hooks: dict[int, Any] | None = None
     accumulator: weakref.ref[Node] | None = None
@@ -70,6 +71,9 @@ class _read_only(property):
 
     def __set__(self, instance: object, value: object) -> None:
         raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+
+    def __delete__(self, instance: object) -> None:
+        self.__set__(instance, None)
 
 
 def _strides_of_empty(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -270,6 +274,10 @@ class Tensor:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(self, value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set the flag in place and return self. RuntimeError on an inference tensor outside inference
         mode.
@@ -367,6 +375,10 @@ class Tensor:
         if self._meta is not None and value._array.dtype != self._array.dtype:
             self._meta.accumulator = None
         self._array, self._keys, self._storage = value._array, value._keys, value._storage
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # -- hooks
     # --------------------------------------------------------------------------------------------------

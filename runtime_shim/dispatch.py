@@ -779,8 +779,38 @@ def track(view: Tensor, base: Tensor, creation_meta: int) -> None:
     made.creation_meta = creation_meta
     view._version_counter = root._version_counter
     made.attr_version = current_version(root)
+    previous = None if meta is None else meta.view_fn
+    if previous is not None or view._array.dtype != base._array.dtype:
+        if base is not root and previous is None:
+            previous = _windowed(root, base, lambda t: t)
+        made.view_fn = _replay(view, base, previous)
     view._meta = made
     COUNTS["view_records"] += 1
+
+
+def _replay(view: Tensor, base: Tensor, previous: Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+    """Replays a view of `base` on another tensor, after `previous`, which replays `base` itself.
+
+    A window of strides onto the root base cannot tell of a view that changes the dtype.
+    """
+    if view._array.dtype != base._array.dtype:
+        name: str = "view"
+        args: tuple[Any, ...] = (view.dtype,)
+        if "c" in (view._array.dtype.kind, base._array.dtype.kind):
+            name, args = "view_as_real" if base._array.dtype.kind == "c" else "view_as_complex", ()
+        return lambda root: FUNCTIONS[name](previous(root) if previous else root, *args)
+    assert previous is not None
+    return _windowed(base, view, previous)
+
+
+def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    shape, strides, shift = view._array.shape, view.stride(), view.storage_offset() - base.storage_offset()
+
+    def replay(root: Tensor) -> Tensor:
+        source = previous(root)
+        return source.as_strided(shape, strides, source.storage_offset() + shift)
+
+    return replay
 
 
 def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:

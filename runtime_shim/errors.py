@@ -78,6 +78,11 @@ PARTIAL_OVERLAP = (
     "memory "
     "location. Please clone() the tensor before performing the operation."
 )
+PACK_HOOK_WRITES = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+    "to perform in-place operations on the input to a pack hook."
+)
 NON_LEAF_FLAG = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
     "subgraph that doesn't require differentiation use var_no_grad = var.detach()."

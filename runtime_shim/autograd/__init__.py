@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor, new_tensor, raw_is_leaf, requires_grad
+from guardfix.runtime_shim._tensor import Tensor, new_tensor, requires_grad
 from guardfix.runtime_shim.autograd import node as _node
 from guardfix.runtime_shim.dtypes import Size
 from guardfix.runtime_shim.state import tls
@@ -92,9 +92,9 @@ def backward(
         if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
-    for t, found in zip(chosen, engine.run_backward(edges, grads, keep, create_graph, targets), strict=True):
-        if found is not None and raw_is_leaf(t):
-            t.grad = found.clone() if t.grad is None else t.grad + found
+    for t in chosen:
+        t.retain_grad()
+    engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
 
 
 def grad(
@@ -112,6 +112,10 @@ def grad(
     from guardfix.runtime_shim.autograd import engine
     from guardfix.runtime_shim.dispatch import FUNCTIONS
 
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if is_grads_batched:
         raise NotImplementedError("the shim has no batched gradients; call grad() once per gradient")
     edges, grads = _roots(_as_tuple(outputs), grad_outputs)
@@ -131,7 +135,7 @@ def grad(
     for i, value in enumerate(found):
         if value is None:
             if materialize_grads:
-                found[i] = FUNCTIONS["zeros_like"](chosen[i])
+                found[i] = FUNCTIONS["zeros_like"](chosen[i], requires_grad=True)
             elif not allow_unused:
                 raise RuntimeError(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "

@@ -27,20 +27,23 @@ def run_backward(
     keep_graph: bool,
     create_graph: bool,
     inputs: Sequence[Edge | None] | None,
+    accumulate: bool = False,
 ) -> list[Tensor | None]:
     """Propagate `grads` from `roots`.
 
-    Without `inputs`, gradients are accumulated into leaves. With them, only what they need runs, and their
-    gradients are returned (None where an input was not reached).
+    Without `inputs`, gradients are accumulated into leaves. With them, only what they need runs; their
+    gradients are returned (None where an input was not reached), or accumulated if `accumulate`.
     """
     state = tls.state
     grad_mode = state.grad_mode
+    saved_tensor_hooks = list(state.saved_tensor_hooks)
     state.grad_mode = create_graph
     state.refresh()
     try:
-        return _execute(roots, grads, keep_graph, create_graph, inputs)
+        return _execute(roots, grads, keep_graph, create_graph, inputs, accumulate)
     finally:
         state.grad_mode = grad_mode
+        state.saved_tensor_hooks[:] = saved_tensor_hooks
         state.refresh()
 
 
@@ -87,17 +90,21 @@ def _execute(
     keep_graph: bool,
     create_graph: bool,
     inputs: Sequence[Edge | None] | None,
+    accumulate: bool,
 ) -> list[Tensor | None]:
     pending = _dependencies(roots)
     captures: dict[Node, list[tuple[int, int]]] = {}
     needed: set[Node] | None = None
     captured: list[Tensor | None] = []
     if inputs is not None:
-        captured = [None] * len(inputs)
-        for i, edge in enumerate(inputs):
-            if edge is not None:
-                captures.setdefault(edge[0], []).append((edge[1], i))
         needed = _needed(roots, inputs)
+        if accumulate:
+            needed.update(edge[0] for edge in inputs if edge is not None)
+        else:
+            captured = [None] * len(inputs)
+            for i, edge in enumerate(inputs):
+                if edge is not None:
+                    captures.setdefault(edge[0], []).append((edge[1], i))
 
     buffers: dict[Node, Grads] = {}
     ready: list[tuple[int, int, Node]] = []
@@ -118,17 +125,21 @@ def _execute(
     while ready:
         _, _, node = heapq.heappop(ready)
         buffer = buffers.pop(node)
-        _run_tensor_hooks(node, buffer)
-        if node in captures:
+        runs = needed is None or node in needed
+        if not runs and node not in captures:
+            continue
+        if not runs:
+            _run_tensor_hooks(node, buffer)
+        if node in captures:  # of a node that runs, before its hooks
             for nr, i in captures[node]:
                 captured[i] = buffer[nr]
+        if runs:
+            _run_tensor_hooks(node, buffer)
         _run_retain_hooks(node, buffer)
-        if needed is not None and node not in needed:
+        if not runs:
             continue
         if isinstance(node, AccumulateGrad):
-            # The variable may have stopped requiring grad since the op was recorded.
-            if needed is None and buffer[0] is not None and requires_grad(node.variable):
-                _accumulate_into_leaf(node.variable, buffer, create_graph)
+            _run_accumulator(node, buffer, create_graph)
             continue
         outputs = _call(node, buffer, keep_graph)
         del buffer
@@ -159,10 +170,10 @@ def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
     if pairs:
         for nr, table in pairs:
             for hook in list(table.values()):
-                if buffer[nr] is None:
-                    continue
                 found = hook(buffer[nr])
                 if found is not None:
+                    if buffer[nr] is None:
+                        raise RuntimeError("can't replace a None gradient with a non-None value")
                     if not isinstance(found, Tensor):
                         raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
                     if found._array.shape != buffer[nr]._array.shape:  # type: ignore[union-attr]
@@ -183,12 +194,28 @@ def _run_retain_hooks(node: Node, buffer: Grads) -> None:
             del grad
 
 
-def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
+def _run_pre_hooks(node: Node, buffer: Grads) -> None:
     if node.pre_hooks:
-        for pre_hook in list(node.pre_hooks.values()):
-            found = pre_hook(tuple(buffer))
+        for hook in list(node.pre_hooks.values()):
+            found = hook(tuple(buffer))
             if found is not None:
                 buffer[:] = [found] if isinstance(found, Tensor) else list(found)
+
+
+def _run_accumulator(node: AccumulateGrad, buffer: Grads, create_graph: bool) -> None:
+    _run_pre_hooks(node, buffer)
+    inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
+    # The variable may have stopped requiring grad since the op was recorded.
+    if buffer[0] is not None and requires_grad(node.variable):
+        # Hooks hold the gradient as well; PyTorch lets the leaf have it all the same.
+        _accumulate_into_leaf(node.variable, buffer, create_graph, holders=1 if node.post_hooks else 0)
+    if node.post_hooks:
+        for hook in list(node.post_hooks.values()):
+            hook((), inputs_for_hooks)
+
+
+def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
+    _run_pre_hooks(node, buffer)
     inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
     tracer = tls.state.tracer
     outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)
@@ -266,7 +293,7 @@ def _owns_storage(t: Tensor) -> bool:
     return non_overlapping_and_dense(t) and t._array is t._storage[1] and sys.getrefcount(t._storage) <= _SOLE_STORAGE
 
 
-def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool) -> None:
+def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, holders: int) -> None:
     """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a
     graph.
     """
@@ -275,7 +302,7 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool) -
     assert grad is not None
     old = meta.grad
     if old is None:
-        if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER and obeys_layout(grad, variable):
+        if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER + holders and obeys_layout(grad, variable):
             meta.grad = grad.detach()
         else:
             from guardfix.runtime_shim.kernels.creation import empty_strided
@@ -292,7 +319,11 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool) -
         tls.state.tracer.accumulated(variable, meta.grad)
     if meta.post_accumulate_hooks:
         for hook in list(meta.post_accumulate_hooks.values()):
-            hook(variable)
+            found = hook(variable)
+            if isinstance(found, Tensor):
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            if found is not None:
+                raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
 
 
 # What sys.getrefcount says of an object that only a buffer's slot and one local name hold. Measured, since

@@ -47,8 +47,10 @@ class _Context(Node):
         self.dirty: tuple[Tensor, ...] = ()
         self.non_differentiable: tuple[Tensor, ...] = ()
         self._materialize = True
+        self._materialize_non_diff_grads = True
         self.needs_input_grad: tuple[bool, ...] = ()
         self.tensor_inputs: tuple[bool, ...] = ()
+        self.differentiable: set[int] = set()  # positions of outputs
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for backward; they are saved, and checked, when forward returns."""
@@ -80,6 +82,9 @@ class _Context(Node):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
+        import warnings
+
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def apply(self, grads: Grads) -> Grads:
@@ -87,7 +92,7 @@ class _Context(Node):
         if self._materialize:
             for i, g in enumerate(grads):
                 shape, dtype = self.outputs[i]
-                if g is None and dtype is not None:
+                if g is None and dtype is not None and (self._materialize_non_diff_grads or i in self.differentiable):
                     grads[i] = FUNCTIONS["zeros"](shape, dtype=dtypes.BY_CHAR[dtype.char])
         backward = _backward_of(function)
         found = backward(self, *grads)
@@ -123,6 +128,11 @@ class _Context(Node):
 
 
 def _backward_of(function: Any) -> Callable[..., Any]:
+    if function.backward is not Function.backward and function.vjp is not Function.vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+            "implement one of them."
+        )
     for name in ("backward", "vjp"):
         found = getattr(function, name, None)
         if found is not None and found is not getattr(Function, name):
@@ -173,7 +183,7 @@ class Function(metaclass=_FunctionMeta):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward without recording and make this Function's backward the history of what it returns."""
         separate = cls.setup_context is not Function.setup_context
-        if separate and kwargs:
+        if separate:
             import inspect
 
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -246,6 +256,8 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
                 "not a tuple with one Tensor)."
             )
         ctx.outputs.append((o._array.shape, o._array.dtype))
+        if differentiable:
+            ctx.differentiable.add(nr)
         made = _set_history(ctx, o, nr, is_input, modified, differentiable)
         if made._meta is not None and made._meta.base is not None and not (is_input and modified):
             made._meta.creation_meta = IN_CUSTOM_FUNCTION
@@ -323,7 +335,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        from guardfix.runtime_shim.autograd.node import Error, set_history
+        from guardfix.runtime_shim.autograd.node import Error, accumulator_of, set_history
 
         state = tls.state
         grad_mode = state.grad_mode
@@ -339,9 +351,11 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         node = Error([], "trying to differentiate twice a function that was marked with @once_differentiable")
         for nr, o in enumerate((outputs,) if single else outputs):
             if o is None:
+                node.next_edges.append(None)
                 node.outputs.append(((), None))
                 found.append(None)
                 continue
+            node.next_edges.append((accumulator_of(o.detach()), 0))
             made = o.detach()
             set_history(made, node, nr)
             found.append(made)

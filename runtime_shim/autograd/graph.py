@@ -22,7 +22,8 @@ class saved_tensors_hooks:
         tls.state.saved_tensor_hooks.append(self.hooks)
 
     def __exit__(self, *exc: object) -> None:
-        tls.state.saved_tensor_hooks.pop()
+        if tls.state.saved_tensor_hooks:
+            tls.state.saved_tensor_hooks.pop()
 
 
 class save_on_cpu(saved_tensors_hooks):

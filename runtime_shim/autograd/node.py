@@ -113,6 +113,8 @@ class Node:
         return HookHandle(self.pre_hooks, hook)
 
     def __call__(self, *grads: Tensor | None) -> Any:
+        if len(grads) != len(self.outputs):
+            raise TypeError(f"expected {len(self.outputs)} arguments, got {len(grads)} instead")
         found = self.apply(list(grads))
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -217,9 +219,9 @@ class Saved:
     is_output = False
     original = True
     output_nr = 0
-    requires_grad = False
     seen: Any = None
     unpack_hook: Any = None
+    edge: Edge | None = None  # of a tensor that went through hooks
     view_node: weakref.ref[Node] | None = None
 
     def __init__(self, t: Tensor, is_output: bool = False, node: Node | None = None) -> None:
@@ -246,9 +248,20 @@ class Saved:
         if state.tracer is not None:
             self.seen = state.tracer.saved(t)
         if state.saved_tensor_hooks:
-            self.requires_grad = requires_grad(t)
-            pack, self.unpack_hook = state.saved_tensor_hooks[-1]
-            self.tensor = pack(self.tensor)
+            self._pack(t, *state.saved_tensor_hooks[-1])
+
+    def _pack(self, t: Tensor, pack_hook: Callable[[Tensor], Any], unpack_hook: Any) -> None:
+        if self.original:
+            self.edge = gradient_edge(t)
+        self.unpack_hook = unpack_hook
+        state = tls.state
+        grad_mode, state.grad_mode = state.grad_mode, False
+        try:
+            self.tensor = pack_hook(t)
+        finally:
+            state.grad_mode = grad_mode
+        if t._version_counter is not None and t._version_counter[0] != self.version:
+            raise RuntimeError(errors.PACK_HOOK_WRITES)
 
     def unpack(self, node: Node) -> Tensor:
         t = self.tensor
@@ -260,7 +273,7 @@ class Saved:
                 raise TypeError(
                     f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t)}"
                 )
-            return t
+            return self._reconnected(t, node)
         counter = t._version_counter
         if counter[0] != self.version:
             raise RuntimeError(self._modified(t, node))
@@ -273,6 +286,19 @@ class Saved:
         if not self.is_leaf and not self.is_output and raw_is_leaf(t):
             raise RuntimeError(errors.SAVED_DETACHED)
         return t
+
+    def _reconnected(self, t: Tensor, node: Node) -> Tensor:
+        """What the unpack hook returned, with the place in the graph that the saved tensor had."""
+        edge = self.edge if self.original else (self._node_of_output(node), self.output_nr)
+        if edge is None:
+            return t
+        made = alias(t, t._array, t._keys, t._version_counter)
+        if isinstance(edge[0], AccumulateGrad):
+            meta = meta_of(made)
+            meta.requires_grad, meta.accumulator = True, weakref.ref(edge[0])
+        else:
+            made._meta = history(*edge)
+        return made
 
     def _node_of_output(self, node: Node) -> Node:
         return (None if self.view_node is None else self.view_node()) or node
@@ -337,13 +363,24 @@ def grad_fn_of(t: Tensor) -> Node | None:
     version = current_version(t)
     if meta.attr_version != version:
         handle_view_on_rebase(meta, indirect=True)
-        assert meta.output_nr == 0
-        node = AsStridedBackward0(base, t)
+        node = AsStridedBackward0(base, t) if meta.view_fn is None else _replayed(base, meta.view_fn)
         meta.grad_fn = node
+        meta.output_nr = 0
         meta.attr_version = version
-        if meta.retains_grad:
+        meta.hooks = None  # they stay with the history that was
+        if meta.retains_grad and node is not None:
             _retain(t, node)
     return meta.grad_fn
+
+
+def _replayed(base: Tensor, view_fn: Callable[[Tensor], Tensor]) -> Node | None:
+    """History of a view that is no window of strides onto its base: the view is made once more."""
+    state = tls.state
+    grad_mode, state.grad_mode = state.grad_mode, True
+    try:
+        return view_fn(base).grad_fn
+    finally:
+        state.grad_mode = grad_mode
 
 
 def check_inplace(t: Tensor) -> None:
@@ -449,6 +486,7 @@ class CopySlices(Node):
         offset = view.storage_offset() - base.storage_offset()
         self.window: Geometry = (view._array.shape, view.stride(), offset)
         self.base_array_like = base.stride()
+        self.view_fn = None if view._meta is None else view._meta.view_fn
 
     def apply(self, grads: Grads) -> Grads:
         grad = grads[0]
@@ -460,8 +498,7 @@ class CopySlices(Node):
 
         result = empty_strided(grad._array.shape, self.base_array_like, dtype=grad.dtype)
         result.copy_(grad)
-        shape, strides, offset = self.window
-        window = result.as_strided(shape, strides, offset)
+        window = result.as_strided(*self.window) if self.view_fn is None else self.view_fn(result)
         found = self.node.apply([window.clone()])
         grads_out: Grads = [None] * len(self.next_edges)
         for i, value in enumerate(found[: len(grads_out)]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, requires_grad
-from guardfix.runtime_shim.arguments import invalid_combination
+from guardfix.runtime_shim.arguments import invalid_combination, wrong_type
 from guardfix.runtime_shim.autograd.node import geometry
 from guardfix.runtime_shim.dispatch import (
     FUNCTIONS,
@@ -238,13 +238,28 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
 @composite("resize_", function=False)
 def resize_(self: Tensor, *size: Any) -> Tensor:
     """Change the shape in place, growing the storage if need be; new elements are zero."""
-    shape = flatten_ints(size)
+    keys = _resize(self, flatten_ints(size), self._keys)
+    if keys & ADINPLACEORVIEW and self._version_counter is None and not tls.state.inference_mode:
+        raise RuntimeError(errors.INPLACE_ON_INFERENCE)
+    return self
+
+
+@composite("resize_as_")
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`resize_` to the shape of another tensor; a write only if the shape changes."""
+    if not isinstance(the_template, Tensor):
+        raise wrong_type("resize_as_", "the_template", 2, the_template, "Tensor")
+    _resize(self, the_template._array.shape, self._keys | the_template._keys)
+    return self
+
+
+def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
+    """Give self a shape, and count a write if it had another; returns the keys that were in force."""
     state = tls.state
-    keys = (self._keys | state.included) & ~state.excluded
+    keys = (keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and requires_grad(self):
         raise RuntimeError("cannot resize variables that require grad")
-    changed = shape != self._array.shape
-    if changed:
+    if shape != self._array.shape:
         root = self._storage[1]
         count = int(np.prod(shape, dtype=np.int64))
         offset = self.storage_offset()
@@ -256,12 +271,9 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
             grown[: flat.size] = flat
             self._storage[1] = grown
             self._array = grown[offset:].reshape(shape)
-    if keys & ADINPLACEORVIEW and (changed or self._version_counter is None):
-        if changed:
+        if keys & ADINPLACEORVIEW:
             bump(self, state)
-        elif not state.inference_mode:
-            raise RuntimeError(errors.INPLACE_ON_INFERENCE)
-    return self
+    return keys
 
 
 @composite("set_", function=False)
@@ -279,6 +291,8 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
                     f"Could not set tensor of type {source.dtype.short} to a tensor of type {self.dtype.short}"
                 )
             self._array, self._storage = source._array, source._storage
+        if self._meta is not None:
+            self._meta.accumulator = None  # it knows the shape that was
 
     tensors = [self] if source is None else [self, source]
     keys = self._keys | (0 if source is None else source._keys)
