@@ -335,7 +335,7 @@ class Tensor:
         if value._array.dtype != self._array.dtype:
             raise RuntimeError(
                 "attempting to assign a gradient with dtype "
-                f"'{'long int' if value.dtype is dtypes.int64 else value.dtype.short}' to a tensor with "
+                f"'{value.dtype.short}' to a tensor with "
                 "grad_dtype "
                 f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to "
                 "the tensor's "

@@ -49,6 +49,7 @@ from guardfix.runtime_shim.autograd.node import (
     node_class,
     non_overlapping_and_dense,
     rebase_history,
+    reshape_history,
     same_memory,
     set_history,
 )
@@ -136,6 +137,12 @@ class Op:
         self.checks_overlap = True
         self.only_tensors: tuple[int, ...] = ()  # positions at which a number will not do
         self.keeps_dtype = False  # whether out= must have the dtype of the input
+        self.check_out: Callable[[Any, Any], None] | None = None  # raises if out= has not the dtype that it must have
+        self.recorded_in_place: tuple[Op, Op] | None = None  # what the in-place form is recorded as: number, tensor
+        self.reshapes = False  # in place it changes how memory is seen, not what is in it
+        self.elementwise = False  # out= is checked before it is resized
+        self.stands_apart = False  # what is written to may share no memory with an input
+        self.number_form: Op | None = None  # the overload for a number, where it is another op
         self.public = True  # else the shim itself passes the arguments, None among them
         self.title = name  # what messages call the op
         self.rebases_integers = True  # an in-place op gives even an integer tensor a history, copy_ does not
@@ -610,7 +617,9 @@ def inplace(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Tensor:
     if not isinstance(self, Tensor):
         _not_a_tensor(op, args)
     tensors, keys = arguments_of(op, args)
-    return write(op, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
+    forms = op.recorded_in_place
+    recorded = op if forms is None else forms[isinstance(args[1], Tensor)]
+    return write(recorded, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
 
 
 def write(
@@ -640,7 +649,10 @@ def write(
     if keys & ADINPLACEORVIEW:
         bump(self, state)
     if node is not None:
-        rebase_history(self, node)
+        if op.reshapes:
+            reshape_history(self, node)
+        else:
+            rebase_history(self, node)
         if op.saves_result != -2:
             guard = op.saves_result
             node.saved["result"] = Saved(self, True) if guard < 0 or edges[guard] is not None else None
@@ -653,6 +665,8 @@ def run_inplace_kernel(op: Op, self: Tensor, args: tuple[Any, ...]) -> None:
     target = self._array
     if op.checks_overlap:
         assert_no_overlap(self, args)
+    if op.stands_apart and any(isinstance(a, Tensor) and may_share(self, a) for a in args[1:]):
+        raise RuntimeError(errors.PARTIAL_OVERLAP)
     if op.inplace_kernel is not None:
         op.inplace_kernel(*arrays(args))
         return
@@ -715,17 +729,27 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     tensors, keys = arguments_of(op, args)
     keys = (keys | out._keys | state.included) & ~state.excluded
-    if keys & AUTOGRAD and state.grad_mode and any(requires_grad(t) for t in [*tensors, out]):
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise errors.out_requires_grad(op.title)
     found = asarray(op.kernel(*arrays(args)))
-    if op.keeps_dtype and found.dtype != out._array.dtype:
+    if op.check_out is not None:
+        op.check_out(found.dtype, out._array.dtype)
+    elif op.keeps_dtype and found.dtype != out._array.dtype:
         wanted, given = dtypes.of(found), out.dtype
         raise RuntimeError(f"Found dtype {given.scalar_name} but expected {wanted.scalar_name}")
-    if not dtypes.can_cast(found.dtype, out._array.dtype):
+    if op.check_out is None and not dtypes.can_cast(found.dtype, out._array.dtype):
         raise dtypes.cast_error(found.dtype, out._array.dtype)
-    if op.checks_overlap:
-        assert_no_overlap(out, (out, *args))
-    resize_output(out, found.shape)
+    if op.elementwise:
+        if op.checks_overlap:
+            assert_no_overlap(out, (out, *args))
+        resize_output(out, found.shape)
+    else:
+        shared = op.stands_apart and any(may_share(t, out) for t in tensors)
+        if op.params[0] == "tensors" or not shared:
+            resize_output(out, found.shape)
+            assert_no_overlap(out, ())
+        if shared:
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
     np.copyto(out._array, found, casting="unsafe")
     out._storage[0] += 1
     if keys & ADINPLACEORVIEW:
@@ -752,8 +776,23 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
             UserWarning,
             stacklevel=4,
         )
-    out._array = np.empty(shape, out._array.dtype)
-    out._storage = [out._storage[0], out._array]
+    resize_storage(out, shape)
+
+
+def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
+    """Give `t` a contiguous shape over its own storage, from where it starts; a storage too small grows."""
+    root = t._storage[1]
+    count = int(np.prod(shape, dtype=np.int64))
+    offset = t.storage_offset()
+    if root.dtype == t._array.dtype and root.flags.c_contiguous and root.size >= offset + count:
+        t._array = root.reshape(-1)[offset : offset + count].reshape(shape)
+        return
+    grown = np.zeros(offset + count, t._array.dtype)
+    if root.dtype == t._array.dtype:
+        flat = root.reshape(-1)[: offset + count]
+        grown[: flat.size] = flat
+    t._storage[1] = grown
+    t._array = grown[offset:].reshape(shape)
 
 
 # -- views

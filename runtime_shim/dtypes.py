@@ -6,6 +6,7 @@ numbers; a lower rank only counts when its category (bool < integer < floating <
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,6 +45,11 @@ class dtype:
     def __reduce__(self) -> Any:
         return by_name, (self.name,)
 
+    @property
+    def type_text(self) -> str:
+        """The type of a tensor as messages from C++ print it."""
+        return f"CPU{self.scalar_name}Type" if self.numpy.kind in "bc" else f"torch.{self.scalar_name}Tensor"
+
     def to_complex(self) -> dtype:
         return complex64 if self.itemsize <= 4 else complex128
 
@@ -52,9 +58,9 @@ float16 = dtype("float16", "float16", "Half", "c10::Half")
 float32 = dtype("float32", "float32", "Float", "float")
 float64 = dtype("float64", "float64", "Double", "double")
 int8 = dtype("int8", "int8", "Char", "signed char")
-int16 = dtype("int16", "int16", "Short", "short")
+int16 = dtype("int16", "int16", "Short", "short int")
 int32 = dtype("int32", "int32", "Int", "int")
-int64 = dtype("int64", "int64", "Long", "long long")
+int64 = dtype("int64", "int64", "Long", "long int")
 uint8 = dtype("uint8", "uint8", "Byte", "unsigned char")
 bool_ = dtype("bool", "bool", "Bool", "bool")
 complex64 = dtype("complex64", "complex64", "ComplexFloat", "c10::complex<float>")
@@ -210,6 +216,11 @@ def check_number(value: Any, target: np.dtype[Any]) -> None:
     if fits and target.kind in "iu" and isinstance(value, int | np.integer):
         limits = np.iinfo(target)
         fits = (-limits.max if target.kind == "u" else limits.min) <= value <= limits.max
+    elif fits and target.kind in "iu" and isinstance(value, float | np.floating):
+        limits = np.iinfo(target)
+        fits = (-limits.max if target.kind == "u" else limits.min) - 1 < value < limits.max + 1
+    elif fits and target.kind == "f" and isinstance(value, int | float | np.integer | np.floating):
+        fits = not math.isfinite(value) or abs(value) <= float(np.finfo(target).max)
     if not fits:
         name = _C_NAMES.get(target.char, "int64_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -88,10 +88,9 @@ def backward(
     chosen = _as_tuple(inputs)
     targets = []
     for t in chosen:
-        edge = _node.gradient_edge(t)
-        if edge is None:
+        if not requires_grad(t):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        targets.append(edge)
+        targets.append(_node.gradient_edge(t))
     for t in chosen:
         t.retain_grad()
     engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
@@ -135,7 +134,7 @@ def grad(
     for i, value in enumerate(found):
         if value is None:
             if materialize_grads:
-                found[i] = FUNCTIONS["zeros_like"](chosen[i], requires_grad=True)
+                found[i] = FUNCTIONS["zeros_like"](chosen[i], requires_grad=create_graph)
             elif not allow_unused:
                 raise RuntimeError(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "

@@ -245,7 +245,7 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
             continue
         is_input, modified = id(o) in input_ids, id(o) in dirty
         differentiable = executable and id(o) not in non_differentiable and o._array.dtype.kind in "fc"
-        if modified and o._is_view() and count > 1:
+        if modified and differentiable and o._is_view() and count > 1:
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your "
                 "Function cannot return "
@@ -289,6 +289,8 @@ def _set_history(ctx: Any, t: Tensor, nr: int, is_input: bool, modified: bool, d
             handle_view_on_rebase(t._meta)
             if raw_is_leaf(t._meta.base) and requires_grad(t._meta.base):
                 raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+        if t._meta is not None:
+            t._meta.grad = None
         outputs = ctx.outputs
         rebase_history(t, ctx)
         ctx.outputs = outputs

@@ -312,7 +312,7 @@ class Saved:
         hint = errors.HINT_ANOMALY_ON if tls.state.anomaly else errors.HINT_ANOMALY_OFF
         return (
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[torch.{t.dtype.scalar_name}Tensor {sizes(t._array.shape)}]{which} is at version "
+            f"[{t.dtype.type_text} {sizes(t._array.shape)}]{which} is at version "
             f"{current_version(t)}; expected version {self.version} instead. {hint}"
         )
 
@@ -421,6 +421,15 @@ def rebase_history(t: Tensor, node: Node) -> None:
             _move_hooks(base, old, copied)
         grad_fn_of(t)
         return
+    old = meta.grad_fn
+    set_gradient_edge(t, node, 0)
+    _move_hooks(t, old, node)
+
+
+def reshape_history(t: Tensor, node: Node) -> None:
+    """Make `node` the history of `t`, which now sees its memory otherwise; to its base nothing happened."""
+    meta = meta_of(t)
+    node.outputs = [(t._array.shape, t._array.dtype)]
     old = meta.grad_fn
     set_gradient_edge(t, node, 0)
     _move_hooks(t, old, node)

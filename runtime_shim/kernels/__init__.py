@@ -20,6 +20,8 @@ from guardfix.runtime_shim.names import mark_unsupported
 
 from guardfix.runtime_shim.kernels import dtype_support  # noqa: F401  isort: skip  (wraps what the others registered)
 
+from guardfix.runtime_shim.kernels import out_dtypes  # noqa: F401  isort: skip  (what the others registered)
+
 from guardfix.runtime_shim.kernels import out_forms  # noqa: F401  isort: skip  (likewise)
 
 mark_unsupported()

@@ -256,6 +256,8 @@ def _softmax(self: Any, dim: int) -> Array:
     _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.ones((), self.dtype)
+    if self.size == 0:
+        return self.copy()
     e = np.exp(self - np.maximum.reduce(self, axis=d, keepdims=True))
     return e / np.add.reduce(e, axis=d, keepdims=True)
 
@@ -272,6 +274,8 @@ def _log_softmax(self: Any, dim: int) -> Array:
     _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.zeros((), self.dtype)
+    if self.size == 0:
+        return self.copy()
     shifted = self - np.maximum.reduce(self, axis=d, keepdims=True)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
 

@@ -7,21 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor
+from guardfix.runtime_shim import dtypes, errors
+from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from guardfix.runtime_shim.arguments import public_call, wrong_type
 from guardfix.runtime_shim.device import check_device
 from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op, resize_output
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
-from guardfix.runtime_shim.state import tls
+from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 
 def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """A fresh tensor, with the flag set if asked for, or `out` with the values."""
     if out is not None:
+        if requires_grad_now(out):
+            called = public_call()
+            raise errors.out_requires_grad(f"aten::{called[0] if called else 'empty'}")
         resize_output(out, array.shape, warn=False)
-        return out.copy_(new_tensor(array))
+        out.copy_(new_tensor(array))
+        if raw_is_leaf(out):
+            set_requires_grad(out, requires_grad)
+        return out
     made = new_tensor(array)
     if requires_grad:
         if made._array.dtype.kind not in "fc":
@@ -30,6 +36,12 @@ def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -
     if tls.state.tracer is not None:
         tls.state.tracer.record("create", 1, made)
     return made
+
+
+def requires_grad_now(t: Tensor) -> bool:
+    """Whether an op that writes to `t` would be recorded."""
+    state = tls.state
+    return state.grad_mode and bool(t._keys & ~state.excluded & AUTOGRAD) and t.requires_grad
 
 
 def _numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
@@ -154,7 +166,9 @@ def full(
     if not isinstance(fill_value, int | float | complex | np.generic):
         kind = type(fill_value).__name__
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    found = np.full(_shape((size,)), fill_value, _numpy_dtype(dtype, dtypes.of_number(fill_value)))
+    target = _numpy_dtype(dtype, dtypes.of_number(fill_value))
+    dtypes.check_number(fill_value, target)
+    found = np.full(_shape((size,)), fill_value, target)
     return finish(found, requires_grad, out)
 
 
@@ -367,6 +381,9 @@ def arange(
     default = dtypes.get_default_dtype().numpy if floating else np.dtype(np.int64)
     count = int(np.ceil((end - start) / step))
     target = _numpy_dtype(dtype, default)
+    written = target if out is None else out._array.dtype
+    if written.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
     if target.kind in "iu" and not floating:
         found = np.arange(start, end, step).astype(target)
     else:

@@ -114,11 +114,11 @@ def _refusing(op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Excepti
 
 def _refuse(name: str, kinds: str, kind: type[Exception], text: str) -> None:
     op = OPS.get(name)
-    if op is None:
-        return
-    op.kernel = _refusing(op, op.kernel, kinds, kind, text)
-    if op.inplace_kernel is not None:
-        op.inplace_kernel = _refusing(op, op.inplace_kernel, kinds, kind, text)
+    for form in (op, op and op.number_form):
+        if form is not None:
+            form.kernel = _refusing(form, form.kernel, kinds, kind, text)
+            if form.inplace_kernel is not None:
+                form.inplace_kernel = _refusing(form, form.inplace_kernel, kinds, kind, text)
 
 
 for _line in _NOT_IMPLEMENTED.split("\n"):

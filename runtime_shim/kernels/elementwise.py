@@ -9,7 +9,7 @@ import numpy as np
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.arguments import invalid_combination, public_call
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, attach, composite, op, publish
+from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, attach, composite, op, publish, store
 from guardfix.runtime_shim.dtypes import Array, result_type
 from guardfix.runtime_shim.kernels.ufunc import BOOL, FLOAT, binary, cast, unary
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, tls
@@ -83,7 +83,7 @@ true_divide = binary(
 @op(
     "div_mode",
     title="div",
-    node="DivBackward1",
+    node="DivBackward2",
     inplace=True,
     method=False,
     function=False,
@@ -128,14 +128,21 @@ div_.operator = divide_in_place.operator  # type: ignore[attr-defined]
 publish("div_", div_, function=False)
 
 
-@composite("floor_divide")
-def floor_divide(self: Any, other: Any) -> Any:
-    return div_mode(self, other, "floor")
+def _not_implemented(grad: Tensor) -> Tensor:
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
 
 
-@composite("floor_divide_", function=False)
-def floor_divide_(self: Any, other: Any) -> Any:
-    return div_mode.inplace(self, other, "floor")  # type: ignore[attr-defined]
+@op(
+    "floor_divide",
+    node="NotImplemented",
+    inplace=True,
+    wraps=True,
+    tensor_params=("self", "other"),
+    self=_not_implemented,
+    other=_not_implemented,
+)
+def floor_divide(self: Any, other: Any) -> Array:
+    return OPS["div_mode"].kernel(self, other, "floor")
 
 
 def _whole(ufunc: Any) -> Any:
@@ -154,6 +161,7 @@ remainder = binary(
     _whole(np.remainder),
     wraps=True,
     node="RemainderBackward1",
+    number_node="RemainderBackward0",
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"),
 )
@@ -162,6 +170,7 @@ fmod = binary(
     _whole(np.fmod),
     wraps=True,
     node="FmodBackward1",
+    number_node="FmodBackward0",
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"),
 )
@@ -563,6 +572,20 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
 )
 def _clamp_tensor(self: Any, min: Any = None, max: Any = None) -> Array:
     return _clamp_kernel(self, min, max)
+
+
+def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
+    found = _clamp_kernel(self, min, max)
+    if not dtypes.can_cast(found.dtype, self.dtype):
+        raise RuntimeError(
+            f"result type {dtypes.of(found).scalar_name} can't be cast to the desired output type "
+            f"{dtypes.of(self).short}"
+        )
+    store(self, found)
+
+
+for _name in ("clamp", "clamp_tensor"):
+    OPS[_name].inplace_kernel = _clamp_in_place
 
 
 @composite("clamp")

@@ -16,9 +16,9 @@ from guardfix.runtime_shim._tensor import Tensor, allocate, requires_grad
 from guardfix.runtime_shim.arguments import wrong_type
 from guardfix.runtime_shim.dispatch import (
     FUNCTIONS,
+    OPS,
     Op,
     arguments_of,
-    assert_no_overlap,
     attach,
     composite,
     make_view,
@@ -63,6 +63,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
             size = shape[dim]
             bad = (array < -size) | (array >= size)
             if bad.any():
+                if not size:
+                    raise IndexError("index is out of bounds for dimension with size 0")
                 raise IndexError(f"index {array[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
             dim += 1
         else:
@@ -118,7 +120,6 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
             return
         if may_share(self, values) or any(may_share(self, i) for i in indices if i is not None):
             raise RuntimeError(errors.PARTIAL_OVERLAP)
-        assert_no_overlap(self, ())
         if source.dtype != target.dtype:
             raise RuntimeError(
                 f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
@@ -236,11 +237,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
         dim += count
         covered = dim
 
-    place = 0  # the dimension of `self` that the next part is for
     for i, part in enumerate(key):
-        if i:
-            before = key[i - 1]
-            place += self._array.ndim - specified if before is Ellipsis else _consumes(before)
         if isinstance(part, bool):
             found = views.unsqueeze(found, dim)
             put(FUNCTIONS["tensor"]([part]), 1)
@@ -253,7 +250,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
             number = int(part)
             size = found._array.shape[dim] if found._array.ndim else 0
             if not -size <= number < size:
-                raise IndexError(f"index {number} is out of bounds for dimension {place} with size {size}")
+                raise IndexError(f"index {number} is out of bounds for dimension {i} with size {size}")
             found = views.select(found, dim, number)
         elif isinstance(part, slice):
             start, stop, step = (None if x is None else int(x) for x in (part.start, part.stop, part.step))
@@ -346,7 +343,8 @@ def _value_tensor(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, int | float | complex | np.generic):
-        dtypes.check_number(value, self._array.dtype)
+        if self._array.dtype.kind != "f" or isinstance(value, complex):  # what is too great becomes infinite
+            dtypes.check_number(value, self._array.dtype)
         return FUNCTIONS["tensor"](value, dtype=self.dtype)
     raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor")
 
@@ -477,6 +475,14 @@ def _check_index(index: Any, size: int, dim: int, name: str) -> None:
         raise RuntimeError(f"index {index[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
 
 
+def _check_source(self: Any, index: Any, source: Any, d: int, name: str) -> None:
+    if source.ndim and index.size != source.shape[d]:
+        raise RuntimeError(
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({source.shape[d]}), "
+            f"for dim: {d}"
+        )
+
+
 def _scatter_kernel(self: Any, dim: int, index: Any, src: Any, add: bool) -> Array:
     d = wrap_dim(dim, self.ndim)
     found = self.copy()
@@ -568,6 +574,7 @@ def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
 def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Array:
     found = self.copy()
     d = wrap_dim(dim, self.ndim)
+    _check_source(self, index, source, d, "index_add_")
     if self.ndim == 0:
         return found + np.asarray(source * alpha).sum(dtype=self.dtype)
     if index.ndim == 0:
@@ -608,6 +615,19 @@ def index_copy(self: Any, dim: int, index: Any, source: Any) -> Array:
     return found
 
 
+for _name in ("index_add", "index_copy", "scatter", "scatter_add"):
+    OPS[_name].stands_apart = True
+
+
+def _index_fill_in_place(self: Any, dim: int, index: Any, value: Any) -> None:
+    self[(slice(None),) * wrap_dim(dim, self.ndim) + (index,)] = value
+
+
+# PyTorch lets it write to an expanded tensor, with a warning.
+OPS["index_fill"].checks_overlap = False
+OPS["index_fill"].inplace_kernel = _index_fill_in_place
+
+
 @composite("take_along_dim")
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
@@ -634,6 +654,8 @@ def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
     dtypes.broadcast_shapes(mask.shape, self.shape)
     if isinstance(value, complex) and self.dtype.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {dtypes.of(self).short} without overflow")
+    if isinstance(value, int | float):
+        dtypes.check_number(value, self.dtype)
     return np.where(mask, np.asarray(value).astype(self.dtype), self)
 
 

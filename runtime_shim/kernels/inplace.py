@@ -19,6 +19,7 @@ from guardfix.runtime_shim.dispatch import (
     assert_no_overlap,
     bump,
     composite,
+    resize_storage,
     write,
 )
 from guardfix.runtime_shim.dtypes import sizes
@@ -113,6 +114,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def _reshaping(name: str, node: str, view: Any, derivative: Any, params: Any) -> Op:
     made = Op(name, params, node, {"self": derivative})
     made.tensor_positions = (0,)
+    made.reshapes = True
     return made
 
 
@@ -145,15 +147,12 @@ def _set_array(self: Tensor, array: Any) -> None:
 
 @composite("t_", function=False)
 def t_(self: Tensor) -> Tensor:
-    return write(
-        T_,
-        tls.state,
-        self,
-        (self,),
-        [self],
-        self._keys,
-        lambda: _set_array(self, OPS["t"].kernel(self._array)),
-    )
+    def kernel() -> None:
+        if self._array.ndim > 2:
+            raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
+        self._array = OPS["t"].kernel(self._array)
+
+    return write(T_, tls.state, self, (self,), [self], self._keys, kernel)
 
 
 @composite("transpose_", function=False)
@@ -216,6 +215,7 @@ AS_STRIDED_ = Op(
     {"self": lambda grad, window, base: views.as_strided_backward(grad, base, window)},
 )
 AS_STRIDED_.tensor_positions = (0,)
+AS_STRIDED_.reshapes = True
 
 
 @composite("as_strided_")
@@ -260,17 +260,7 @@ def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
     if keys & AUTOGRAD and requires_grad(self):
         raise RuntimeError("cannot resize variables that require grad")
     if shape != self._array.shape:
-        root = self._storage[1]
-        count = int(np.prod(shape, dtype=np.int64))
-        offset = self.storage_offset()
-        if root.dtype == self._array.dtype and root.flags.c_contiguous and root.size >= offset + count:
-            self._array = root.reshape(-1)[offset : offset + count].reshape(shape)
-        else:
-            grown = np.zeros(offset + count, self._array.dtype)
-            flat = root.reshape(-1)[: offset + count]
-            grown[: flat.size] = flat
-            self._storage[1] = grown
-            self._array = grown[offset:].reshape(shape)
+        resize_storage(self, shape)
         if keys & ADINPLACEORVIEW:
             bump(self, state)
     return keys
@@ -280,16 +270,14 @@ def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
 def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
     """Take over the storage of another tensor; keeps the own version counter, which counts it as a write."""
     state = tls.state
+    if source is not None and source._array.dtype != self._array.dtype:
+        raise RuntimeError(f"Could not set tensor of type {source.dtype.short} to a tensor of type {self.dtype.short}")
 
     def kernel() -> None:
         if source is None:
             empty = np.empty(0, self._array.dtype)
             self._array, self._storage = empty, [self._storage[0], empty]
         else:
-            if source._array.dtype != self._array.dtype:
-                raise RuntimeError(
-                    f"Could not set tensor of type {source.dtype.short} to a tensor of type {self.dtype.short}"
-                )
             self._array, self._storage = source._array, source._storage
         if self._meta is not None:
             self._meta.accumulator = None  # it knows the shape that was

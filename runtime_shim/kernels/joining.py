@@ -120,14 +120,15 @@ def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
 
 @op("repeat", method=False, function=False, below=_repeat_below, self=_repeat_back)
 def _repeat(self: Any, repeats: tuple[int, ...]) -> Array:
-    if len(repeats) < self.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     return np.tile(self, repeats)
 
 
 @composite("repeat", function=False)
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
-    return _repeat(self, some_ints(repeats, "repeats"))
+    counts = some_ints(repeats, "repeats")
+    if len(counts) < self._array.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return _repeat(self, counts)
 
 
 @composite("tile")
@@ -145,6 +146,10 @@ def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 @op("flip", method=False, function=False, below=_flip_below, self=lambda grad, dims: _flip(grad, dims))
 def _flip(self: Any, dims: tuple[int, ...]) -> Array:
+    if self.ndim == 0:
+        for d in dims:
+            wrap_dim(d, 0)
+        return self.copy()
     return np.flip(self, tuple(wrap_dim(d, self.ndim) for d in dims)).copy()
 
 
@@ -166,6 +171,10 @@ def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) ->
     self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims),
 )
 def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
+    for d in dims:
+        if self.ndim == 0:
+            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        wrap_dim(d, self.ndim)
     return np.roll(self, shifts if dims else shifts[0], dims or None)
 
 
@@ -174,11 +183,30 @@ def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     return _roll(self, flatten_ints((shifts,)), flatten_ints((dims,)))
 
 
+def _check_matrix(array: Any, name: str) -> None:
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
 @op("tril", inplace=True, self=lambda grad, diagonal: grad.tril(diagonal))
 def tril(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "tril")
     return np.tril(self, diagonal)
 
 
 @op("triu", inplace=True, self=lambda grad, diagonal: grad.triu(diagonal))
 def triu(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "triu")
     return np.triu(self, diagonal)
+
+
+def _triangle_in_place(triangle: Any) -> Any:
+    def kernel(self: Any, diagonal: int = 0) -> None:
+        self[triangle(np.ones(self.shape, np.bool_), diagonal) == 0] = 0
+
+    return kernel
+
+
+for _name in ("tril", "triu"):  # they write to expanded tensors, too
+    OPS[_name].checks_overlap = False
+    OPS[_name].inplace_kernel = _triangle_in_place(OPS[_name].kernel)

@@ -16,18 +16,25 @@ from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
 
 _ACCEPT_OUT = """
 where mean prod std var norm softmax log_softmax square outer floor_divide scatter nonzero sort topk
-rand randn randint randperm lerp
+rand randn randint randperm lerp max min
 """
+_SAME_DTYPE = "Expected out tensor to have dtype {want.short}, but got {got.short} instead"
+_REFUSALS = {
+    "where": "Expected out type to be {want.scalar_name} but got {got.scalar_name}",
+    **dict.fromkeys(("norm", "softmax", "log_softmax", "max", "min"), _SAME_DTYPE),
+}
 
 
 def _write(found: Tensor, out: Any, name: str) -> Tensor:
     if not isinstance(out, Tensor):
         raise wrong_type(name, "out", 0, out)
     source, target = found._array, out._array
+    if name in _REFUSALS and source.dtype != target.dtype:
+        raise RuntimeError(_REFUSALS[name].format(want=found.dtype, got=out.dtype))
     if not dtypes.can_cast(source.dtype, target.dtype):
         raise dtypes.cast_error(source.dtype, target.dtype)
-    assert_no_overlap(out, ())
     resize_output(out, source.shape)
+    assert_no_overlap(out, ())
     np.copyto(out._array, source, casting="unsafe")
     out._storage[0] += 1
     state = tls.state
@@ -46,7 +53,9 @@ def _with_out(call: Callable[..., Any], name: str) -> Callable[..., Any]:
         if state.grad_mode and not state.excluded & AUTOGRAD:
             given = (*args, *kwargs.values(), *targets)
             if any(isinstance(a, Tensor) and requires_grad(a) for a in given):
-                raise errors.out_requires_grad(name)
+                raise errors.out_requires_grad(f"aten::{name}" if name.startswith("rand") else name)
+        if name == "prod" or (name == "mean" and args and args[0]._array.dtype.kind in "fc"):
+            kwargs.setdefault("dtype", out.dtype)  # what it is computed in
         grad_mode, state.grad_mode = state.grad_mode, False
         try:
             found = call(*args, **kwargs)

@@ -53,6 +53,11 @@ def _sum_dtype(array: Any, dtype: dtypes.dtype | None) -> Any:
     return np.int64 if array.dtype.kind in "biu" else None
 
 
+def _in_dtype(array: Any, dtype: dtypes.dtype | None) -> Any:
+    """The operand of a reduction that computes in `dtype`, where numpy would not convert by itself."""
+    return array if dtype is None or array.dtype == dtype.numpy else array.astype(dtype.numpy)
+
+
 def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool) -> Tensor:
     return restore(grad, self_shape, dim, keepdim).expand(self_shape)
 
@@ -67,13 +72,13 @@ def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool
     self=lambda grad, self_shape: grad.expand(self_shape),
 )
 def sum_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
-    return _add.reduce(self, axis=None, dtype=_sum_dtype(self, dtype))
+    return _add.reduce(_in_dtype(self, dtype), axis=None, dtype=_sum_dtype(self, dtype))
 
 
 @op("sum_dim", title="sum", node="SumBackward1", method=False, function=False, leak=1, self=_expanded)
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)
-    return _add.reduce(self, axis=axes, keepdims=keepdim, dtype=_sum_dtype(self, dtype))
+    return _add.reduce(_in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=_sum_dtype(self, dtype))
 
 
 @composite("sum")
@@ -88,7 +93,7 @@ def sum_(
 ) -> Any:
     dim = axis if dim is None else dim
     if out is not None:
-        return sum_dim(self, dim, keepdim, dtype, out=out)
+        return sum_dim(self, dim, keepdim, dtype or out.dtype, out=out)
     return sum_all(self, dtype) if dim is None and not keepdim else sum_dim(self, dim, keepdim, dtype)
 
 
@@ -168,7 +173,7 @@ def _prod_back(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 @op("prod_all", title="prod", node="ProdBackward0", method=False, function=False, leak=1, self=_prod_back)
 def prod_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
-    return _multiply.reduce(self, axis=None, dtype=_sum_dtype(self, dtype))
+    return _multiply.reduce(_in_dtype(self, dtype), axis=None, dtype=_sum_dtype(self, dtype))
 
 
 def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
@@ -186,7 +191,8 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
 
 @op("prod_dim", title="prod", node="ProdBackward1", method=False, function=False, leak=1, self=_prod_dim_back)
 def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
-    return _multiply.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim, dtype=_sum_dtype(self, dtype))
+    axes, computed = dims_of(dim, self.ndim), _sum_dtype(self, dtype)
+    return _multiply.reduce(_in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed)
 
 
 @composite("prod")
@@ -211,6 +217,16 @@ def _check_nonempty(self: Any, name: str) -> None:
             "reduction dim with the "
             "'dim' argument."
         )
+
+
+def _check_dims(self: Any, dim: Any, name: str) -> None:
+    """Extremes of nothing: all dimensions that are reduced must have elements."""
+    if self.size == 0 and self.ndim:
+        if dim is None or (isinstance(dim, tuple | list) and not dim):
+            _check_nonempty(self, name)
+        for d in dims_of(dim, self.ndim):
+            if self.shape[d] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
 @op("max_all", node="MaxBackward1", method=False, function=False, leak=1, self=_evenly)
@@ -246,11 +262,13 @@ def _pair(name: str) -> Any:
     return lambda results: made(*results)
 
 
-def _extreme(self: Any, dim: int, keepdim: bool, arg: Any) -> tuple[Array, Array]:
+def _extreme(self: Any, dim: int, keepdim: bool, name: str, arg: Any) -> tuple[Array, Array]:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return self.copy(), np.zeros((), np.int64)
     d = wrap_dim(dim, self.ndim)
+    if self.shape[d] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
     indices = np.expand_dims(arg(self, axis=d), d)
     values = np.take_along_axis(self, indices, d)
     if not keepdim:
@@ -262,8 +280,8 @@ def _register_extremes() -> None:
     """max, min with a dim, and sort and topk like them: values with the indices they come from."""
     for name, arg in (("max", np.argmax), ("min", np.argmin)):
 
-        def kernel(self: Any, dim: int, keepdim: bool = False, _arg: Any = arg) -> Any:
-            return _extreme(self, dim, keepdim, _arg)
+        def kernel(self: Any, dim: int, keepdim: bool = False, _name: str = name, _arg: Any = arg) -> Any:
+            return _extreme(self, dim, keepdim, _name, _arg)
 
         op(
             f"{name}_dim",
@@ -283,7 +301,6 @@ def _register_extremes() -> None:
             keepdim: bool = False,
             other: Any = None,
             _name: str = name,
-            out: Any = None,
         ) -> Any:
             if args and isinstance(args[0], Tensor):
                 other, args = args[0], args[1:]
@@ -320,21 +337,26 @@ def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim
 
 @op("amax", leak=1, self=_scaled_evenly)
 def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+    _check_dims(self, dim, "amax")
     return _maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
 
 
 @op("amin", leak=1, self=_scaled_evenly)
 def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+    _check_dims(self, dim, "amin")
     return _minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
 
 
 def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:
     if dim is None:
+        if self.size == 0:
+            raise IndexError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0.")
         found = np.asarray(function(self))
         return found.reshape((1,) * self.ndim) if keepdim else found
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.zeros((), np.int64)
+    _check_dims(self, dim, function.__name__)
     return function(self, axis=wrap_dim(dim, self.ndim), keepdims=keepdim)
 
 
@@ -555,7 +577,7 @@ def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return self.copy()
-    return _add.accumulate(self, axis=wrap_dim(dim, self.ndim), dtype=_sum_dtype(self, dtype))
+    return _add.accumulate(_in_dtype(self, dtype), axis=wrap_dim(dim, self.ndim), dtype=_sum_dtype(self, dtype))
 
 
 def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
@@ -575,6 +597,9 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
 
 @op("cumprod", inplace=True, self=_cumprod_back)
 def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+    if self.ndim == 0:
+        wrap_dim(dim, 0)
+        return self.copy()
     return _multiply.accumulate(self, axis=wrap_dim(dim, self.ndim), dtype=_sum_dtype(self, dtype))
 
 
@@ -590,7 +615,7 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
     if self.dtype.kind in "biu":
         self = self.astype(dtypes.get_default_dtype().numpy)
     axes = dims_of(dim, self.ndim)
-    top = _maximum.reduce(self, axis=axes, keepdims=True)
+    top = _maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
     found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
     return found if keepdim else found.squeeze(axes)

@@ -19,7 +19,7 @@ from guardfix.runtime_shim._tensor import Tensor, allocate
 from guardfix.runtime_shim.arguments import MISSING
 from guardfix.runtime_shim.dispatch import OPS, Op, functional, inplace, publish, run_out, store
 from guardfix.runtime_shim.dtypes import Array, can_cast, cast_error, result_type
-from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
+from guardfix.runtime_shim.state import AUTOGRAD, INFERENCE_KEYS, tls
 
 ndarray = np.ndarray
 asarray = np.asarray
@@ -81,7 +81,7 @@ def unary(
 
     op = Op(name, kernel, node, derivatives)
     op.tensor_positions = (0,)
-    op.leak, op.refuses = leak, refuses
+    op.leak, op.refuses, op.elementwise = leak, refuses, True
     op.keeps_dtype = result is SAME and type(ufunc) is np.ufunc and name != "logical_not"
     op.inplace_kernel = inplace_kernel
     OPS[name] = op
@@ -168,9 +168,13 @@ def binary(
     alpha: bool = False,
     fast_scalar: bool = True,
     numbers: bool = True,
+    number_node: str | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
-    """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first."""
+    """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
+
+    `number_node` names the node of an overload for numbers, which does not make a tensor of them.
+    """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
     if alpha:
 
@@ -209,11 +213,23 @@ def binary(
 
     op = Op(name, kernel, node, derivatives)
     op.tensor_positions = (0, 1)
-    op.wraps, op.leak = wraps, leak
+    op.wraps, op.leak, op.elementwise = wraps, leak, True
     op.only_tensors = () if numbers else (0, 1)
     op.inplace_kernel = inplace_kernel
     OPS[name] = op
-    inexact_scalars = (float, int) if fast_scalar else ()
+    by_number, numbers_apart = op, number_node is not None
+    if numbers_apart:
+        by_number = Op(name, kernel, number_node, {"self": derivatives["self"]})
+        by_number.tensor_positions, by_number.elementwise = (0,), True
+        by_number.inplace_kernel = inplace_kernel
+        op.number_form = by_number
+    inexact_scalars = (float, int) if fast_scalar and numbers else ()
+    if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
+        zero = {"self": lambda grad: grad * 0}
+        op.recorded_in_place = (
+            Op(name, kernel, f"{name.capitalize()}Backward0", zero),
+            Op(name, kernel, f"{name.capitalize()}Backward1", {**zero, "other": lambda grad: grad * 0}),
+        )
 
     def call(
         self: Tensor = MISSING,
@@ -235,7 +251,7 @@ def binary(
                             r = ufunc(a, b) if b.dtype is a.dtype else None
                         else:
                             r = ufunc(a, other)
-                    except (ValueError, OverflowError):
+                    except (ValueError, OverflowError, TypeError):
                         r = None  # the generic path says what is wrong
                     if r is not None:
                         if type(r) is not ndarray:
@@ -249,7 +265,8 @@ def binary(
                         return t
         args = (self, other, alpha) if with_alpha else (self, other)
         try:
-            return functional(op, state, args) if out is None else run_out(op, args, out)
+            chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+            return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
         except TypeError:
             if is_operator:
                 return NotImplemented
@@ -279,7 +296,8 @@ def binary(
                         self._storage[0] += 1
                         return self
             try:
-                return inplace(op, state, (self, other, alpha) if with_alpha else (self, other))
+                chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+                return inplace(chosen, state, (self, other, alpha) if with_alpha else (self, other))
             except TypeError:
                 if is_operator:
                     return NotImplemented

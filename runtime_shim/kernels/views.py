@@ -152,6 +152,13 @@ _view = view_op("view", method=False, function=False, self=lambda grad, self_sha
     _view_kernel
 )
 VIEW = OPS["view"]
+_reshape_alias = view_op(
+    "_reshape_alias",
+    node="ReshapeAliasBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, self_shape: grad.reshape(self_shape),
+)(_view_kernel)
 
 
 def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
@@ -215,7 +222,7 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
     if -1 in target or array.size != _product(target):
         target = infer_shape(target, array.size)
     if view_strides(array, target) is not None:
-        return _view(self, target)
+        return _reshape_alias(self, target)
     return unsafe_view(self.clone(memory_format="contiguous"), target)
 
 
@@ -256,6 +263,15 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite("unflatten")
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     dim = wrap_dim(dim, self._array.ndim)
+    if not self._array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    size = self._array.shape[dim]
+    known = _product([s for s in sizes if s != -1])
+    if known != size if -1 not in sizes else known == 0 or size % known:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) in the input "
+            "tensor"
+        )
     return view(self, (*self._array.shape[:dim], *sizes, *self._array.shape[dim + 1 :]))
 
 
@@ -424,7 +440,7 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
     lead = len(shape) - array.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{dtypes.of(array).scalar_name}Tensor{{{sizes(array.shape)}}}, "
+            f"expand({dtypes.of(array).type_text}{{{sizes(array.shape)}}}, "
             f"size={sizes(shape)}): the number "
             f"of sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
             "tensor "
@@ -511,7 +527,7 @@ def select(self: Any, dim: int, index: int) -> Array:
     index = int(index)
     if not -array.shape[d] <= index < array.shape[d]:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {sizes(array.shape)} at dimension {dim}"
+            f"select(): index {index} out of range for tensor of size {sizes(array.shape)} at dimension {d}"
         )
     return array[(slice(None),) * d + (index, Ellipsis)]
 

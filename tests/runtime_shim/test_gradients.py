@@ -104,6 +104,7 @@ x.flip(0, 1)
 x.roll(1, 1)
 x.view(4, 3)
 x.t().reshape(2, 6)
+x[:, :2].reshape(3, 2, 1)
 x.permute(1, 0)
 x.transpose(0, 1)
 x.unsqueeze(1)
@@ -168,7 +169,7 @@ INPUTS = {
     "v": _random.uniform(0.2, 0.9, 4),
 }
 #: Differentiable ops that no expression reaches: the gradient of one is tested elsewhere, or it has none.
-ELSEWHERE = {"_to_copy", "alias"}
+ELSEWHERE = {"_to_copy", "alias", "floor_divide"}
 
 
 def leaves(torch: ModuleType) -> dict[str, Any]:
