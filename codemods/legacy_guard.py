@@ -152,7 +152,7 @@ def inference_qualifier(facts: Facts) -> str:
 def _type_edits(site: Site) -> list[Edit]:
     use = site.use
     if use.alias is not None:
-        if _alias_decision(site.facts, site.project, use.alias) == site.decision.context:
+        if _alias_decision(site.project, use.alias) == site.decision.context:
             return []  # the alias itself is changed
         return [Edit(use.type_span, _spelling(site))]
     return [Edit(use.type_span, _spelling(site))]
@@ -221,11 +221,8 @@ def _emplaced(site: Site) -> list[Edit]:
     if use.form in (Form.OPTIONAL, Form.HEAP):
         return [
             Edit(_inside_call(site.text, call.span), "")
-            for call in site.facts.calls
-            if call.name == "emplace"
-            and call.arguments == ("true",)
-            and use.scope.holds(call.span)
-            and call.receiver == _declared_name(site)
+            for call in places_of(site.facts).calls.within(use.scope)
+            if call.name == "emplace" and call.arguments == ("true",) and call.receiver == _declared_name(site)
         ]
     return []
 
@@ -398,7 +395,8 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None,
 # -- aliases
 
 
-def _alias_decision(facts: Facts, project: Project, name: str) -> Context | None:
+@lru_cache(maxsize=64)
+def _alias_decision(project: Project, name: str) -> Context | None:
     """The context on which all uses through an alias agree; None when they do not, or one cannot follow.
 
     The alias and its uses change together or not at all, so an argument may only stand in the alias's own file.
@@ -422,7 +420,7 @@ def _alias(site: Site) -> Fix | None:
     if use.form is Form.USING:
         if not _using_agrees(site.facts, site.project, context):
             return None
-    elif _alias_decision(site.facts, site.project, alias.name) is not context:
+    elif _alias_decision(site.project, alias.name) is not context:
         return None
     target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
     if context is not Context.INFERENCE and "::" in use.written:
@@ -441,17 +439,22 @@ def _alias(site: Site) -> Fix | None:
     return Fix(message, Applicability.SAFE if confident else Applicability.UNSAFE, tuple(edits))
 
 
+@lru_cache(maxsize=4)
 def _has_using_declaration(facts: Facts) -> bool:
     return any(use.guard == guards.LEGACY and use.form is Form.USING for use in facts.guard_uses)
 
 
 def _using_agrees(facts: Facts, project: Project, context: Context) -> bool:
-    contexts = {
+    return _contexts_of_the_bare_name(facts, project) <= {context}
+
+
+@lru_cache(maxsize=4)
+def _contexts_of_the_bare_name(facts: Facts, project: Project) -> frozenset[Context]:
+    return frozenset(
         decide(other, facts, project).context
         for other in facts.guard_uses
         if other.guard == guards.LEGACY and other.written == guards.LEGACY and other.form is not Form.USING
-    }
-    return contexts <= {context}
+    )
 
 
 def _using_declaration_follows(site: Site) -> bool:

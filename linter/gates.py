@@ -39,7 +39,7 @@ def _place_of(use: GuardUse, facts: Facts) -> str:
         return f"function {facts.enclosing(use.function)[-1].qualified}"
     if use.class_ is not None:
         return f"class {facts.classes[use.class_].qualified}"
-    given = next((alias.name for alias in facts.aliases if alias.span == use.span), use.variable)
+    given = places_of(facts).alias_names.get(use.span, use.variable)
     return f"name {given}" if given else ""
 
 

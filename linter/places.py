@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .facts import Assignment, Branch, Call, Conditional, Facts, Function, GuardUse, Return, Span
-from .guards import LEGACY
+from .guards import CPP, LEGACY
 from .spans import Nested, Sorted
 
 
@@ -25,11 +25,14 @@ class Places:
     functions: Sorted[Function]
     uses_by_scope: dict[Span, list[GuardUse]]
     neighbours: dict[Span, list[GuardUse]]
-    """By scope, the guards that say something about the old guard beside them: all but the old one itself."""
+    """By scope, the guards that say something about an old one beside them: not that itself, nor what is made of it."""
     scopes: Nested[Span]
     """The blocks in which guards stand."""
     branches: Nested[tuple[Conditional, Branch]]
     function_names: frozenset[str]
+    functions_named: dict[str, list[Function]]
+    alias_names: dict[Span, str]
+    """What the alias that is declared there is called; the first of several."""
 
     def uses_around(self, span: Span) -> list[GuardUse]:
         """The guard uses that cover `span`, in the file's order."""
@@ -51,8 +54,11 @@ def places_of(facts: Facts) -> Places:
     neighbours: dict[Span, list[GuardUse]] = defaultdict(list)
     for use in facts.guard_uses:
         by_scope[use.scope].append(use)
-        if use.guard != LEGACY:
+        if use.guard != LEGACY and (facts.language != "cpp" or use.guard in CPP):
             neighbours[use.scope].append(use)
+    by_name: dict[str, list[Function]] = defaultdict(list)
+    for function in facts.functions:
+        by_name[function.name].append(function)
     arms = ((conditional, branch) for conditional in facts.conditionals for branch in conditional.branches)
     return Places(
         calls=Sorted(facts.calls, lambda call: call.span),
@@ -65,5 +71,7 @@ def places_of(facts: Facts) -> Places:
         neighbours=neighbours,
         scopes=Nested(by_scope, lambda scope: scope),
         branches=Nested(arms, lambda arm: arm[1].span),
-        function_names=frozenset(function.name for function in facts.functions),
+        function_names=frozenset(by_name),
+        functions_named=by_name,
+        alias_names={alias.span: alias.name for alias in reversed(facts.aliases)},
     )

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from . import guards
@@ -16,6 +16,7 @@ from .python.reexports import resolve_reexports
 
 if TYPE_CHECKING:
     from .decision.signals import Signal
+    from .findings import Decision
 
 _AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
 _FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
@@ -37,6 +38,8 @@ class Project:
         self.minimum_torch = minimum_torch
         self.asked_callers: dict[tuple[str, Span, int], list[Signal]] = {}
         """What a function's callers say, by its file, its place and how many calls up they are asked."""
+        self.decided: dict[tuple[str, Span, Form], Decision] = {}
+        """Decisions on uses, by file, place and form: rules and codemods ask for the same ones."""
         found: dict[str, Facts] = {}
         for facts in files:
             found[facts.path] = facts
@@ -268,9 +271,16 @@ def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:
 
 def _defines(facts: Facts, name: str, span: Span) -> bool:
     """Whether the name stands inside the very class or macro that it names."""
-    return any(class_.name == name and class_.span.holds(span) for class_ in facts.classes) or any(
-        macro.name == name and macro.span.holds(span) for macro in facts.macros
-    )
+    return any(place.holds(span) for place in _definitions(facts).get(name, ()))
+
+
+@lru_cache(maxsize=64)
+def _definitions(facts: Facts) -> dict[str, list[Span]]:
+    """Where the file's classes and macros stand, by name."""
+    found: dict[str, list[Span]] = defaultdict(list)
+    for name, span in [*((c.name, c.span) for c in facts.classes), *((m.name, m.span) for m in facts.macros)]:
+        found[name].append(span)
+    return found
 
 
 def _last(name: str) -> str:

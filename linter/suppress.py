@@ -8,9 +8,11 @@ nothing (https://clang.llvm.org/extra/clang-tidy/#suppressing-undesired-diagnost
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from .facts import Span, Suppression
@@ -109,15 +111,30 @@ def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
 
 def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:
     """Whether one of the comments on `rows` silences the rule."""
+    by_row, blocks = _by_row(suppressions)
+    near = itertools.chain(blocks, *(by_row.get(row, ()) for row in rows))
     return any(
         _overlap(suppression.rows, rows)
         and (not suppression.codes or any(_matches(given, code, name) for given in suppression.codes))
-        for suppression in suppressions
+        for suppression in near
     )
 
 
 def _overlap(a: range, b: range) -> bool:
     return max(a.start, b.start) < min(a.stop, b.stop)
+
+
+@lru_cache(maxsize=16)
+def _by_row(suppressions: tuple[Suppression, ...]) -> tuple[dict[int, list[Suppression]], list[Suppression]]:
+    """(those of one row, by row; those of several)."""
+    by_row: dict[int, list[Suppression]] = {}
+    blocks = []
+    for suppression in suppressions:
+        if len(suppression.rows) == 1:
+            by_row.setdefault(suppression.rows.start, []).append(suppression)
+        else:
+            blocks.append(suppression)
+    return by_row, blocks
 
 
 def _matches(given: str, code: str, name: str) -> bool:

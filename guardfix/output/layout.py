@@ -6,6 +6,7 @@ import unicodedata
 from typing import NamedTuple
 
 TAB = "    "
+_LONGEST = 500
 _ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 # A control character would move the cursor, or worse.
 _PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
@@ -59,9 +60,15 @@ def frame(line: str, start: int, end: int, width: int | None) -> Frame:
     """A line with carets under its characters `start` up to, not including, `end`.
 
     Of a line that is wider than `width` only the part around the carets is shown, with `…` where it is cut.
+    Without a width, which is in a pipe, 500 cells are shown.
     """
-    before, marked, after = (shown(part) for part in (line[:start], line[start:end], line[end:]))
-    if width is None or cells(before) + cells(marked) + cells(after) <= width:
+    if width is None:
+        width = _LONGEST
+    # What is far away is not shown anyway: generated code has lines of megabytes.
+    reach = 2 * width
+    before, after = line[max(0, start - reach) : start], line[end : end + reach]
+    before, marked, after = (shown(part) for part in (before, line[start : min(end, start + reach)], after))
+    if cells(before) + cells(marked) + cells(after) <= width:
         return Frame(before + marked + after, " " * cells(before), "^" * max(1, cells(marked)))
     # The code behind the marked part gives way first, then that before it, last the marked part itself.
     lead = max(1, width - cells(marked) - 1)

@@ -11,7 +11,7 @@ from .version_conditions import evaluate
 from .words import line_before
 
 _DIRECTIVE = re.compile(
-    rb"#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>(?:\\\r?\n|[^\n])*)"
+    rb"#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*)"
 )
 
 

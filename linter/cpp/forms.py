@@ -138,7 +138,7 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
         return True  # an alias or a watched name of the project's own
     parts = written.lstrip(":").split("::")[:-1]
     if parts:
-        namespaces = {alias.name: alias.target for alias in reading.aliases if alias.kind == "namespace"}
+        namespaces = reading.namespaces
         first = parts[0]
         for _ in range(8):
             if first not in namespaces:

@@ -48,8 +48,8 @@ _ELABORATED = re.compile(
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
-_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*", re.MULTILINE)
+_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\\\n]*(?:\\.[^"\\\n]*)*"', re.DOTALL)
 
 
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
@@ -121,8 +121,8 @@ def blank(masked: bytearray, start: int, end: int) -> None:
 
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _TOKEN = re.compile(
-    rb'//(?:\\\r?\n|[^\n])*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
-    rb"|'(?<![0-9A-Fa-f]')(?:\\.|[^'\\\n])+'|\(|\)|\[|\]|\{|\}",
+    rb'//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    rb"|'(?<![0-9A-Fa-f]')(?!')[^'\\\n]*(?:\\.[^'\\\n]*)*'|\(|\)|\[|\]|\{|\}",
     re.DOTALL,
 )
 

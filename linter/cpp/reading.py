@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -364,6 +364,11 @@ class Reading:
                 function,
             )
         )
+
+    @cached_property
+    def namespaces(self) -> dict[str, str]:
+        """What the file's namespace aliases stand for; read once all of them are known."""
+        return {alias.name: alias.target for alias in self.aliases if alias.kind == "namespace"}
 
     def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
         for node in captures.get("alias", ()):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from .. import guards
 from ..facts import Facts, Form, Function, GuardUse
 from ..findings import Confidence, Context, Decision
+from ..places import places_of
 from ..project import Project
 from .inference import inference_signals, training_signals
 from .kernel import kernel_signals, registered_under_autograd
@@ -41,9 +42,13 @@ _DEPTH = 3
 
 def decide(use: GuardUse, facts: Facts, project: Project) -> Decision:
     """The context of one use of the old guard, with the evidence on every side."""
-    decision = _decide(use, facts, project)
-    if facts.language == "python":
-        return replace(decision, replacement=PYTHON_REPLACEMENTS.get(decision.context))
+    key = (facts.path, use.type_span, use.form)
+    decision = project.decided.get(key)
+    if decision is None:
+        decision = _decide(use, facts, project)
+        if facts.language == "python":
+            decision = replace(decision, replacement=PYTHON_REPLACEMENTS.get(decision.context))
+        project.decided[key] = decision
     return decision
 
 
@@ -89,8 +94,7 @@ def _stands_for(scene: Scene) -> str | None:
     if use.form in (Form.MEMBER, Form.BASE) and use.class_ is not None:
         return scene.facts.classes[use.class_].name
     if use.form in (Form.ALIAS, Form.USING):
-        alias = next((a for a in scene.facts.aliases if a.span == use.span), None)
-        return alias.name if alias is not None else None
+        return places_of(scene.facts).alias_names.get(use.span)
     return None
 
 

@@ -182,7 +182,7 @@ def builds_graph(call: Call, facts: Facts) -> bool:
         return False
     if call.name == "as_view" and len(call.arguments) < 2:
         return False  # autograd's takes the base and the view
-    own = [function for function in facts.functions if function.name == call.name]
+    own = places_of(facts).functions_named.get(call.name, [])
     return not own or any(function.qualified.split("::")[0] in ("at", "torch", "c10") for function in own)
 
 

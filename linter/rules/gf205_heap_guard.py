@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from ..facts import Facts, Form, GuardUse, Holder
 from ..findings import Finding, Severity
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..prefilter import CPP_NEEDLES
 from ..project import Project
 from ..rule import Rule
@@ -70,19 +71,19 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
     assert use.function is not None
-    body = facts.enclosing(use.function)[-1].span
+    body, here = facts.enclosing(use.function)[-1].span, places_of(facts)
     texts = [
         *facts.deletes,
         *(
             call.callee + "(" + ",".join(call.arguments)
-            for call in facts.calls
-            if body.holds(call.span) and not call.span.holds(use.span)  # a lambda's text is an argument
+            for call in here.calls.within(body)
+            if not call.span.holds(use.span)  # a lambda's text is an argument
         ),
-        *(returned.value for returned in facts.returns if body.holds(returned.span)),
+        *(returned.value for returned in here.returns.within(body)),
         *(
             f"{assignment.target}={assignment.value}"
-            for assignment in facts.assignments
-            if body.holds(assignment.span) and not use.span.holds(assignment.span)
+            for assignment in here.assignments.within(body)
+            if not use.span.holds(assignment.span)
         ),
     ]
     word = re.compile(rf"\b{re.escape(holder.name)}\b")
