@@ -208,6 +208,8 @@ class Assignment(NamedTuple):
     value: str
     span: Span
     function: int | None
+    type: str = ""
+    """Of a declaration, the type as written, without `const`, `&` and `*`."""
 
 
 class Return(NamedTuple):

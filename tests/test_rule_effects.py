@@ -46,6 +46,13 @@ CHANGED = [
         id="a thread starts in the normal mode until the guard is repeated in it",
     ),
     pytest.param(
+        "guard_lost_in_other_threads",
+        "GF207",
+        "container 1\nheap 1\npackaged 1\n",
+        "container 0\nheap 0\npackaged 0\n",
+        id="a thread in a container, on the heap or from a packaged task starts in the normal mode, too",
+    ),
+    pytest.param(
         "guard_after_run",
         "GF208",
         "recorded 1\n1\n",
@@ -88,6 +95,7 @@ AS_IT_IS = [
         id="GF507: a graph made inside has no gradient, one made outside gets an inference tensor",
     ),
     pytest.param("clean_named_temporaries", "000000\n", id="GF201 is silent: these guards live"),
+    pytest.param("clean_guards_in_conditions", "0001 4\n", id="GF303 is silent: the guard in the head has ended"),
     pytest.param("clean_destructor_does_the_work", "0\n0\n", id="GF202 is silent: the destructor runs under the guard"),
 ]
 

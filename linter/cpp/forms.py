@@ -549,11 +549,13 @@ def _holder(reading: Reading, top: Node, statement: Node) -> Holder | None:
 def _block_of(node: Node) -> Node:
     """The block at whose end what `node` declares is destroyed."""
     outer = node.parent
+    in_head = node.type == "declaration"
     while outer is not None and outer.parent is not None:
         if outer.type in BLOCKS:
             return outer
-        if outer.type in _CONTROL and node.type == "declaration" and outer == node.parent:
+        if in_head and outer.type in _CONTROL:
             return outer
+        in_head = in_head and outer.type in ("init_statement", "condition_clause")  # `if (at::G guard; flag)`
         outer = outer.parent
     return outer if outer is not None else node
 

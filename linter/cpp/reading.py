@@ -335,8 +335,10 @@ class Reading:
         for node in captures.get("declarator", ()):
             left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
             if left is not None and right is not None:
-                self._add_assignment(node, left, right, True, "=")
+                kind = node.parent.child_by_field_name("type") if node.parent is not None else None
+                self._add_assignment(node, left, right, True, "=", kind)
         for node in captures.get("declaration", ()):
+            kind = node.child_by_field_name("type")
             in_body = node.parent is not None and node.parent.type == "compound_statement"
             for declarator in node.children_by_field_name("declarator"):
                 if declarator.type in _PLAIN:
@@ -344,15 +346,20 @@ class Reading:
                     match = re.match(r"[&*]*(\w+)", self.written(declarator))
                     if match is not None:
                         function = self.function_at(declarator.start_byte + self.shift)
-                        self.assignments.append(Assignment(match[1], True, "=", "", self.span(declarator), function))
+                        written = self.written(kind) if kind is not None else ""
+                        self.assignments.append(
+                            Assignment(match[1], True, "=", "", self.span(declarator), function, written)
+                        )
                 elif declarator.type == "function_declarator" and in_body:
                     # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
                     name = declarator.child_by_field_name("declarator")
                     given = declarator.child_by_field_name("parameters")
                     if name is not None and given is not None and given.named_children:
-                        self._add_assignment(node, name, given, True, "=")
+                        self._add_assignment(node, name, given, True, "=", kind)
 
-    def _add_assignment(self, node: Node, left: Node, right: Node, declares: bool, operator: str) -> None:
+    def _add_assignment(
+        self, node: Node, left: Node, right: Node, declares: bool, operator: str, kind: Node | None = None
+    ) -> None:
         function = self.function_at(node.start_byte + self.shift)
         self.assignments.append(
             Assignment(
@@ -362,6 +369,7 @@ class Reading:
                 self.written(right),
                 self.span(node),
                 function,
+                self.written(kind) if kind is not None else "",
             )
         )
 

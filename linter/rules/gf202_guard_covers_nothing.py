@@ -25,7 +25,8 @@ Use instead: the guard at the top of every function that runs the model:
 Fix: none. Where the guard belongs is in another function.
 
 Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; macro
-bodies; members; `at::AutoNonVariableTypeMode`, for which GF101 says `remove`.
+bodies; members; benchmarks of a guard (functions of a `benchmark::State`); `at::AutoNonVariableTypeMode`, for which
+GF101 says `remove`.
 
 When not to use it: tests that only look at what a guard leaves behind; a block in which a macro does the work and
 looks like a constant log line.
@@ -57,7 +58,7 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         return
     if use.function is None or use.macro is not None or use.under_error or use.guard == guards.LEGACY:
         return
-    if not is_gradient_guard(use, facts, project):
+    if not is_gradient_guard(use, facts, project) or _is_measured(use, facts):
         return
     function = facts.functions[use.function]
     where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
@@ -67,4 +68,13 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         f"{use.guard} covers nothing: it ends with {where}, and nothing runs between; "
         "declare it where the model is run",
         use=use,
+    )
+
+
+def _is_measured(use: GuardUse, facts: Facts) -> bool:
+    """Whether the guard stands in a function of Google Benchmark, which times what the guard itself costs."""
+    return any(
+        "benchmark::State" in parameter.type
+        for function in facts.enclosing(use.function)
+        for parameter in function.parameters
     )

@@ -1,7 +1,7 @@
 """GF207 guard-lost-in-thread: a guard does not reach the threads that its scope starts.
 
-What it flags: a lambda that is given to `std::thread`, `std::async`, a thread pool or `at::parallel_for` inside a
-guard's scope, computes tensors, and holds no guard.
+What it flags: a lambda that is given to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or
+`dispatch_async` inside a guard's scope, computes tensors, and holds no guard.
 
 Why it is bad: grad mode, inference mode and the dispatch keys are thread local. A new thread starts in the normal
 mode, whatever its parent has: it records gradients, or changes an inference tensor in place and raises. Which of the
@@ -57,7 +57,8 @@ from ..tensor_work import computes_tensors
 RULE = Rule("GF207", "guard-lost-in-thread", fix=Applicability.UNSAFE, needles=CPP_NEEDLES)
 
 _STARTS = re.compile(
-    r"(?:^|::)(?:thread|jthread|async|packaged_task)$"
+    r"(?:^|::)(?:thread|jthread|async)$|(?:^|::)make_(?:unique|shared)<(?:\w+::)*j?thread>$"
+    r"|^dispatch_(?:group_|barrier_)?async$"
     r"|^(?:::)?(?:at|tbb|oneapi::tbb)::parallel_(?:for|for_each|reduce|do|invoke)$|^at::intraop_launch$"
 )
 _POOL = re.compile(
@@ -65,6 +66,10 @@ _POOL = re.compile(
     r"(?:submit|submit_task|enqueue|post|execute|run|schedule|push|push_task|detach_task|add|addTask|emplace_back"
     r"|push_back|emplace)$"
 )
+_PACKAGES = re.compile(r"(?:^|::)packaged_task<")
+_PUTS = re.compile(r"(\w+)\.(?:emplace_back|push_back)")
+_THREAD = re.compile(r"(?:^|::)j?thread$")
+_THREADS = re.compile(r"<(?:std::|boost::)?j?thread\b")
 
 
 @RULE.check_file
@@ -98,29 +103,74 @@ class ThreadStart(NamedTuple):
 
 def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
     """Where the lambda is started in another thread: at once, or through the variable that holds it."""
-    if function.passed_to:
-        callee = re.sub(r"<[^<>]*>$", "", function.passed_to)
-        if not _starts(callee) or _is_deferred(function.span, facts):
+    variable = function.assigned_to
+    if _PACKAGES.search(function.passed_to):
+        variable = _packaged_in(function, facts)
+    elif function.passed_to:
+        if not (_starts(function.passed_to) or _is_put_among_threads(function, facts)):
             return None
-        return ThreadStart(function.span, re.sub(r"<.*", "", function.passed_to))
-    if not function.assigned_to.isidentifier() or function.parent is None:
+        if _is_deferred(function.span, facts):
+            return None
+        return ThreadStart(function.span, _named(function.passed_to))
+    if not variable.isidentifier() or function.parent is None:
         return None
-    given = re.compile(rf"(?:std::(?:ref|move)\()?{function.assigned_to}\)?")
+    given = re.compile(rf"(?:std::(?:ref|move)\()?{variable}\)?")
     around = facts.functions[function.parent].body
     calls = [call for call in places_of(facts).calls.within(around) if call.function == function.parent]
     for call in calls:
         if _starts(call.callee) and any(map(given.fullmatch, call.arguments)) and not _is_deferred(call.span, facts):
-            return ThreadStart(call.span, re.sub(r"<.*", "", call.callee))
+            return ThreadStart(call.span, _named(call.callee))
     joined = {call.receiver for call in calls if call.name in ("join", "detach")}
     for made in places_of(facts).assignments.within(around):
-        # `std::thread worker(work, 0);` is a declaration; that it is a thread shows where it is joined.
-        if made.declares and made.target in joined and given.fullmatch(re.split(r"[,)}]", made.value[1:])[0]):
+        # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
+        if not made.declares or not (made.target in joined or _THREAD.search(made.type)):
+            continue
+        if given.fullmatch(re.split(r"[,)}]", made.value[1:])[0]):
             return ThreadStart(made.span, "std::thread")
     return None
 
 
 def _starts(callee: str) -> bool:
-    return _STARTS.search(callee) is not None or _POOL.search(callee) is not None
+    if _STARTS.search(callee) is not None:
+        return True
+    plain = re.sub(r"<[^<>]*>$", "", callee)
+    return _STARTS.search(plain) is not None or _POOL.search(plain) is not None
+
+
+def _named(callee: str) -> str:
+    """What starts the thread, as a message says it: `std::thread` of `std::make_unique<std::thread>`."""
+    made = re.search(r"<((?:\w+::)*j?thread)>$", callee)
+    return made[1] if made else re.sub(r"<.*", "", callee)
+
+
+def _is_put_among_threads(function: Function, facts: Facts) -> bool:
+    """`handles.emplace_back([&] { … })`, where `handles` is declared as a container of threads."""
+    match = _PUTS.fullmatch(function.passed_to)
+    if match is None or function.parent is None:
+        return False
+    bodies = [outer.body for outer in facts.enclosing(function.parent)]
+    return any(
+        made.declares
+        and made.target == match[1]
+        and _THREADS.search(made.type) is not None
+        and any(body.holds(made.span) for body in bodies)
+        for made in facts.assignments
+    )
+
+
+def _packaged_in(function: Function, facts: Facts) -> str:
+    """The variable that holds the lambda: `std::packaged_task<void()> task([&] { … });` runs nothing yet."""
+    if function.parent is None:
+        return ""
+    around = places_of(facts).assignments.within(facts.functions[function.parent].body)
+    return next(
+        (
+            made.target
+            for made in around
+            if made.declares and made.function == function.parent and made.span.holds(function.span)
+        ),
+        "",
+    )
 
 
 def _is_deferred(span: Span, facts: Facts) -> bool:
