@@ -14,7 +14,7 @@ from ..linter.findings import Applicability, Confidence, Context, Decision, Edit
 from ..linter.hazards import Hazard, escape_hazards
 from ..linter.places import places_of
 from ..linter.project import Project
-from ..linter.redundancy import redundant_guards
+from ..linter.redundancy import inference_mode_in_force, redundant_guards
 from .hoist import hoisted
 from .includes import needed_include
 from .statements import removal
@@ -63,6 +63,10 @@ def fixes_for(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
             return replace(removed, message=message), ()
     if site.use.form in (Form.ALIAS, Form.USING):
         return _alias(site), ()
+    if context is Context.INFERENCE and (there := inference_mode_in_force(site.use, site.facts)) is not None:
+        needless = _remove(site)
+        if needless is not None:
+            return _without_need(site, needless, there), ()
     return _replace(site)
 
 
@@ -78,6 +82,15 @@ def _remove(site: Site) -> Fix | None:
         Applicability.UNSAFE,
         (removal(site.text, use.span),),
     )
+
+
+def _without_need(site: Site, removed: Fix, there: GuardUse) -> Fix:
+    """What the replacement would be is there already; removing is as safe as replacing would be."""
+    doubts = _doubts(site)
+    row = site.facts.row(there.span.start)
+    message = f"remove the guard: the {guards.INFERENCE_MODE} of line {row} does what its replacement would do"
+    applicability = Applicability.UNSAFE if doubts else Applicability.SAFE
+    return replace(removed, message="; ".join([message, *doubts]), applicability=applicability)
 
 
 # -- replace

@@ -27,6 +27,16 @@ class Rewrite:
     def changed(self) -> bool:
         return self.text != self.source.text
 
+    def offset_after(self, offset: int) -> int:
+        """Where a byte of the old text stands in the new one; for a removed byte, where it was removed."""
+        moved = offset
+        for edit in {edit for _, fix in self.applied for edit in fix.edits}:
+            if edit.span.end <= offset:
+                moved += len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start)
+            elif edit.span.start < offset:
+                moved -= offset - edit.span.start
+        return moved
+
 
 def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""

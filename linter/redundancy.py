@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .facts import Facts, Form, GuardUse, Span
 from .places import places_of
-from .scopes import is_run_in_place
+from .scopes import inference_mode_at, is_run_in_place
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
 
@@ -51,6 +51,32 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
         and _gates(other.span, facts) == _gates(use.span, facts)
         and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
     ]
+
+
+def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
+    """The InferenceMode, surely on, whose scope covers all that `use` covers."""
+    if use.form not in _LOCAL:
+        return None
+    around = inference_mode_at(facts, use.span, use.function)
+    below = (
+        other
+        for other in places_of(facts).others.within(use.scope)
+        if other.guard == "InferenceMode"
+        and other.form in _LOCAL
+        and other.scope == use.scope
+        and other.span.start > use.span.start
+        and (use.first_work is None or use.first_work.start >= other.span.start)
+    )
+    for other in (around, *below):
+        if (
+            other is not None
+            and not _switches_grad_on(other)
+            and not other.under_error
+            and other.macro is None
+            and _gates(other.span, facts) == _gates(use.span, facts)
+        ):
+            return other
+    return None
 
 
 def _is_beside(other: GuardUse, use: GuardUse) -> bool:

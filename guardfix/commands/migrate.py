@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +13,7 @@ from ..options import check_with, choice_from, choosing, run_from, selection
 from ..streams import printable
 
 if TYPE_CHECKING:
+    from ..codemods.rewrite import Rewrite
     from ..linter.engine import Report
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -41,13 +42,12 @@ def command(**arguments: Any) -> None:
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         if not run.quiet:
-            done = {id(finding) for rewritten in outcome.written for finding, _ in rewritten.applied}
-            _tell_rest(report, done, choice.unsafe)
+            _tell_rest(report, outcome.written, choice.unsafe, written=True)
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
-    changes = refused = 0
-    done = set()
+    refused = 0
+    changed = []
     base = base_of(run.paths)
     for_reading = []
     for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
@@ -55,13 +55,12 @@ def command(**arguments: Any) -> None:
             refused += 1
             click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
             continue
-        changes += 1
-        done |= {id(finding) for finding, _ in rewritten.applied}
+        changed.append(rewritten)
         _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
         if is_for_reading(rewritten):
             for_reading.append(rewritten.source)
     if not run.quiet:
-        if changes and base != os.path.realpath(os.curdir):
+        if changed and base != os.path.realpath(os.curdir):
             click.echo(f"note: names in the diff start from {printable(base)}: apply it there", err=True)
         for source in for_reading:
             click.echo(
@@ -71,13 +70,13 @@ def command(**arguments: Any) -> None:
             )
         for note in text.notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, done, choice.unsafe)
-        if changes:
-            plural = "" if changes == 1 else "s"
-            click.echo(f"Would change {changes} file{plural}; `--apply` writes.", err=True)
+        _tell_rest(report, changed, choice.unsafe)
+        if changed:
+            plural = "" if len(changed) == 1 else "s"
+            click.echo(f"Would change {len(changed)} file{plural}; `--apply` writes.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(1 if changes or refused else 0)
+    sys.exit(1 if changed or refused else 0)
 
 
 def _show(lines: list[bytes], encoding: str, color: bool) -> None:
@@ -92,16 +91,23 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
         click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
-def _tell_rest(report: Report, done: Iterable[int], unsafe: bool) -> None:
-    """One line for each finding that stays as it is, with the reason."""
+def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, written: bool = False) -> None:
+    """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
+    from ..linter.facts import Span
     from ..linter.findings import Applicability
     from ..output.places import Places
 
+    done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
+    moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}
     places = Places()
     for finding in report.findings:
         if id(finding) in done:
             continue
-        start = places.start(finding.path, finding.span)
+        span = finding.span
+        if finding.path in moved:
+            offset = moved[finding.path].offset_after(span.start)
+            span = Span(offset, offset)
+        start = places.start(finding.path, span)
         fix = finding.fix
         if fix is None:
             why = f"no fix: {finding.message}"

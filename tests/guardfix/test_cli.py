@@ -274,6 +274,17 @@ def test_migrate_lists_what_it_leaves_with_the_reason(tree: Path) -> None:
     assert guardfix("migrate", "--apply", ".", cwd=tree).stderr.endswith("Nothing to change.\n")
 
 
+def test_migrate_lists_what_it_leaves_where_it_stands_now(tree: Path) -> None:
+    """The edits above have moved it."""
+    inference = LOAD.replace("  at::AutoNon", "  torch::NoGradGuard no_grad;\n  at::AutoNon")
+    (tree / "mixed.cpp").write_text(inference + UNKNOWN)
+    before = guardfix("check", "mixed.cpp", cwd=tree).stdout
+    assert "mixed.cpp:10:3: GF101" in before
+    outcome = guardfix("migrate", "--apply", "--no-hoist", "--unsafe", "mixed.cpp", cwd=tree)
+    assert "mixed.cpp:9:3: GF101 no fix" in outcome.stderr
+    assert (tree / "mixed.cpp").read_text().splitlines()[8].startswith("  at::AutoNonVariableTypeMode")
+
+
 def test_check_fix_applies_and_reports_the_rest(tree: Path) -> None:
     (tree / "swap.cpp").write_text(UNKNOWN)
     outcome = guardfix("check", "--fix", ".", cwd=tree)
