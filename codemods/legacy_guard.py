@@ -120,6 +120,9 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
     applicability = Applicability.UNSAFE if doubts else Applicability.SAFE
     if use.form is Form.REFERENCE:
         applicability = Applicability.DISPLAY  # what else has to change with it is not in sight
+    elif use.form in (Form.HEAP, Form.OPTIONAL) and _is_held_by_what_stays(site):
+        applicability = Applicability.DISPLAY
+        doubts.append("what makes the guard and the type that holds it must change together, and one of them stays")
     message = f"replace {use.written} by {_spelling(site)}"
     if dropped:
         message += f", which makes {_names(covered)} redundant"
@@ -131,6 +134,51 @@ def _replace(site: Site) -> tuple[Fix | None, tuple[Fix, ...]]:
 
 def _names(covered: list[GuardUse]) -> str:
     return " and ".join(other.guard for other in covered)
+
+
+def _is_held_by_what_stays(site: Site) -> bool:
+    """Whether the edit would give a guard to a pointer of another type: a half that is not edited, or otherwise."""
+    use = site.use
+    beside = places_of(site.facts).uses.within(use.span)
+    if any(other.form is Form.REFERENCE and other.guard == guards.LEGACY for other in beside):
+        return True  # `at::G* guard = new at::G(true);`: nobody knows who else is given the pointer
+    if _is_local(use):
+        return False
+    held = [
+        (facts, other)
+        for facts, other in _held_for_long(site.project)
+        # What is made goes into what is declared; two things that are declared have nothing to do with each other.
+        if _is_declaration(use) != _is_declaration(other) and other.alias == use.alias
+    ]
+    return any(
+        other.form is Form.REFERENCE or decide(other, facts, site.project).context is not site.decision.context
+        for facts, other in held
+    )
+
+
+def _is_local(use: GuardUse) -> bool:
+    """Whether a variable of the same block holds the guard."""
+    return use.holder is not None and use.holder.declared and use.function is not None
+
+
+def _is_declaration(use: GuardUse) -> bool:
+    """Whether the guard is named as the type of what holds it, and not where it is made."""
+    return use.form is Form.REFERENCE or (use.holder is not None and use.holder.declared)
+
+
+@lru_cache(maxsize=4)
+def _held_for_long(project: Project) -> tuple[tuple[Facts, GuardUse], ...]:
+    """Where, in any file, the old guard is put into what outlives a block: members, globals, what makes them."""
+    return tuple(
+        (facts, use)
+        for facts in project
+        for use in facts.guard_uses
+        if use.guard == guards.LEGACY
+        and (
+            (use.form in (Form.HEAP, Form.OPTIONAL) and not _is_local(use))
+            or (use.form is Form.REFERENCE and use.function is None)
+        )
+    )
 
 
 def _spelling(site: Site) -> str:
