@@ -96,6 +96,8 @@ class GuardUse:
     """The block at whose end the guard is destroyed."""
     first_work: Span | None = None
     """The first statement behind it in its scope that can do something; None when nothing is left to cover."""
+    after: tuple[Span, ...] = ()
+    """Of an InferenceMode: what is surely reached from the end of its scope, in the same function."""
     function: int | None = None
     """Index of the innermost function or lambda in `Facts.functions`."""
     class_: int | None = None

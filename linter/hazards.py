@@ -302,8 +302,11 @@ _MAKES = re.compile(r"^(?:::)?(?:torch|at)::(?:nn::functional::|special::|linalg
 _NO_NEW_TENSOR = frozenset(
     """view_as_real view_as_complex real imag narrow select slice squeeze unsqueeze transpose t permute diagonal detach
     reshape flatten unbind split chunk movedim swapaxes swapdims expand_copy alias load pickle_load dtype device
-    requires_grad str numel max_size get_num_threads conj adjoint ravel unflatten""".split()
+    requires_grad str numel max_size get_num_threads conj adjoint ravel unflatten
+    equal allclose is_nonzero is_floating_point is_complex is_signed is_same_size can_cast promote_types result_type
+    tensor_split hsplit vsplit dsplit unsafe_split unsafe_chunk meshgrid broadcast_tensors align_tensors""".split()
 )
+"""Ops that give a view, a flag or a number, or several tensors."""
 _NEW_BY_METHOD = re.compile(r"^\W*[A-Za-z_]\w*(?:(?:\.|->)\w+)*?(?:\.|->)(?:forward|clone)\(")
 _METHOD = re.compile(r"\.([A-Za-z_]\w*)\(")
 _KEEPS = frozenset(
@@ -328,11 +331,15 @@ def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
             continue
         if inference_mode_at(facts, made.span, made.function) is not use:
             continue
-        if _is_declared_inside(made.target, use, facts):
+        if _is_declared_inside(made.target, use, facts) or _asks_for_its_kind(made.target, after, facts):
             continue
         until = _next_value(made.target, after, facts)
         for hazard in _mutations({made.target}, Span(after.start, until), facts, exclude=None):
-            if hazard.what in _PROVEN and not _is_covered(hazard, use, facts):
+            if hazard.what not in _PROVEN or not any(span.holds(hazard.span) for span in use.after):
+                continue
+            if _is_covered(hazard, use, facts):
+                continue
+            if _holds_a_tensor(made, hazard, facts) and _is_of_the_tensor_itself(hazard, facts):
                 found.append(hazard)
     return list({hazard.span: hazard for hazard in found}.values())
 
@@ -347,6 +354,60 @@ def _makes_tensor(value: str) -> bool:
         return False
     match = match or _NEW_BY_METHOD.match(value)
     return match is not None and _gives_tensor(value, match.end() - 1)
+
+
+_TENSOR = re.compile(r"(?:const )?(?:\w*::)*(?:Tensor|Variable)[&*]*")
+
+
+def _holds_a_tensor(made: Assignment, hazard: Hazard, facts: Facts) -> bool:
+    """Whether the variable is one tensor, and not the list, the number or the image that another `forward` gives."""
+    type_ = _type_of(made.target, made, facts)
+    if type_ and not re.search(r"\bauto\b", type_):
+        return _TENSOR.fullmatch(type_) is not None
+    if _MAKES.match(made.value):
+        return True
+    return any(call.span == hazard.span for call in places_of(facts).calls.within(hazard.span))
+
+
+_ALLOWED = frozenset({"detach_", "share_memory_", "pin_memory_"})
+"""Methods that end in `_` and do nothing to an inference tensor that it does not allow."""
+_OF_A_VIEW = re.compile(
+    r"(?:\[[^\[\]]*\]|(?:\.|->)(?:view|view_as|select|slice|narrow|transpose|t|permute|squeeze|unsqueeze|expand)\([^()]*\))*"
+)
+
+
+def _is_of_the_tensor_itself(hazard: Hazard, facts: Facts) -> bool:
+    """Whether the tensor or a view of it is changed or saved, and not the new one that `clone()` or an op gives.
+
+    `detach()` and `data()` give one that may be changed, outside InferenceMode.
+    """
+    for call in places_of(facts).calls.within(hazard.span):
+        if call.span != hazard.span:
+            continue
+        if hazard.what == "saved for backward":
+            return any(re.search(rf"(?<![\w.>]){hazard.variable}(?![\w.(\[-])", given) for given in call.arguments)
+        if call.receiver:
+            rest = call.receiver.lstrip("(*").removeprefix(hazard.variable)
+            return call.name not in _ALLOWED and _OF_A_VIEW.fullmatch(rest.lstrip(")")) is not None
+    return True
+
+
+def _type_of(name: str, made: Assignment, facts: Facts) -> str:
+    """The declared type of a local variable, a parameter or a member of the class; empty when it is not in sight."""
+    for function in facts.enclosing(made.function):
+        local = [a for a in places_of(facts).assignments.within(function.body) if a.declares and a.target == name]
+        if local:
+            return next((a.type for a in reversed(local) if a.span.start < made.span.start), local[0].type)
+        for parameter in function.parameters:
+            if parameter.name == name:
+                return parameter.type
+        owner = function.declared_as.rpartition("::")[0].rpartition("::")[2]
+        for index, class_ in enumerate(facts.classes):
+            if index == function.class_ or (owner and class_.name == owner):
+                for member in class_.members:
+                    if member.name == name:
+                        return member.type
+    return ""
 
 
 def _gives_tensor(value: str, opening: int) -> bool:
@@ -381,6 +442,12 @@ def _next_value(name: str, after: Span, facts: Facts) -> int:
     """Where the variable is given another value, or goes out of the function's hands; the end when it is not."""
     given = [a.span.start for a in facts.assignments if a.target == name and a.operator == "=" and after.holds(a.span)]
     return min([*given, after.end])
+
+
+def _asks_for_its_kind(name: str, after: Span, facts: Facts) -> bool:
+    """`if (!x.is_inference()) x.add_(1);`: the function knows."""
+    calls = places_of(facts).calls.within(after)
+    return any(call.name == "is_inference" and _root(call.receiver) == name for call in calls)
 
 
 def _is_covered(hazard: Hazard, use: GuardUse, facts: Facts) -> bool:

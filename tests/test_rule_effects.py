@@ -96,6 +96,7 @@ AS_IT_IS = [
     ),
     pytest.param("clean_named_temporaries", "000000\n", id="GF201 is silent: these guards live"),
     pytest.param("clean_guards_in_conditions", "0001 4\n", id="GF303 is silent: the guard in the head has ended"),
+    pytest.param("clean_inference_paths", "4444222144\n", id="GF506 is silent: nothing here raises"),
     pytest.param("clean_destructor_does_the_work", "0\n0\n", id="GF202 is silent: the destructor runs under the guard"),
 ]
 

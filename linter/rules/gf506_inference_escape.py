@@ -24,9 +24,12 @@ Use instead: a copy, which is an ordinary tensor, or `torch::NoGradGuard`, which
 
 Fix: display only. Whether the copy is wanted, or the work belongs into the scope, is a choice.
 
-Not flagged: a variable that is given another value in between; views and aliases of ordinary tensors; work under a
-second `InferenceMode`; `InferenceMode` with `false` or a run-time flag; results that leave through a return value (the
-fix of GF101 looks at those); calls that a test expects to throw.
+Not flagged: a variable that is given another value in between; what the end of the scope surely does not lead to: the
+other branch, code behind a `return`, and, where the scope depends on a condition, work that depends on another one;
+what `clone()`, `detach()` or an op gives; lists, numbers and other libraries' types; functions that ask
+`is_inference()`; views and aliases of ordinary tensors; work under a second `InferenceMode`; `InferenceMode` with
+`false` or a run-time flag; results that leave through a return value (the fix of GF101 looks at those); calls that a
+test expects to throw.
 
 When not to use it: there is no such place: what is flagged raises whenever it is reached. Where the scope is reached
 under a condition only, the error comes under that condition only.
