@@ -220,7 +220,7 @@ def check_number(value: Any, target: np.dtype[Any]) -> None:
         limits = np.iinfo(target)
         fits = (-limits.max if target.kind == "u" else limits.min) - 1 < value < limits.max + 1
     elif fits and target.kind == "f" and isinstance(value, int | float | np.integer | np.floating):
-        fits = not math.isfinite(value) or abs(value) <= float(np.finfo(target).max)
+        fits = not math.isfinite(value) or abs(value) <= np.finfo(target).max.item()
     if not fits:
         name = _C_NAMES.get(target.char, "int64_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
