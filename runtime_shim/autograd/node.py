@@ -467,7 +467,7 @@ class AsStridedBackward0(Node):
         grad = grads[0]
         if grad is None:
             return [None]
-        from guardfix.runtime_shim.kernels.views import as_strided_backward
+        from guardfix.runtime_shim.kernels.strided import as_strided_backward
 
         return [as_strided_backward(grad, self.base_geometry, self.window)]
 

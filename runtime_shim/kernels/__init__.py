@@ -7,13 +7,17 @@ from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.kernels import (  # noqa: F401
     activations,
+    complex_views,
     creation,
     elementwise,
     indexing,
     inplace,
     joining,
     linalg,
+    parts,
     reductions,
+    several_views,
+    strided,
     views,
 )
 from guardfix.runtime_shim.names import mark_unsupported

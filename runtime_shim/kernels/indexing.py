@@ -27,7 +27,7 @@ from guardfix.runtime_shim.dispatch import (
     write,
 )
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
-from guardfix.runtime_shim.kernels import views
+from guardfix.runtime_shim.kernels import parts, views
 from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
@@ -251,7 +251,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
             size = found._array.shape[dim] if found._array.ndim else 0
             if not -size <= number < size:
                 raise IndexError(f"index {number} is out of bounds for dimension {i} with size {size}")
-            found = views.select(found, dim, number)
+            found = parts.select(found, dim, number)
         elif isinstance(part, slice):
             start, stop, step = (None if x is None else int(x) for x in (part.start, part.stop, part.step))
             whole = start in (None, 0) and (stop is None or stop >= found._array.shape[dim])
@@ -260,7 +260,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
                 continue
             if step is not None and step <= 0:
                 raise ValueError("step must be greater than zero")
-            found = views.slice_(found, dim, start, stop, 1 if step is None else step)
+            found = parts.slice_(found, dim, start, stop, 1 if step is None else step)
             dim += 1
         elif part is Ellipsis:
             dim += self._array.ndim - specified

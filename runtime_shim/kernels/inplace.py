@@ -23,8 +23,9 @@ from guardfix.runtime_shim.dispatch import (
     write,
 )
 from guardfix.runtime_shim.dtypes import sizes
-from guardfix.runtime_shim.kernels import views
-from guardfix.runtime_shim.kernels.views import check_storage_bounds, flatten_ints, storage_window
+from guardfix.runtime_shim.kernels import strided
+from guardfix.runtime_shim.kernels.strided import check_storage_bounds, storage_window
+from guardfix.runtime_shim.kernels.views import flatten_ints
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
 
 COPY = Op(
@@ -212,7 +213,7 @@ AS_STRIDED_ = Op(
     "as_strided",
     lambda self, window, base: self,
     "AsStridedBackward1",
-    {"self": lambda grad, window, base: views.as_strided_backward(grad, base, window)},
+    {"self": lambda grad, window, base: strided.as_strided_backward(grad, base, window)},
 )
 AS_STRIDED_.tensor_positions = (0,)
 AS_STRIDED_.reshapes = True
