@@ -7,6 +7,7 @@ from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.kernels import (  # noqa: F401
     activations,
+    choosing,
     complex_views,
     creation,
     elementwise,
@@ -14,6 +15,7 @@ from guardfix.runtime_shim.kernels import (  # noqa: F401
     inplace,
     joining,
     linalg,
+    operators,
     parts,
     reductions,
     several_views,

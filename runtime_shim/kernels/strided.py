@@ -20,14 +20,6 @@ from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.views import strided
 
 
-def _contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    strides, step = [0] * len(shape), 1
-    for i in range(len(shape) - 1, -1, -1):
-        strides[i] = step
-        step *= max(shape[i], 1)
-    return tuple(strides)
-
-
 def check_storage_bounds(self: Tensor, window: Geometry) -> None:
     shape, strides, offset = window
     if any(s < 0 for s in strides):

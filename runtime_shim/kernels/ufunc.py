@@ -28,6 +28,11 @@ asarray = np.asarray
 SAME, FLOAT, BOOL = "same", "float", "bool"
 
 
+def is_operand(value: Any) -> bool:
+    """Whether arithmetic takes it: a tensor or a number."""
+    return isinstance(value, Tensor | int | float | complex | np.number | np.bool_)
+
+
 def cast(value: Any, target: np.dtype[Any]) -> Any:
     """An operand in the dtype that an op computes in; integers wrap around."""
     if type(value) is ndarray:
