@@ -1,4 +1,4 @@
-"""Creation, copying and conversion."""
+"""Creation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from guardfix.runtime_shim.arguments import public_call, wrong_type
 from guardfix.runtime_shim.device import check_device
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op, resize_output
+from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, resize_output
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
 from guardfix.runtime_shim.state import AUTOGRAD, tls
@@ -44,7 +44,7 @@ def requires_grad_now(t: Tensor) -> bool:
     return state.grad_mode and bool(t._keys & ~state.excluded & AUTOGRAD) and t.requires_grad
 
 
-def _numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
+def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
     if dtype is None:
         return default if default is not None else dtypes.get_default_dtype().numpy
     if not isinstance(dtype, dtypes.dtype):
@@ -56,7 +56,7 @@ def _numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = Non
     return dtype.numpy
 
 
-def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     shape = flatten_ints(args)
     for size in shape:
         if size < 0:
@@ -89,7 +89,7 @@ def _filled(name: str, make: Any) -> None:
             size = (*size, *_size_argument(name, named))
         if not size:
             some_ints(size, "size")
-        found = make(_shape(size), _numpy_dtype(dtype))
+        found = make(checked_shape(size), numpy_dtype(dtype))
         if out is not None and name == "empty":
             resize_output(out, found.shape, warn=False)
             return out
@@ -108,7 +108,7 @@ def _filled(name: str, make: Any) -> None:
         if not isinstance(input, Tensor):
             raise wrong_type(f"{name}_like", "input", 1, input)
         array = input._array
-        target = np.empty_like(array, dtype=_numpy_dtype(dtype, array.dtype), subok=False)
+        target = np.empty_like(array, dtype=numpy_dtype(dtype, array.dtype), subok=False)
         if name in _VALUES:
             target.fill(_VALUES[name])
         return finish(target, requires_grad)
@@ -123,7 +123,7 @@ def _filled(name: str, make: Any) -> None:
         pin_memory: bool = False,
     ) -> Tensor:
         check_device(device)
-        made = finish(make(_shape(size), _numpy_dtype(dtype, self._array.dtype)), requires_grad)
+        made = finish(make(checked_shape(size), numpy_dtype(dtype, self._array.dtype)), requires_grad)
         if name != "empty":
             _leak_fill(self, made)
         return made
@@ -166,9 +166,9 @@ def full(
     if not isinstance(fill_value, int | float | complex | np.generic):
         kind = type(fill_value).__name__
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    target = _numpy_dtype(dtype, dtypes.of_number(fill_value))
+    target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
-    found = np.full(_shape((size,)), fill_value, target)
+    found = np.full(checked_shape((size,)), fill_value, target)
     return finish(found, requires_grad, out)
 
 
@@ -184,7 +184,7 @@ def full_like(
     memory_format: Any = None,
 ) -> Tensor:
     check_device(device)
-    return finish(np.full_like(input._array, fill_value, dtype=_numpy_dtype(dtype, input._array.dtype)), requires_grad)
+    return finish(np.full_like(input._array, fill_value, dtype=numpy_dtype(dtype, input._array.dtype)), requires_grad)
 
 
 @composite("new_full", function=False)
@@ -224,11 +224,11 @@ def empty_strided(
     device: Any = None,
 ) -> Tensor:
     """Uninitialised in PyTorch, zeros here."""
-    numpy_dtype = _numpy_dtype(dtype)
+    target = numpy_dtype(dtype)
     shape = tuple(size)
     extent = 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else 0
-    flat = np.zeros(extent, numpy_dtype)
-    found = np.lib.stride_tricks.as_strided(flat, shape, [s * numpy_dtype.itemsize for s in stride])
+    flat = np.zeros(extent, target)
+    found = np.lib.stride_tricks.as_strided(flat, shape, [s * target.itemsize for s in stride])
     made = finish(found, requires_grad)
     made._storage[1] = flat
     return made
@@ -316,7 +316,7 @@ def tensor(
     """A tensor holding a copy of `data` (numbers, nested lists, arrays, tensors)."""
     check_device(device)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        dtype = dtypes.BY_CHAR[_numpy_dtype(dtype).char]
+        dtype = dtypes.BY_CHAR[numpy_dtype(dtype).char]
     made = finish(np.array(_array_of(data, dtype)), requires_grad)
     if isinstance(data, Tensor):
         _leak_fill(data, made)
@@ -338,7 +338,7 @@ FUNCTIONS["asarray"] = as_tensor
 
 @composite("scalar_tensor", method=False)
 def scalar_tensor(value: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    return finish(np.asarray(value, _numpy_dtype(dtype)), requires_grad)
+    return finish(np.asarray(value, numpy_dtype(dtype)), requires_grad)
 
 
 @composite("from_numpy", method=False)
@@ -380,7 +380,7 @@ def arange(
     floating = any(isinstance(x, float) for x in (start, end, step))
     default = dtypes.get_default_dtype().numpy if floating else np.dtype(np.int64)
     count = int(np.ceil((end - start) / step))
-    target = _numpy_dtype(dtype, default)
+    target = numpy_dtype(dtype, default)
     written = target if out is None else out._array.dtype
     if written.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
@@ -406,7 +406,7 @@ def linspace(
     check_device(device)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    return finish(np.linspace(start, end, steps).astype(_numpy_dtype(dtype)), requires_grad, out)
+    return finish(np.linspace(start, end, steps).astype(numpy_dtype(dtype)), requires_grad, out)
 
 
 @composite("logspace", method=False)
@@ -419,7 +419,7 @@ def logspace(
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    return finish(np.logspace(start, end, steps, base=base).astype(_numpy_dtype(dtype)), requires_grad)
+    return finish(np.logspace(start, end, steps, base=base).astype(numpy_dtype(dtype)), requires_grad)
 
 
 @composite("eye", method=False)
@@ -434,240 +434,4 @@ def eye(
     out: Tensor | None = None,
 ) -> Tensor:
     check_device(device)
-    return finish(np.eye(n, m, dtype=_numpy_dtype(dtype)), requires_grad, out)
-
-
-# -- copies
-# -----------------------------------------------------------------------------------------------------
-
-
-def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:
-    made: Tensor = FUNCTIONS["empty_like"](self)
-    if memory_format == "contiguous" and not made._array.flags.c_contiguous:
-        made = finish(np.zeros(made._array.shape, made._array.dtype))
-    return made.copy_(self)
-
-
-@op("clone", below=_clone_below, self=lambda grad: grad)
-def clone(self: Any, *, memory_format: Any = None) -> Array:
-    if 0 in self.strides and not self.flags.c_contiguous:
-        return self.copy("C")
-    return self.copy("C" if memory_format == "contiguous" else "K")
-
-
-@composite("contiguous", function=False)
-def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The tensor itself if its elements already lie in order, else a copy."""
-    if self._array.flags.c_contiguous:
-        return self
-    return clone(self, memory_format="contiguous")
-
-
-def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
-    return finish(np.zeros(self._array.shape, dtype.numpy)).copy_(self)
-
-
-@op("_to_copy", node="ToCopyBackward0", method=False, below=_to_copy_below, self=lambda grad: grad)
-def to_copy(self: Any, dtype: dtypes.dtype) -> Array:
-    return self.astype(dtype.numpy)
-
-
-@composite("to", function=False)
-def to(
-    self: Tensor,
-    *args: Any,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """The tensor in another dtype; itself if that changes nothing and `copy` is false."""
-    for arg in args:
-        if isinstance(arg, dtypes.dtype) or arg in (float, int, bool, complex):
-            dtype = dtypes.OF_PYTHON.get(arg, arg)
-        elif isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif not isinstance(arg, bool):
-            device = arg
-    check_device(device)
-    if dtype is None or self._array.dtype == dtype.numpy:
-        return to_copy(self, self.dtype) if copy else self
-    return to_copy(self, dtype)
-
-
-def _converter(name: str, target: dtypes.dtype) -> None:
-    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        return self if self._array.dtype == target.numpy else to_copy(self, target)
-
-    composite(name, function=False)(convert)
-
-
-for _name, _target in {
-    "half": dtypes.float16,
-    "float": dtypes.float32,
-    "double": dtypes.float64,
-    "char": dtypes.int8,
-    "short": dtypes.int16,
-    "int": dtypes.int32,
-    "long": dtypes.int64,
-    "byte": dtypes.uint8,
-    "bool": dtypes.bool_,
-    "cfloat": dtypes.complex64,
-    "cdouble": dtypes.complex128,
-}.items():
-    _converter(_name, _target)
-
-
-@composite("type_as", function=False)
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    return to(self, other.dtype)
-
-
-@composite("type", function=False)
-def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
-    if dtype is None:
-        return f"torch.{self.dtype.scalar_name}Tensor"
-    if isinstance(dtype, str):
-        found = {f"torch.{d.scalar_name}Tensor": d for d in dtypes.ALL}
-        if dtype not in found:
-            raise ValueError(f"invalid type: '{dtype}'")
-        return to(self, found[dtype])
-    return to(self, dtype)
-
-
-@composite("cpu", function=False)
-def cpu(self: Tensor) -> Tensor:
-    return self
-
-
-@composite("is_inference", method=False)
-def is_inference(input: Tensor) -> bool:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"is_inference(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    return input.is_inference()
-
-
-@composite("is_tensor", method=False)
-def is_tensor(obj: Any) -> bool:
-    return isinstance(obj, Tensor)
-
-
-@composite("is_floating_point", method=False)
-def is_floating_point(input: Tensor) -> bool:
-    return input.is_floating_point()
-
-
-@composite("is_complex", method=False)
-def is_complex(input: Tensor) -> bool:
-    return input.is_complex()
-
-
-@composite("numel", method=False)
-def numel(input: Tensor) -> int:
-    return input.numel()
-
-
-# -- random
-# -----------------------------------------------------------------------------------------------------
-
-_generator: np.random.Generator | None = None
-
-
-def generator() -> np.random.Generator:
-    """The generator behind rand, randn and the like; its numbers are not PyTorch's."""
-    global _generator
-    if _generator is None:
-        _generator = np.random.default_rng()
-    return _generator
-
-
-class Generator:
-    """`torch.Generator`: what random ops draw from. There is one stream of numbers, not PyTorch's."""
-
-    def __init__(self, device: Any = None) -> None:
-        check_device(device)
-        self.seed_value = 0
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Make what follows reproducible; the numbers differ from PyTorch's for the same seed."""
-        global _generator
-        if not isinstance(seed, int):
-            raise TypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
-        self.seed_value = seed & 0xFFFFFFFFFFFFFFFF
-        _generator = np.random.default_rng(self.seed_value)
-        return self
-
-    def initial_seed(self) -> int:
-        return self.seed_value
-
-
-default_generator = Generator()
-
-
-@composite("manual_seed", method=False)
-def manual_seed(seed: int) -> Generator:
-    """Make what follows reproducible; the numbers differ from PyTorch's for the same seed."""
-    return default_generator.manual_seed(seed)
-
-
-@composite("initial_seed", method=False)
-def initial_seed() -> int:
-    """The seed last given to manual_seed."""
-    return default_generator.initial_seed()
-
-
-def _random(name: str, draw: Any, refusal: str) -> None:
-    def create(
-        *size: Any,
-        dtype: dtypes.dtype | None = None,
-        requires_grad: bool = False,
-        device: Any = None,
-        generator: Any = None,
-        layout: Any = None,
-    ) -> Tensor:
-        check_device(device)
-        target = _numpy_dtype(dtype)
-        if target.kind not in "fc":
-            raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        return finish(draw(_shape(size)).astype(target), requires_grad)
-
-    def like(
-        input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False, device: Any = None
-    ) -> Tensor:
-        return finish(
-            np.asarray(draw(input._array.shape)).astype(_numpy_dtype(dtype, input._array.dtype)),
-            requires_grad,
-        )
-
-    composite(name, method=False)(create)
-    composite(f"{name}_like", method=False)(like)
-
-
-_random("rand", lambda shape: np.asarray(generator().random(shape)), "check_uniform_bounds")
-_random("randn", lambda shape: np.asarray(generator().standard_normal(shape)), "normal_kernel_cpu")
-
-
-@composite("randint", method=False)
-def randint(
-    low: int,
-    high: Any = None,
-    size: Any = None,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-) -> Tensor:
-    if size is None:
-        low, high, size = 0, low, high
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return finish(
-        generator().integers(low, high, _shape((size,))).astype(_numpy_dtype(dtype or dtypes.int64)),
-        requires_grad,
-    )
-
-
-@composite("randperm", method=False)
-def randperm(n: int, *, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
-    return finish(generator().permutation(n).astype(_numpy_dtype(dtype or dtypes.int64)))
+    return finish(np.eye(n, m, dtype=numpy_dtype(dtype)), requires_grad, out)

@@ -305,20 +305,20 @@ def _random_fill(name: str, draw: Any) -> None:
 
 
 def _uniform(shape: Any, from_: float = 0.0, to: float = 1.0, **kwargs: float) -> Any:
-    from guardfix.runtime_shim.kernels.creation import generator
+    from guardfix.runtime_shim.kernels.random import generator
 
     low = kwargs.get("from", from_)
     return generator().uniform(low, to, shape)
 
 
 def _normal(shape: Any, mean: float = 0.0, std: float = 1.0) -> Any:
-    from guardfix.runtime_shim.kernels.creation import generator
+    from guardfix.runtime_shim.kernels.random import generator
 
     return generator().normal(mean, std, shape)
 
 
 def _bernoulli(shape: Any, p: float = 0.5) -> Any:
-    from guardfix.runtime_shim.kernels.creation import generator
+    from guardfix.runtime_shim.kernels.random import generator
 
     return generator().random(shape) < p
 
