@@ -16,7 +16,7 @@ keys, less its excluded keys. Ops know nothing of guards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -24,36 +24,25 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import (
-    DEFAULT,
-    INFERENCE_MODE,
-    MULTI_OUTPUT_NODE,
-    NO_GRAD_MODE,
-    AutogradMeta,
     Tensor,
-    alias,
     allocate,
-    current_version,
     history,
     new_tensor,
     requires_grad,
 )
 from guardfix.runtime_shim.autograd.node import (
     Edge,
-    Grads,
-    Node,
     Saved,
     SavedNumber,
-    byte_range,
     check_inplace,
     gradient_edge,
-    node_class,
-    non_overlapping_and_dense,
     rebase_history,
     reshape_history,
-    same_memory,
     set_history,
 )
 from guardfix.runtime_shim.dtypes import Array
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS, Op, OpNode
+from guardfix.runtime_shim.overlap import assert_no_overlap, may_share
 from guardfix.runtime_shim.state import (
     ADINPLACEORVIEW,
     AUTOGRAD,
@@ -66,186 +55,8 @@ from guardfix.runtime_shim.state import (
 ndarray = np.ndarray
 asarray = np.asarray
 
-#: Everything callable by name: `torch.<name>`; methods are attached to Tensor as they are registered.
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
-OPS: dict[str, Op] = {}
-
 # How often the layers did what inference mode is to save; tests assert on these, not on time.
 COUNTS = {"version_bumps": 0, "view_records": 0}
-
-
-class Op:
-    """What is known of an op: its kernel, its parameters, its derivatives."""
-
-    def __init__(self, name: str, kernel: Callable[..., Any], node: str | None, formulas: dict[str, Any]) -> None:
-        self.name = name
-        self.inplace_kernel: Callable[..., None] | None = None
-        code = kernel.__code__
-        self.kernel = kernel  # takes all its parameters by position
-        if code.co_kwonlyargcount:
-            count, keywords = code.co_argcount, self.keyword_only(code)
-            self.kernel = lambda *args: kernel(*args[:count], **dict(zip(keywords, args[count:], strict=True)))
-        self.params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.positional = code.co_argcount
-        self.index = {p: i for i, p in enumerate(self.params)}
-        defaults = dict(
-            zip(
-                self.params[code.co_argcount - len(kernel.__defaults__ or ()) : code.co_argcount],
-                kernel.__defaults__ or (),
-                strict=True,
-            )
-        )
-        defaults.update(kernel.__kwdefaults__ or {})
-        self.defaults = defaults
-        self.optional = {self.index[p] for p, value in defaults.items() if value is None}
-        self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-        self.node_type: type[Node] | None = None  # made when the op is first recorded
-        self.formulas: list[tuple[int, Any, tuple[str, ...]]] = []
-        self.differentiable: list[int] = []
-        uses: dict[str, list[int]] = {}
-        for slot, (param, formula) in enumerate(formulas.items()):
-            names = formula.__code__.co_varnames[: formula.__code__.co_argcount] if formula is not None else ()
-            self.formulas.append((self.index[param], formula, names))
-            self.differentiable.append(self.index[param])
-            for n in names:
-                uses.setdefault(n, []).append(slot)
-        #: (name, index of the parameter, slot of the only formula that needs it or -1), in order of name
-        self.saved_inputs: list[tuple[str, int, int]] = []
-        self.saved_shapes: list[tuple[str, int]] = []
-        self.saved_strides: list[tuple[str, int]] = []
-        self.saves_result = -2  # -2 never, -1 always, else the slot that needs it
-        for n in sorted(uses):
-            slots = uses[n]
-            guard = slots[0] if len(slots) == 1 and len(self.formulas) > 1 else -1
-            if n == "result":
-                self.saves_result = guard
-            elif n in self.index:
-                self.saved_inputs.append((n, self.index[n], guard))
-            elif n.endswith("_shape"):
-                self.saved_shapes.append((n, self.index[n[: -len("_shape")]]))
-            elif n.endswith("_strides"):
-                self.saved_strides.append((n, self.index[n[: -len("_strides")]]))
-            elif n not in ("grad", "grads"):
-                raise TypeError(f"derivative of {name} asks for {n!r}, which is no parameter of it")
-        self.tensor_positions: Sequence[int] = ()
-        self.leak: int | Callable[..., int] = 0  # versions left on a fresh result where no autograd kernel wraps the op
-        self.refuses: str | None = None  # name of the op whose out= form refuses inputs that require grad
-        self.below: Callable[..., Any] | None = None  # what the op is made of, where no autograd kernel wraps it
-        self.wraps = False  # Python numbers become tensors, with a normal tensor's keys
-        self.outputs: Callable[..., Any] | None = None  # type of a multiple result
-        self.nondifferentiable: tuple[int, ...] = ()
-        self.checks_overlap = True
-        self.only_tensors: tuple[int, ...] = ()  # positions at which a number will not do
-        self.keeps_dtype = False  # whether out= must have the dtype of the input
-        self.check_out: Callable[[Any, Any], None] | None = None  # raises if out= has not the dtype that it must have
-        self.recorded_in_place: tuple[Op, Op] | None = None  # what the in-place form is recorded as: number, tensor
-        self.reshapes = False  # in place it changes how memory is seen, not what is in it
-        self.elementwise = False  # out= is checked before it is resized
-        self.stands_apart = False  # what is written to may share no memory with an input
-        self.number_form: Op | None = None  # the overload for a number, where it is another op
-        self.public = True  # else the shim itself passes the arguments, None among them
-        self.title = name  # what messages call the op
-        self.rebases_integers = True  # an in-place op gives even an integer tensor a history, copy_ does not
-
-    @staticmethod
-    def keyword_only(code: Any) -> tuple[str, ...]:
-        first = code.co_argcount
-        return code.co_varnames[first : first + code.co_kwonlyargcount]
-
-    def make_node(self, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
-        if self.node_type is None:
-            self.node_type = node_class(self.node_name, OpNode)
-        node: Any = self.node_type(edges)
-        node.op = self
-        node.saved = saved
-        return node
-
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
-        params = self.params
-        given = len(args)
-        if given > self.positional:
-            raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {given} were given")
-        if given == len(params) and not kwargs:
-            return args
-        bound = list(args)
-        for i, p in enumerate(params[given:], given):
-            if p in kwargs:
-                bound.append(kwargs.pop(p))
-            elif p == "self" and "input" in kwargs:
-                bound.append(kwargs.pop("input"))
-            elif p in self.defaults:
-                bound.append(self.defaults[p])
-            else:
-                from guardfix.runtime_shim.arguments import MISSING, wrong_type
-
-                raise wrong_type(self.title, p, i + 1, MISSING)
-        if kwargs:
-            raise TypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        return tuple(bound)
-
-
-class OpNode(Node):
-    """Backward of a registered op: evaluates the formulas of the inputs that need a gradient."""
-
-    op: Op
-    saved: dict[Any, Any]
-
-    def apply(self, grads: Grads) -> Grads:
-        op: Op = self.op
-        if len(grads) == 1:
-            grad: Any = grads[0]
-            if grad is None:
-                return [None] * len(self.next_edges)
-        else:
-            grad = None
-            if all(g is None for g in grads):
-                return [None] * len(self.next_edges)
-        environment: dict[Any, Any] = {}
-        for name, value in self.saved.items():
-            if type(value) is Saved or type(value) is SavedNumber:
-                environment[name] = value.unpack(self)
-            elif type(value) is list:
-                environment[name] = [v.unpack(self) if type(v) is Saved else v for v in value]
-            else:
-                environment[name] = value
-        environment["grad"] = grad
-        environment["grads"] = grads
-        found: Grads = []
-        edge = 0
-        for position, formula, names in op.formulas:
-            count = self.saved.get(("list", position))
-            if count is not None:
-                edges = self.next_edges[edge : edge + count]
-                edge += count
-                if formula is None or not any(e is not None for e in edges):
-                    found.extend([None] * count)
-                else:
-                    found.extend(formula(*[environment[n] for n in names]))
-                continue
-            if self.next_edges[edge] is None or formula is None:
-                found.append(None)
-            else:
-                found.append(formula(*[environment[n] for n in names]))
-            edge += 1
-        return found
-
-    def release(self) -> None:
-        for value in self.saved.values():
-            if type(value) is Saved or type(value) is SavedNumber:
-                value.release()
-            elif type(value) is list:
-                for v in value:
-                    if type(v) is Saved:
-                        v.tensor = None
-
-    def __getattr__(self, name: str) -> Any:
-        """`grad_fn._saved_self` and the like."""
-        if name.startswith("_saved_"):
-            value = self.saved.get(name[len("_saved_") :], self)
-            if value is not self:
-                return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
 # -- registration
@@ -506,7 +317,7 @@ def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: l
     return made[0]
 
 
-def _node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tuple[OpNode, list[Edge | None]]:
+def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tuple[OpNode, list[Edge | None]]:
     """The node of an op about to run, its inputs saved. `original` stands for self if self will be written
     to.
     """
@@ -559,7 +370,7 @@ def _node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tupl
 
 def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
-    node, edges = _node(op, args)
+    node, edges = recorded_node(op, args)
     found = op.kernel(*arrays(args))
     if type(found) is tuple:
         assert op.outputs is not None
@@ -639,7 +450,7 @@ def write(
     if keys & AUTOGRAD and recorded and state.grad_mode and any(requires_grad(t) for t in tensors):
         check_inplace(self)
         if op.differentiable:
-            node, edges = _node(op, args, self)
+            node, edges = recorded_node(op, args, self)
             kernel()
         else:
             kernel()
@@ -686,36 +497,6 @@ def store(target: Array, found: Array) -> None:
     if not dtypes.can_cast(found.dtype, target.dtype):
         raise dtypes.cast_error(found.dtype, target.dtype)
     np.copyto(target, found, casting="unsafe")
-
-
-def assert_no_overlap(self: Tensor, args: tuple[Any, ...]) -> None:
-    """Refuse to write where elements share memory with each other or, partly, with an input."""
-    array = self._array
-    if not array.size:
-        return
-    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-        raise RuntimeError(errors.WRITE_OVERLAP)
-    for other in args[1:]:
-        if isinstance(other, Tensor) and other._storage is self._storage and other._array is not array:
-            if not (array.size and other._array.size and non_overlapping_and_dense(self)):
-                continue
-            if not non_overlapping_and_dense(other):
-                continue
-            mine, theirs = byte_range(self), byte_range(other)
-            if mine == theirs and same_memory(self, other) and self._array.strides == other._array.strides:
-                continue
-            if mine[0] < theirs[1] and theirs[0] < mine[1]:
-                raise RuntimeError(errors.PARTIAL_OVERLAP)
-
-
-def may_share(a: Tensor, b: Tensor) -> bool:
-    """Whether dense tensors overlap in memory, wholly or in part."""
-    if a._storage is not b._storage or not (a._array.size and b._array.size):
-        return False
-    if not (non_overlapping_and_dense(a) and non_overlapping_and_dense(b)):
-        return False
-    mine, theirs = byte_range(a), byte_range(b)
-    return mine[0] < theirs[1] and theirs[0] < mine[1]
 
 
 # -- out=
@@ -793,148 +574,3 @@ def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
         grown[: flat.size] = flat
     t._storage[1] = grown
     t._array = grown[offset:].reshape(shape)
-
-
-# -- views
-# ------------------------------------------------------------------------------------------------------
-
-
-def propagate_creation_meta(previous: int, new: int) -> int:
-    if new == DEFAULT:
-        return previous
-    return previous if previous == INFERENCE_MODE else new
-
-
-def track(view: Tensor, base: Tensor, creation_meta: int) -> None:
-    """Make `view` a tracked view of `base`'s root: it shares the counter, and history by way of the base."""
-    meta = base._meta
-    if meta is not None and meta.base is not None:
-        root = meta.base
-        creation_meta = propagate_creation_meta(meta.creation_meta, creation_meta)
-    else:
-        root = base
-    made = AutogradMeta()
-    made.base = root
-    made.creation_meta = creation_meta
-    view._version_counter = root._version_counter
-    made.attr_version = current_version(root)
-    previous = None if meta is None else meta.view_fn
-    if previous is not None or view._array.dtype != base._array.dtype:
-        if base is not root and previous is None:
-            previous = _windowed(root, base, lambda t: t)
-        made.view_fn = _replay(view, base, previous)
-    view._meta = made
-    COUNTS["view_records"] += 1
-
-
-def _replay(view: Tensor, base: Tensor, previous: Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
-    """Replays a view of `base` on another tensor, after `previous`, which replays `base` itself.
-
-    A window of strides onto the root base cannot tell of a view that changes the dtype.
-    """
-    if view._array.dtype != base._array.dtype:
-        name: str = "view"
-        args: tuple[Any, ...] = (view.dtype,)
-        if "c" in (view._array.dtype.kind, base._array.dtype.kind):
-            name, args = "view_as_real" if base._array.dtype.kind == "c" else "view_as_complex", ()
-        return lambda root: FUNCTIONS[name](previous(root) if previous else root, *args)
-    assert previous is not None
-    return _windowed(base, view, previous)
-
-
-def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    shape, strides, shift = view._array.shape, view.stride(), view.storage_offset() - base.storage_offset()
-
-    def replay(root: Tensor) -> Tensor:
-        source = previous(root)
-        return source.as_strided(shape, strides, source.storage_offset() + shift)
-
-    return replay
-
-
-def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
-    """A view op's layers around `array`, an alias of `self`'s memory."""
-    state = tls.state
-    keys = (state.included | self._keys) & ~state.excluded
-    inference = not self._keys & AUTOGRAD
-    node: OpNode | None = None
-    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
-        node, _ = _node(op, (self, *args))
-    view = alias(self, array, self._keys, None if inference else [0])
-    if keys & ADINPLACEORVIEW and not inference:
-        if state.inference_mode:
-            creation_meta = INFERENCE_MODE
-        elif not state.grad_mode:
-            creation_meta = NO_GRAD_MODE
-        else:
-            creation_meta = MULTI_OUTPUT_NODE if multi else DEFAULT
-        track(view, self, creation_meta)
-    if node is not None:
-        if array.dtype.kind not in "fc":
-            raise RuntimeError(f"Autograd not support dtype: {view.dtype.scalar_name}")
-        set_history(view, node)
-    if state.tracer is not None:
-        state.tracer.record(op.name, keys, view)
-    return view
-
-
-def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
-    """Like make_view for an op that returns several views of which one node is the history."""
-    state = tls.state
-    keys = (state.included | self._keys) & ~state.excluded
-    node: OpNode | None = None
-    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
-        node, _ = _node(op, (self, *args))
-    views = []
-    for nr, array in enumerate(found):
-        inference = not self._keys & AUTOGRAD
-        view = alias(self, array, self._keys, None if inference else [0])
-        if keys & ADINPLACEORVIEW and not inference:
-            if state.inference_mode:
-                creation_meta = INFERENCE_MODE
-            else:
-                creation_meta = MULTI_OUTPUT_NODE if state.grad_mode else NO_GRAD_MODE
-            track(view, self, creation_meta)
-        if node is not None:
-            set_history(view, node, nr)
-        views.append(view)
-    if state.tracer is not None:
-        state.tracer.record(op.name, keys, views)
-    return views
-
-
-def view_op(
-    name: str,
-    /,
-    *,
-    node: str | None = None,
-    method: bool = True,
-    function: bool = True,
-    **derivatives: Any,
-) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
-    """Register a view op: the kernel returns an array that shares the memory of its first argument."""
-
-    def register(kernel: Callable[..., Array]) -> Callable[..., Tensor]:
-        made = Op(name, kernel, node, derivatives)
-        made.tensor_positions = (0,)
-        OPS[name] = made
-
-        def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-            array = kernel(self._array, *args, **kwargs)
-            if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
-                view = allocate(Tensor)
-                view._array = array
-                view._storage = self._storage
-                view._meta = None
-                view._keys = INFERENCE_KEYS
-                view._version_counter = None
-                return view
-            if kwargs or len(args) + 1 != len(made.params):
-                args = made.bind((self, *args), kwargs)[1:]
-            return make_view(made, self, array, args)
-
-        call.op = made  # type: ignore[attr-defined]
-        publish(name, call, method, function)
-        return call
-
-    return register

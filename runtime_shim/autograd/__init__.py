@@ -109,7 +109,7 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
     from guardfix.runtime_shim.autograd import engine
-    from guardfix.runtime_shim.dispatch import FUNCTIONS
+    from guardfix.runtime_shim.operation import FUNCTIONS
 
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -27,7 +27,8 @@ from guardfix.runtime_shim.autograd.node import (
     rebase_history,
     set_gradient_edge,
 )
-from guardfix.runtime_shim.dispatch import FUNCTIONS, bump
+from guardfix.runtime_shim.dispatch import bump
+from guardfix.runtime_shim.operation import FUNCTIONS
 from guardfix.runtime_shim.state import tls
 
 _LEGACY = (

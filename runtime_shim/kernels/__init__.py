@@ -4,7 +4,6 @@ Whoever hands out tensors imports it, so that there is no tensor without its met
 """
 
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS
 from guardfix.runtime_shim.kernels import (  # noqa: F401
     activations,
     choosing,
@@ -27,6 +26,7 @@ from guardfix.runtime_shim.kernels import (  # noqa: F401
     views,
 )
 from guardfix.runtime_shim.names import mark_unsupported
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 from guardfix.runtime_shim.kernels import dtype_support  # noqa: F401  isort: skip  (wraps what the others registered)
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, wrap_dim
 from guardfix.runtime_shim.kernels.ufunc import unary
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 
 def _floating(array: Any, kernel: str) -> None:

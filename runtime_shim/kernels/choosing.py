@@ -9,9 +9,10 @@ import numpy as np
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.arguments import invalid_combination, public_call
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, attach, composite, op, store
+from guardfix.runtime_shim.dispatch import attach, composite, op, store
 from guardfix.runtime_shim.dtypes import Array, result_type
 from guardfix.runtime_shim.kernels.ufunc import cast, is_operand
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 
 def _clamp_self(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:

@@ -8,15 +8,12 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    attach,
-    composite,
-    view_op,
-)
+from guardfix.runtime_shim.dispatch import attach, composite
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.parts import select
 from guardfix.runtime_shim.kernels.views import reshape, unsqueeze
+from guardfix.runtime_shim.operation import FUNCTIONS
+from guardfix.runtime_shim.view_dispatch import view_op
 
 
 @view_op("view_as_real", method=False, self=lambda grad: view_as_complex(grad.contiguous()))

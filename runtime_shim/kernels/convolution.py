@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, arrays, composite, op
+from guardfix.runtime_shim.dispatch import arrays, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
+from guardfix.runtime_shim.operation import FUNCTIONS
 from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 Ints = tuple[int, ...]

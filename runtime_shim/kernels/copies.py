@@ -9,9 +9,10 @@ import numpy as np
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor
 from guardfix.runtime_shim.device import check_device
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.creation import finish
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 
 def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:

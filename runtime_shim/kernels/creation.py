@@ -11,9 +11,10 @@ from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from guardfix.runtime_shim.arguments import public_call, wrong_type
 from guardfix.runtime_shim.device import check_device
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, resize_output
+from guardfix.runtime_shim.dispatch import composite, resize_output
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
+from guardfix.runtime_shim.operation import FUNCTIONS
 from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 

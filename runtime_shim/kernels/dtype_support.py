@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim.dispatch import OPS, Op
+from guardfix.runtime_shim.operation import OPS, Op
 
 # op, kinds of the dtype it computes in that it refuses (bool, integer, floating, complex), kernel
 _NOT_IMPLEMENTED = """

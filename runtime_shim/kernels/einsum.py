@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite
+from guardfix.runtime_shim.dispatch import composite
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."

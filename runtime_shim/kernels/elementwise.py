@@ -9,9 +9,10 @@ import numpy as np
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
 from guardfix.runtime_shim.arguments import invalid_combination, public_call
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, composite, op, publish
+from guardfix.runtime_shim.dispatch import composite, op, publish
 from guardfix.runtime_shim.dtypes import Array, result_type
 from guardfix.runtime_shim.kernels.ufunc import FLOAT, binary, cast, is_operand, unary
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 
 def conj(value: Any) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 
 def _embedding_below(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    OPS,
-    composite,
-    op,
-)
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 
 @op(

@@ -14,20 +14,13 @@ import numpy as np
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, allocate, requires_grad
 from guardfix.runtime_shim.arguments import wrong_type
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    Op,
-    arguments_of,
-    attach,
-    composite,
-    make_view,
-    may_share,
-    op,
-    write,
-)
+from guardfix.runtime_shim.dispatch import arguments_of, attach, composite, op, write
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels import parts, views
+from guardfix.runtime_shim.operation import FUNCTIONS, Op
+from guardfix.runtime_shim.overlap import may_share
 from guardfix.runtime_shim.state import INFERENCE_KEYS, tls
+from guardfix.runtime_shim.view_dispatch import make_view
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
 _PLAIN = (int, slice, type(Ellipsis))  # None gives a dimension whose stride numpy and PyTorch differ about

@@ -11,21 +11,13 @@ from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, requires_grad
 from guardfix.runtime_shim.arguments import invalid_combination, wrong_type
 from guardfix.runtime_shim.autograd.node import geometry
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    OPS,
-    Op,
-    arguments_of,
-    assert_no_overlap,
-    bump,
-    composite,
-    resize_storage,
-    write,
-)
+from guardfix.runtime_shim.dispatch import arguments_of, bump, composite, resize_storage, write
 from guardfix.runtime_shim.dtypes import sizes
 from guardfix.runtime_shim.kernels import strided
 from guardfix.runtime_shim.kernels.strided import check_storage_bounds, storage_window
 from guardfix.runtime_shim.kernels.views import flatten_ints
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS, Op
+from guardfix.runtime_shim.overlap import assert_no_overlap
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
 
 COPY = Op(

@@ -9,10 +9,11 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels.ufunc import cast
 from guardfix.runtime_shim.kernels.views import flatten_ints, some_ints
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 
 def _promoted(arrays: Sequence[Any]) -> list[Any]:

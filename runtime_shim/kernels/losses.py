@@ -9,8 +9,9 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor, requires_grad
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, arrays, composite, op
+from guardfix.runtime_shim.dispatch import arrays, composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 from guardfix.runtime_shim.state import AUTOGRAD, tls
 
 NONE, MEAN, SUM = 0, 1, 2

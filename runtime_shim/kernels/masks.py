@@ -8,13 +8,10 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    composite,
-    op,
-)
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array
 from guardfix.runtime_shim.kernels import views
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 
 def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:

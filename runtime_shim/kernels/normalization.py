@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.losses import refuse_gradient
+from guardfix.runtime_shim.operation import FUNCTIONS
 from guardfix.runtime_shim.state import tls
 
 Ints = tuple[int, ...]

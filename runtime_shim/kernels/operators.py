@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, attach, composite, publish
+from guardfix.runtime_shim.dispatch import attach, composite, publish
 from guardfix.runtime_shim.kernels.elementwise import (
     add,
     div_mode,
@@ -22,6 +22,7 @@ from guardfix.runtime_shim.kernels.elementwise import (
     true_divide,
 )
 from guardfix.runtime_shim.kernels.ufunc import BOOL, binary, is_operand, unary
+from guardfix.runtime_shim.operation import FUNCTIONS
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, tls
 
 _ufunc: Any

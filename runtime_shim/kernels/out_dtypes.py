@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim.dispatch import OPS
+from guardfix.runtime_shim.operation import OPS
 
 _SAME = "Expected out tensor to have dtype {want.short}, but got {got.short} instead"
 _SCALAR = "{name}(): self and result must have the same scalar type"

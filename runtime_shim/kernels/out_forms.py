@@ -11,7 +11,9 @@ import numpy as np
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, requires_grad
 from guardfix.runtime_shim.arguments import wrong_type
-from guardfix.runtime_shim.dispatch import FUNCTIONS, assert_no_overlap, bump, resize_output
+from guardfix.runtime_shim.dispatch import bump, resize_output
+from guardfix.runtime_shim.operation import FUNCTIONS
+from guardfix.runtime_shim.overlap import assert_no_overlap
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, tls
 
 _ACCEPT_OUT = """

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import (
-    composite,
-    op,
-    view_op,
-)
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels.views import strided
+from guardfix.runtime_shim.view_dispatch import view_op
 
 
 def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int) -> Tensor:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels.convolution import Ints, padded
+from guardfix.runtime_shim.operation import FUNCTIONS
 
 
 def _pair(value: Any, name: str, function: str) -> Ints:

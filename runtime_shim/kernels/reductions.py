@@ -9,9 +9,10 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import FUNCTIONS, OPS, composite, op
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, wrap_dim
 from guardfix.runtime_shim.kernels.elementwise import conj
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 Dims = tuple[int, ...]
 

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    Op,
-    composite,
-    functional,
-    make_views,
-)
+from guardfix.runtime_shim.dispatch import composite, functional
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
 from guardfix.runtime_shim.kernels.parts import slice_
+from guardfix.runtime_shim.operation import FUNCTIONS, Op
 from guardfix.runtime_shim.state import tls
+from guardfix.runtime_shim.view_dispatch import make_views
 
 
 def _zeros_like_window(grads: Sequence[Tensor | None]) -> Tensor:

@@ -9,15 +9,11 @@ import numpy as np
 
 from guardfix.runtime_shim._tensor import Tensor, address
 from guardfix.runtime_shim.autograd.node import Geometry, geometry
-from guardfix.runtime_shim.dispatch import (
-    OPS,
-    Op,
-    composite,
-    make_view,
-    op,
-)
+from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.views import strided
+from guardfix.runtime_shim.operation import OPS, Op
+from guardfix.runtime_shim.view_dispatch import make_view
 
 
 def check_storage_bounds(self: Tensor, window: Geometry) -> None:

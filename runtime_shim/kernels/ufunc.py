@@ -17,8 +17,9 @@ import numpy as np
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, allocate
 from guardfix.runtime_shim.arguments import MISSING
-from guardfix.runtime_shim.dispatch import OPS, Op, functional, inplace, publish, run_out, store
+from guardfix.runtime_shim.dispatch import functional, inplace, publish, run_out, store
 from guardfix.runtime_shim.dtypes import Array, can_cast, cast_error, result_type
+from guardfix.runtime_shim.operation import OPS, Op
 from guardfix.runtime_shim.state import AUTOGRAD, INFERENCE_KEYS, tls
 
 ndarray = np.ndarray

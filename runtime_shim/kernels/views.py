@@ -10,18 +10,11 @@ import numpy as np
 
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import Tensor, alias, allocate
-from guardfix.runtime_shim.dispatch import (
-    FUNCTIONS,
-    OPS,
-    Op,
-    attach,
-    composite,
-    op,
-    publish,
-    view_op,
-)
+from guardfix.runtime_shim.dispatch import attach, composite, op, publish
 from guardfix.runtime_shim.dtypes import Array, sizes, wrap_dim
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS, Op
 from guardfix.runtime_shim.state import AUTOGRAD, INFERENCE_KEYS, tls
+from guardfix.runtime_shim.view_dispatch import view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
 

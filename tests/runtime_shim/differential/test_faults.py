@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import guardfix.runtime_shim as shim
-from guardfix.runtime_shim import _C, dispatch, errors, state
+from guardfix.runtime_shim import _C, errors, operation, state
 
 from . import recording, suite
 
@@ -42,7 +42,7 @@ def one_gradient_is_off(patch: pytest.MonkeyPatch) -> None:
     def enlarged(formula: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *saved: formula(*saved) * 1.001
 
-    mul = dispatch.OPS["mul"]
+    mul = operation.OPS["mul"]
     patch.setattr(mul, "formulas", [(index, enlarged(formula), names) for index, formula, names in mul.formulas])
 
 
