@@ -9,6 +9,7 @@ key sets) is where the two differ; `ShimBackend` and `TorchBackend` say how each
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import importlib
 import math
@@ -371,11 +372,17 @@ class Backend:
     def jit_to(self, module: Any, where: Any) -> None:
         module.to(where)
 
-    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Tensor]]:
+    def jit_copy(self, module: Any, deep: bool) -> Any:
+        return copy.deepcopy(module) if deep else copy.copy(module)
+
+    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
         return list(getattr(module, f"named_{kind}")())
 
     def jit_attr(self, module: Any, name: str) -> Any:
         return getattr(module, name)
+
+    def jit_has_method(self, module: Any, name: str) -> bool:
+        return callable(getattr(module, name, None))
 
     def jit_hasattr(self, module: Any, name: str) -> bool:
         return hasattr(module, name)

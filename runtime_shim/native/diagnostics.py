@@ -28,6 +28,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(rf"error: no (?:type|template) named '(\w+)' in (?:namespace )?'({_NAMESPACES})'"),
         "{1}::{0}",
     ),
+    (re.compile(rf"error: '(\w+)' has not been declared in '({_NAMESPACES})'"), "{1}::{0}"),
     (re.compile(rf"error: '({_NAMESPACES})' has not been declared"), "{0}"),
     # macros, which have no namespace
     (

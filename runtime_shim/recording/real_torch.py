@@ -41,19 +41,31 @@ TORCH_ADDRESS_SPACE = 8 << 30
 _LEGACY_GUARD = """\
 #pragma once
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <c10/core/GradMode.h>
+#include <c10/macros/Export.h>
 #include <c10/util/Exception.h>
+#include <optional>
+namespace torch::autograd {{
+TORCH_API int get_current_graph_task_id();
+}}
 namespace at {{
 struct GuardfixOldGuard {{
-  GuardfixOldGuard(bool enabled = true) {{ TORCH_INTERNAL_ASSERT(enabled); }}
+  GuardfixOldGuard(bool enabled = true) {{
+    TORCH_INTERNAL_ASSERT(enabled);
+    if ({unless}) return;
+    guard_.emplace();
+  }}
   GuardfixOldGuard(const GuardfixOldGuard&) = delete;
   GuardfixOldGuard& operator=(const GuardfixOldGuard&) = delete;
-  {below} guard_;
+  std::optional<{below}> guard_;
 }};
 }}
 #define AutoNonVariableTypeMode GuardfixOldGuard
 {more}
 """
 _UNCOVERED = "#define AutoDispatchBelowADInplaceOrView AutoDispatchBelowAutograd"
+_IN_BACKWARD_WITH_GRAPH = "torch::autograd::get_current_graph_task_id() != -1 && c10::GradMode::is_enabled()"
+"""Where a guard keeps a gradient from having one of its own, though create_graph asked for it."""
 
 
 _HEADERS = "#include <torch/torch.h>\n#include <torch/script.h>\n"
@@ -102,7 +114,9 @@ def compile_against(folder: Path, specification: Specification) -> Path:
     source = Path(specification.source)
     below = "AutoDispatchBelowAutograd" if specification.legacy_since19 or specification.uncovered else ""
     guard = _LEGACY_GUARD.format(
-        below=below or "AutoDispatchBelowADInplaceOrView", more=_UNCOVERED if specification.uncovered else ""
+        below=below or "AutoDispatchBelowADInplaceOrView",
+        more=_UNCOVERED if specification.uncovered else "",
+        unless=_IN_BACKWARD_WITH_GRAPH if specification.uncovered else "false",
     )
     libraries = [f"-l{name}" if "/" not in name else name for name in specification.link]
     if "gtest" in specification.link:

@@ -58,10 +58,34 @@ GUARDFIX_FUNCTION(FRESH, max_pool2d,
 GUARDFIX_FUNCTION(FRESH, avg_pool2d,
                   (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0),
                   (self, kernel_size, stride.empty() ? kernel_size : stride, padding))
+GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool2d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
+GUARDFIX_FUNCTION(FRESH, conv1d,
+                  (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
+                   IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1),
+                  (input, weight, bias, stride, padding, dilation, groups))
+GUARDFIX_FUNCTION(FRESH, batch_norm,
+                  (const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                   const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
+                   double momentum, double eps, bool),
+                  (input, running_mean, running_var, weight, bias, training, momentum, eps))
+GUARDFIX_FUNCTION(FRESH, group_norm,
+                  (const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight = {},
+                   const std::optional<Tensor>& bias = {}, double eps = 1e-05),
+                  (input, num_groups, weight, bias, eps))
+GUARDFIX_FUNCTION(FRESH, leaky_relu, (const Tensor& self, const Scalar& negative_slope = 0.01), (self, negative_slope))
+GUARDFIX_FUNCTION(FRESH, elu, (const Tensor& self, const Scalar& alpha = 1), (self, alpha))
+GUARDFIX_FUNCTION(FRESH, silu, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, softplus, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, hstack, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, vstack, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, concat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+GUARDFIX_FUNCTION(MANY, broadcast_tensors, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, layer_norm,
                   (const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {},
                    const std::optional<Tensor>& bias = {}, double eps = 1e-05),
                   (input, normalized_shape, weight, bias, eps))
+GUARDFIX_FUNCTION(FRESH, nll_loss, (const Tensor& self, const Tensor& target), (self, target))
+GUARDFIX_FUNCTION(FRESH, l1_loss, (const Tensor& self, const Tensor& target), (self, target))
 GUARDFIX_FUNCTION(FRESH, mse_loss, (const Tensor& self, const Tensor& target), (self, target))
 GUARDFIX_FUNCTION(FRESH, cross_entropy_loss, (const Tensor& self, const Tensor& target), (self, target))
 #undef GUARDFIX_FUNCTION

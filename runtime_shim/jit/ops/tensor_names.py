@@ -30,7 +30,7 @@ _FUNCTIONAL = """
     numel numpy_T one_hot outer pad pairwise_distance permute pinverse pixel_shuffle pixel_unshuffle
     poisson positive pow prelu prod quantile rad2deg real reciprocal relu relu6 remainder repeat
     repeat_interleave reshape reshape_as resolve_conj resolve_neg retain_grad rms_norm rnn_relu
-    rnn_relu_cell rnn_tanh rnn_tanh_cell roll rot90 round row_stack rrelu rsqrt
+    rnn_relu_cell rnn_tanh rnn_tanh_cell roll rot90 round row_stack rrelu rsqrt rsub
     scaled_dot_product_attention scatter scatter_add scatter_reduce searchsorted select selu sgn sigmoid
     sign signbit silu sin sinc sinh slogdet softmax softplus softshrink sort sqrt square squeeze stack
     std std_mean storage_offset sub subtract sum swapaxes swapdims t take take_along_dim tan tanh

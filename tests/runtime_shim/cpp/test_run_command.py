@@ -205,6 +205,7 @@ def test_a_fault_of_the_program_is_not_blamed_on_the_headers(tmp_path: Path) -> 
         ("x.cpp:1:1: error: 'class std::vector<int>' has no member named 'foo'", None),
         ("x.cpp:1:1: error: 'foo' is not a member of 'std'", None),
         ("x.cpp:1:1: error: 'foo' is not a member of 'c10::impl'", "c10::impl::foo"),
+        ("x.cpp:1:1: error: 'Foo' has not been declared in 'torch::autograd'", "torch::autograd::Foo"),
         ("x.cpp:1:1: error: 'struct torch::autograd::AutogradContext' has no member named 'foo'",
          "torch::autograd::AutogradContext::foo"),
         ("x.cpp:1:1: error: no member named 'foo' in 'at::Tensor'", "at::Tensor::foo"),

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 #include <ostream>
 
 namespace at {
@@ -147,5 +148,13 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
+
+inline void Tensor::print() const {
+  if (defined()) {
+    std::cerr << '[' << toString() << ' ' << sizes() << "]\n";
+  } else {
+    std::cerr << "[UndefinedTensor]\n";
+  }
+}
 
 }  // namespace at

@@ -4,6 +4,7 @@
 #include <ATen/core/Formatting.h>
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,34 @@ template <typename T>
 class List;
 template <typename Key, typename Value>
 class Dict;
+
+template <typename T>
+class ListElement;
+
+/// The type of a value in TorchScript. The shim's lists and dictionaries take values of any type, so that a type is
+/// only a name here.
+class Type {
+ public:
+  explicit constexpr Type(const char* name) : name_(name) {}
+  std::string str() const { return name_; }
+  std::string repr_str() const { return name_; }
+
+ private:
+  const char* name_;
+};
+using TypePtr = std::shared_ptr<const Type>;
+#define C10_NAMED_TYPE(name, text)                                           \
+  struct name {                                                              \
+    static TypePtr get() { return std::make_shared<const Type>(text); }      \
+  };
+C10_NAMED_TYPE(AnyType, "Any")
+C10_NAMED_TYPE(BoolType, "bool")
+C10_NAMED_TYPE(FloatType, "float")
+C10_NAMED_TYPE(IntType, "int")
+C10_NAMED_TYPE(NoneType, "NoneType")
+C10_NAMED_TYPE(StringType, "str")
+C10_NAMED_TYPE(TensorType, "Tensor")
+#undef C10_NAMED_TYPE
 
 namespace ivalue {
 class Tuple;
@@ -36,6 +65,8 @@ class IValue final {
   IValue(const char* value) : IValue(made(value)) {}
   IValue(const std::string& value) : IValue(made(value)) {}
   IValue(Device value) : IValue(made(value)) {}
+  IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(std::string_view value) : IValue(made(value)) {}
   IValue(IntArrayRef values) : IValue(made(values)) {}
   IValue(ArrayRef<double> values) : IValue(made(values)) {}
   template <typename T>
@@ -65,6 +96,7 @@ class IValue final {
   bool isGenericDict() const { return object_ && PyDict_Check(object_.get()); }
   bool isIntList() const { return all(&IValue::isInt); }
   bool isDoubleList() const { return all(&IValue::isDouble); }
+  bool isBoolList() const { return all(&IValue::isBool); }
   bool isTensorList() const { return all(&IValue::isTensor); }
   std::string tagKind() const;
 
@@ -95,6 +127,8 @@ class IValue final {
     text_ = guardfix::text_of(object_.get());
     return text_;
   }
+  std::string_view toStringView() const { return toStringRef(); }
+  ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
   Device toDevice() const { return Device(toStringRef()); }
   /// The elements of a list or a tuple.
   std::vector<IValue> elements() const;
@@ -144,6 +178,14 @@ class IValue final {
   T to() const;
 
   const guardfix::Object& object() const { return object_; }
+  /// Of the same kind and with the same value; tensors and objects are the same when they are one.
+  bool equals(const IValue& other) const {
+    if (isTensor() || isNone() || other.isNone()) return is(other);
+    const guardfix::Gil gil;
+    const int equal = PyObject_RichCompareBool(object_.get(), other.object_.get(), Py_EQ);
+    if (equal < 0) guardfix::throw_python_error("==");
+    return equal == 1;
+  }
   bool is(const IValue& other) const { return object_.get() == other.object_.get(); }
 
  private:
@@ -278,6 +320,8 @@ C10_IVALUE_AS(double, toDouble)
 C10_IVALUE_AS(bool, toBool)
 C10_IVALUE_AS(std::string, toStringRef)
 C10_IVALUE_AS(Scalar, toScalar)
+C10_IVALUE_AS(ScalarType, toScalarType)
+C10_IVALUE_AS(Device, toDevice)
 C10_IVALUE_AS(ivalue::TuplePtr, toTuple)
 #undef C10_IVALUE_AS
 template <>
@@ -304,6 +348,21 @@ struct IValueAs<std::vector<T>> {
     return values;
   }
 };
+template <typename... Elements>
+struct IValueAs<std::tuple<Elements...>> {
+  static std::tuple<Elements...> from(const IValue& value) {
+    const std::vector<IValue> values = value.elements();
+    TORCH_CHECK(values.size() == sizeof...(Elements), "Expected a Tuple of ", sizeof...(Elements), " elements but got ",
+                values.size());
+    return from(values, std::index_sequence_for<Elements...>());
+  }
+
+ private:
+  template <size_t... at>
+  static std::tuple<Elements...> from(const std::vector<IValue>& values, std::index_sequence<at...>) {
+    return std::tuple<Elements...>{values[at].template to<Elements>()...};
+  }
+};
 template <typename T>
 struct IValueAs<List<T>> {
   static List<T> from(const IValue& value) { return List<T>(value.object()); }
@@ -312,118 +371,6 @@ template <typename Key, typename Value>
 struct IValueAs<Dict<Key, Value>> {
   static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(value.object()); }
 };
-
-template <typename T>
-class List final {
- public:
-  List() : List(std::initializer_list<T>{}) {}
-  List(std::initializer_list<T> values) : object_(IValue::list(std::vector<T>(values))) {}
-  explicit List(ArrayRef<T> values) : object_(IValue::list(values.vec())) {}
-  explicit List(guardfix::Object list) : object_(std::move(list)) {}
-
-  size_t size() const { return vec_of_values().size(); }
-  bool empty() const { return size() == 0; }
-  T get(size_t index) const { return vec_of_values().at(index).template to<T>(); }
-  T operator[](size_t index) const { return get(index); }
-  void push_back(const T& value) const {
-    const IValue item(value);
-    const guardfix::Gil gil;
-    if (PyList_Append(object_.get(), item.python()) < 0) guardfix::throw_python_error("push_back");
-  }
-  void set(size_t index, const T& value) const {
-    const IValue item(value);
-    const guardfix::Gil gil;
-    if (PyList_SetItem(object_.get(), static_cast<Py_ssize_t>(index),
-                       guardfix::Object::borrow(item.python()).release()) < 0)
-      guardfix::throw_python_error("set");
-  }
-  std::vector<T> vec() const {
-    std::vector<T> values;
-    for (const IValue& item : vec_of_values()) values.push_back(item.template to<T>());
-    return values;
-  }
-  /// The elements now; an iterator that is kept sees no later change.
-  auto begin() const {
-    now_ = vec();
-    return now_.begin();
-  }
-  auto end() const { return now_.end(); }
-  const guardfix::Object& object() const { return object_; }
-
- private:
-  std::vector<IValue> vec_of_values() const { return IValue(object_).elements(); }
-  guardfix::Object object_;
-  mutable std::vector<T> now_;  // what is being iterated over
-};
-
-template <typename Key, typename Value>
-class Dict final {
- public:
-  /// A key and its value, as iteration gives them.
-  class Entry {
-   public:
-    Entry(Key key, Value value) : key_(std::move(key)), value_(std::move(value)) {}
-    const Key& key() const { return key_; }
-    const Value& value() const { return value_; }
-
-   private:
-    Key key_;
-    Value value_;
-  };
-
-  Dict() {
-    const guardfix::Gil gil;
-    object_ = guardfix::checked(PyDict_New(), "Dict");
-  }
-  explicit Dict(guardfix::Object dict) : object_(std::move(dict)) {}
-
-  size_t size() const {
-    const guardfix::Gil gil;
-    return static_cast<size_t>(PyDict_Size(object_.get()));
-  }
-  bool empty() const { return size() == 0; }
-  bool contains(const Key& key) const {
-    const IValue k(key);
-    const guardfix::Gil gil;
-    return PyDict_Contains(object_.get(), k.python()) == 1;
-  }
-  Value at(const Key& key) const {
-    const IValue k(key);
-    const guardfix::Gil gil;
-    PyObject* value = PyDict_GetItemWithError(object_.get(), k.python());
-    TORCH_CHECK_INDEX(value != nullptr, "Argument passed to at() was not in the map.");
-    return IValue(guardfix::Object::borrow(value)).to<Value>();
-  }
-  void insert_or_assign(const Key& key, const Value& value) const {
-    const IValue k(key), v(value);
-    const guardfix::Gil gil;
-    if (PyDict_SetItem(object_.get(), k.python(), v.python()) < 0) guardfix::throw_python_error("insert_or_assign");
-  }
-  void insert(const Key& key, const Value& value) const {
-    if (!contains(key)) insert_or_assign(key, value);
-  }
-  std::vector<Entry> entries() const {
-    const guardfix::Gil gil;
-    std::vector<Entry> all;
-    PyObject *key = nullptr, *value = nullptr;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(object_.get(), &position, &key, &value) != 0)
-      all.emplace_back(IValue(guardfix::Object::borrow(key)).to<Key>(),
-                       IValue(guardfix::Object::borrow(value)).to<Value>());
-    return all;
-  }
-  auto begin() const {
-    now_ = entries();
-    return now_.begin();
-  }
-  auto end() const { return now_.end(); }
-  const guardfix::Object& object() const { return object_; }
-
- private:
-  guardfix::Object object_;
-  mutable std::vector<Entry> now_;  // what is being iterated over
-};
-
 
 namespace detail {
 /// The elements of a list, a tuple or a dictionary as printed, between brackets.
@@ -472,3 +419,11 @@ inline std::ostream& operator<<(std::ostream& out, const IValue& value) {
 namespace at {
 using c10::IValue;
 }  // namespace at
+
+namespace torch::jit {
+using c10::IValue;
+using Stack = std::vector<IValue>;
+}  // namespace torch::jit
+
+#include <ATen/core/Dict_inl.h>
+#include <ATen/core/List_inl.h>

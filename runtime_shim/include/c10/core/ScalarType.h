@@ -81,8 +81,10 @@ inline const char* python_name(ScalarType type) {
   switch (type) {
     AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_PYTHON)
     default:
-      TORCH_CHECK_NOT_IMPLEMENTED(false, "the shim has no tensors of this ScalarType: number ",
-                                  static_cast<int>(type));
+      TORCH_CHECK_NOT_IMPLEMENTED(false, "the shim has no tensors of type ",
+                                  type == ScalarType::BFloat16      ? "BFloat16"
+                                  : type == ScalarType::ComplexHalf ? "ComplexHalf"
+                                                                    : "Undefined");
   }
 }
 inline const char* printed_name(ScalarType type) {

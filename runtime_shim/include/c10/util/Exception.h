@@ -10,6 +10,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace c10 {
 
@@ -17,18 +18,40 @@ namespace c10 {
 /// has a backtrace there); `what_without_backtrace()` is the message alone.
 class Error : public std::exception {
  public:
-  explicit Error(std::string message) : message_(std::move(message)), what_(message_) {}
+  explicit Error(std::string message) : message_(std::move(message)) { tell(); }
   Error(SourceLocation place, std::string message)
       : message_(std::move(message)),
-        what_(str(message_, "\nException raised from ", place.function, " at ", place.file, ":", place.line,
-                  " (most recent call first):\n")) {}
+        place_(str("\nException raised from ", place.function, " at ", place.file, ":", place.line,
+                   " (most recent call first):\n")) {
+    tell();
+  }
 
+  /// The message without what was added to it.
   const std::string& msg() const { return message_; }
+  const std::vector<std::string>& context() const { return context_; }
+  /// Says where the error came up, for whoever catches it after a `throw;`.
+  void add_context(std::string context) {
+    context_.push_back(std::move(context));
+    tell();
+  }
   const char* what() const noexcept override { return what_.c_str(); }
-  virtual const char* what_without_backtrace() const noexcept { return message_.c_str(); }
+  virtual const char* what_without_backtrace() const noexcept { return told_.c_str(); }
 
  private:
+  void tell() {
+    told_ = message_;
+    if (context_.size() == 1) {
+      told_ += " (" + context_[0] + ")";
+    } else {
+      for (const std::string& line : context_) told_ += "\n  " + line;
+    }
+    what_ = told_ + place_;
+  }
+
   std::string message_;
+  std::string place_;
+  std::vector<std::string> context_;
+  std::string told_;
   std::string what_;
 };
 

@@ -181,6 +181,13 @@ class Dispatcher {
     return dispatcher;
   }
 
+  /// The op of this name, if it is defined.
+  std::optional<OperatorHandle> findSchema(const OperatorName& wanted) const {
+    const impl::OperatorEntry* found = find(wanted.qualified());
+    if (found != nullptr && found->defined) return OperatorHandle{found, wanted};
+    if (guardfix::is_builtin(wanted.name, wanted.overload_name)) return OperatorHandle{nullptr, wanted};
+    return std::nullopt;
+  }
   /// The op ns::name with this overload name; an error when there is none.
   OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const {
     const OperatorName wanted{name, overload_name};

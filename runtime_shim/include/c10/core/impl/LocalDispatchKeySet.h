@@ -24,7 +24,11 @@ inline LocalDispatchKeySet tls_local_dispatch_key_set() {
           read(excluded, DispatchKey::CPU) | default_excluded_set};
 }
 
-inline bool tls_is_dispatch_key_excluded(DispatchKey key) { return tls_local_dispatch_key_set().excluded_.has(key); }
+inline bool tls_is_dispatch_key_excluded(DispatchKey key) {
+  // Guards exclude Autograd as such: asked for the Autograd of one backend, PyTorch says no.
+  const bool is_autograd_of_backend = key >= DispatchKey::AutogradCPU && key <= DispatchKey::AutogradPrivateUse1;
+  return !is_autograd_of_backend && tls_local_dispatch_key_set().excluded_.has(key);
+}
 inline bool tls_is_dispatch_key_included(DispatchKey key) { return tls_local_dispatch_key_set().included_.has(key); }
 inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) {
   return tls_local_dispatch_key_set().excluded_.isSupersetOf(keys);

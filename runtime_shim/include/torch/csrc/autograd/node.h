@@ -12,6 +12,7 @@ namespace torch::autograd {
 using at::Tensor;
 using Variable = at::Tensor;
 using variable_list = std::vector<Variable>;
+using tensor_list = std::vector<at::Tensor>;
 
 struct Edge;
 

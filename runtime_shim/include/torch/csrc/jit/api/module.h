@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,15 @@ class Method {
   guardfix::Object module_;
   std::string name_;
 };
+
+/// An attribute that a module does not have. (No c10::Error, in PyTorch either.)
+struct ObjectAttributeError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Module;
+/// A name and a module.
+struct NameModule;
 
 class Module {
  public:
@@ -62,8 +72,23 @@ class Module {
   std::vector<at::Tensor> buffers() const { return tensors("buffers"); }
   std::vector<NameTensor> named_parameters() const { return named("parameters"); }
   std::vector<NameTensor> named_buffers() const { return named("buffers"); }
-  /// The attribute of this name; an error when there is none.
+  std::vector<Module> children() const;
+  std::vector<NameModule> named_children() const;
+  std::vector<Module> modules() const;
+  std::vector<NameModule> named_modules() const;
+  std::optional<Method> find_method(const std::string& name) const {
+    static const guardfix::Hook ask{"jit_has_method"};
+    if (!guardfix::truth_of(ask({object_, name}))) return std::nullopt;
+    return get_method(name);
+  }
+  /// With parameters and buffers of its own.
+  Module deepcopy() const { return copied(true); }
+  /// With the same parameters and buffers.
+  Module copy() const { return copied(false); }
+  Module clone(bool = false) const { return copied(false); }
+  /// The attribute of this name; an ObjectAttributeError when there is none.
   c10::IValue attr(const std::string& name) const {
+    if (!hasattr(name)) throw ObjectAttributeError("the module does not have a field with name '" + name + "'");
     static const guardfix::Hook read{"jit_attr"};
     return c10::IValue(read({object_, name}));
   }
@@ -74,6 +99,11 @@ class Module {
   const guardfix::Object& object() const { return object_; }
 
  private:
+  Module copied(bool deep) const {
+    static const guardfix::Hook hook{"jit_copy"};
+    return Module(hook({object_, deep}));
+  }
+  std::vector<NameModule> named_modules(const char* kind) const;
   void move(guardfix::Arg where) {
     static const guardfix::Hook hook{"jit_to"};
     hook({object_, where});
@@ -95,6 +125,33 @@ class Module {
   }
   guardfix::Object object_;
 };
+
+struct NameModule {
+  std::string name;
+  Module value;
+};
+
+inline std::vector<NameModule> Module::named_modules(const char* kind) const {
+  static const guardfix::Hook read{"jit_named"};
+  std::vector<NameModule> all;
+  for (const c10::IValue& pair : c10::IValue(read({object_, kind})).elements()) {
+    const auto name_and_value = pair.elements();
+    all.push_back({name_and_value.at(0).toStringRef(), Module(name_and_value.at(1).object())});
+  }
+  return all;
+}
+inline std::vector<NameModule> Module::named_children() const { return named_modules("children"); }
+inline std::vector<NameModule> Module::named_modules() const { return named_modules("modules"); }
+inline std::vector<Module> Module::children() const {
+  std::vector<Module> all;
+  for (NameModule& entry : named_children()) all.push_back(std::move(entry.value));
+  return all;
+}
+inline std::vector<Module> Module::modules() const {
+  std::vector<Module> all;
+  for (NameModule& entry : named_modules()) all.push_back(std::move(entry.value));
+  return all;
+}
 
 /// Reads a TorchScript archive.
 inline Module load(const std::string& path, std::optional<at::Device> device = std::nullopt) {
