@@ -92,6 +92,8 @@ _REFUSED: dict[str, tuple[str, type[Exception], str]] = {
 
 def _refusing(op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Exception], text: str) -> Any:
     positions = [i for i in op.tensor_positions if op.params[i] not in ("index", "mask", "condition")]
+    if op.params[1:2] == ("other",) and 1 not in positions:
+        positions.append(1)  # a number
 
     takes_floating = "f" not in kinds
 

@@ -492,6 +492,15 @@ unary("abs", np.abs, leak=1, refuses="abs", self=_abs_gradient)
 FUNCTIONS["absolute"] = FUNCTIONS["abs"]
 
 
+def _abs_in_place(self: Any) -> None:
+    if self.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    np.abs(self, out=self)
+
+
+OPS["abs"].inplace_kernel = _abs_in_place
+
+
 @op("conj", node="ConjBackward0", function=False, method=False, self=lambda grad: grad.conj())
 def _conj_physical(self: Any) -> Array:
     return np.conjugate(self)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from guardfix.runtime_shim import dtypes
 from guardfix.runtime_shim._tensor import Tensor, new_tensor
-from guardfix.runtime_shim.dispatch import composite, op
+from guardfix.runtime_shim.dispatch import composite, op, store
 from guardfix.runtime_shim.dtypes import Array, wrap_dim
 from guardfix.runtime_shim.kernels.elementwise import conj
-from guardfix.runtime_shim.operation import FUNCTIONS, OPS
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS, Op
 
 Dims = tuple[int, ...]
 
@@ -620,3 +621,21 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
     top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
     found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
     return found if keepdim else found.squeeze(axes)
+
+
+def _cumulative_in_place(op: Op) -> Callable[..., None]:
+    def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
+        if dtype is not None and dtype.numpy != self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
+                "should match"
+            )
+        if self.dtype.kind == "b":
+            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'")
+        store(self, np.asarray(op.kernel(self, dim, dtypes.of(self))))
+
+    return kernel
+
+
+for _name in ("cumsum", "cumprod"):
+    OPS[_name].inplace_kernel = _cumulative_in_place(OPS[_name])

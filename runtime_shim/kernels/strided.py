@@ -13,6 +13,7 @@ from guardfix.runtime_shim.dispatch import composite, op
 from guardfix.runtime_shim.dtypes import Array, sizes
 from guardfix.runtime_shim.kernels.views import strided
 from guardfix.runtime_shim.operation import OPS, Op
+from guardfix.runtime_shim.state import tls
 from guardfix.runtime_shim.view_dispatch import make_view
 
 
@@ -77,7 +78,12 @@ def as_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], storage
 def as_strided_backward(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:
     """Gradient of the base of a strided window: what several elements share is added up."""
     found: Tensor = _as_strided_backward(grad, base, window)
-    return found
+    # PyTorch adds up in a tensor as great as the storage, and returns a window onto it.
+    if tls.state.grad_mode:
+        return found
+    if found._version_counter is not None:
+        found._version_counter[0] += 1
+    return found.as_strided(found._array.shape, found.stride())
 
 
 def _as_strided_again(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:

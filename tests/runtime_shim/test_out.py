@@ -168,3 +168,69 @@ def test_a_number_that_does_not_fit(torch: Torch, call: Call, kind: str) -> None
 )
 def test_nodes_of_overloads(torch: Torch, call: Callable[[Any, Torch], Any], name: str) -> None:
     assert type(call(torch.ones(2, requires_grad=True), torch).grad_fn).__name__ == name
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        pytest.param(
+            lambda torch: torch.ones(2, dtype=torch.complex64).abs_(),
+            RuntimeError,
+            "In-place abs is not supported for complex tensors.",
+            id="abs_ of complex numbers",
+        ),
+        pytest.param(
+            lambda torch: torch.ones(2).bool().cumsum_(0),
+            NotImplementedError,
+            "\"cumsum_out_cpu\" not implemented for 'Bool'",
+            id="cumsum_ of bools",
+        ),
+        pytest.param(
+            lambda torch: torch.ones(2).cumprod_(0, dtype=torch.float64),
+            RuntimeError,
+            "Bad in-place call: input tensor dtype float and output tensor dtype double should match",
+            id="cumprod_ in another dtype",
+        ),
+        pytest.param(
+            lambda torch: torch.ones(2).bool().remainder_(2),
+            RuntimeError,
+            "result type Long can't be cast to the desired output type Bool",
+            id="remainder_ of bools by an integer",
+        ),
+        pytest.param(
+            lambda torch: torch.ones(2).bool().clamp_(0, 1),
+            RuntimeError,
+            "result type Long can't be cast to the desired output type bool",
+            id="clamp_ of bools",
+        ),
+    ],
+)
+def test_in_place_results_that_do_not_fit(torch: Torch, call: Call, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match="^" + re.escape(message)):
+        call(torch)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda torch: torch.ones(0).amax(), RuntimeError, "amax(): Expected reduction dim to be specified"),
+        (lambda torch: torch.ones(2, 0).max(1), IndexError, "max(): Expected reduction dim 1 to have non-zero size."),
+        (lambda torch: torch.ones(0).argmin(), IndexError, "argmin(): Expected reduction dim to be specified"),
+        (
+            lambda torch: torch.ones(0)[torch.tensor([0])],
+            IndexError,
+            "index is out of bounds for dimension with size 0",
+        ),
+        (lambda torch: torch.ones(3).triu(), RuntimeError, "triu: input tensor must have at least 2 dimensions"),
+        (lambda torch: torch.ones(3).unflatten(0, (2, -1)), RuntimeError, "unflatten: Provided sizes [2, -1] don't"),
+        (lambda torch: torch.ones(()).roll(1, 0), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
+    ],
+)
+def test_nothing_to_reduce_or_to_index(torch: Torch, call: Call, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match="^" + re.escape(message)):
+        call(torch)
+
+
+@pytest.mark.parametrize("call", ["softmax", "log_softmax", "logsumexp", "flip"])
+def test_nothing_is_enough_for(torch: Torch, call: str) -> None:
+    assert getattr(torch.ones(2, 0), call)(0).numel() == 0
