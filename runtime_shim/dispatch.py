@@ -208,7 +208,7 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
             continue
         elif not isinstance(value, _NUMBERS) or i in op.only_tensors:
             _not_a_tensor(op, args, i)
-        elif op.wraps and tls.state.wrap_scalars:
+        elif op.wraps and tls.state.wrap_scalars and not tls.state.inference_mode:
             keys |= NORMAL_KEYS
     if not found:
         _not_a_tensor(op, args)
@@ -572,5 +572,5 @@ def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
     if root.dtype == t._array.dtype:
         flat = root.reshape(-1)[: offset + count]
         grown[: flat.size] = flat
-    t._storage[1] = grown
+    t._storage = [t._storage[0], grown]  # aliases stay with the memory that they have
     t._array = grown[offset:].reshape(shape)

@@ -385,11 +385,12 @@ def arange(
     written = target if out is None else out._array.dtype
     if written.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
+    shape = out._array.shape if out is not None and out._array.size == count else (count,)
     if target.kind in "iu" and not floating:
         found = np.arange(start, end, step).astype(target)
     else:
         found = (start + np.arange(count) * step).astype(target)
-    return finish(found, requires_grad, out)
+    return finish(found.reshape(shape), requires_grad, out)
 
 
 @composite("linspace", method=False)

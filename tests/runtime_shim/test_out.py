@@ -234,3 +234,23 @@ def test_nothing_to_reduce_or_to_index(torch: Torch, call: Call, kind: type[Exce
 @pytest.mark.parametrize("call", ["softmax", "log_softmax", "logsumexp", "flip"])
 def test_nothing_is_enough_for(torch: Torch, call: str) -> None:
     assert getattr(torch.ones(2, 0), call)(0).numel() == 0
+
+
+def test_arange_keeps_a_shape_of_as_many_elements(torch: Torch) -> None:
+    assert torch.arange(4, out=torch.zeros(2, 2)).tolist() == [[0.0, 1.0], [2.0, 3.0]]
+
+
+def test_aliases_survive_a_storage_that_grows(torch: Torch) -> None:
+    base = torch.zeros(2)
+    alias = base[1:]
+    base.resize_(64)
+    assert alias.storage_offset() == 1
+    assert alias.clone().tolist() == [0.0]
+
+
+def test_a_number_brings_no_keys_in_inference_mode(torch: Torch) -> None:
+    t = torch.zeros(2)
+    with torch.inference_mode():
+        t.data = torch.ones(2)
+        t.mul_(2)
+    assert (t.is_inference(), t._version) == (True, 0)
