@@ -182,7 +182,15 @@ def judge_alone(
     if uncovered is not None:
         silent += _uncovered(run, uncovered, places)
     if not silent:
-        return Judgement(Verdict.SAME, f"{reason}; run as it is, nothing in it was silently wrong")
+        ended = run.first("ended") or {}
+        error = short(ended.get("message") or "")
+        end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
+        way_out = next((refusal.advice for refusal in REFUSALS if error and refusal.text in ended["message"]), "")
+        return Judgement(
+            Verdict.SAME,
+            f"{reason}; run as it is, nothing in it was silently wrong{end}{': ' + error if error else ''}",
+            way_out,
+        )
     what = silent[0].message.removeprefix(_WAS_WRONG)
     return Judgement(
         Verdict.SAME,

@@ -113,6 +113,26 @@ def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
     assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
 
 
+def test_how_a_program_ends_that_stays_as_it_is(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        """\
+import torch
+
+with torch.inference_mode():
+    total = torch.zeros(2)
+total.add_(1)
+"""
+    )
+    status, [entry] = verified(str(program))
+    assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 1)
+    assert entry["reason"].endswith(
+        "; run as it is, nothing in it was silently wrong, and it ended with exit status 1: "
+        "Inplace update to inference tensor outside InferenceMode is not allowed"
+    )
+    assert entry["advice"].startswith("clone it before changing it")
+
+
 def test_each_finding_without_a_fix_is_told(tmp_path: Path) -> None:
     """The reason has the first, a line each has the others; the guards are still there, and hide what they hid."""
     program = tmp_path / "program.cpp"
