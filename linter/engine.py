@@ -236,7 +236,7 @@ def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[lis
 def _rows(finding: Finding, facts: Facts) -> range:
     """The rows on which a comment silences a finding: all those of its declaration."""
     span, use = finding.span, finding.use
-    if use is not None and use.span.holds(span) and not any(use.span.holds(f.span) for f in facts.functions):
+    if use is not None and use.span.holds(span) and not facts.has_function_in(use.span):
         # A statement that holds a function's body says too many other things.
         span = use.span
     return range(facts.row(span.start), facts.row(max(span.start, span.end - 1)) + 1)

@@ -321,6 +321,12 @@ class Facts:
             function = self.functions[function].parent
         return tuple(chain)
 
+    def has_function_in(self, span: Span) -> bool:
+        """Whether a function stands inside the span."""
+        from .places import places_of
+
+        return next(places_of(self).functions.within(span), None) is not None
+
     def row(self, offset: int) -> int:
         """The row of a byte offset, from 1."""
         from bisect import bisect_right

@@ -37,6 +37,16 @@ def test_cells(text: str, width: int) -> None:
     [
         pytest.param("a ", "G", " g;", None, "a G g;", "  ^", id="plain"),
         pytest.param("\t", "G", ";", None, "    G;", "    ^", id="a tab before"),
+        pytest.param(
+            "b" * 10**6,
+            "G",
+            "a" * 10**6,
+            None,
+            "…" + "b" * 497 + "G…",
+            " " * 498 + "^",
+            id="a line of megabytes in a pipe",
+        ),
+        pytest.param("", "G", "a" * 10**6, None, "G" + "a" * 498 + "…", "^", id="the beginning of such a line"),
         pytest.param("a", "G\tx", ";", None, "aG    x;", " ^^^^^^", id="a tab in it"),
         pytest.param("/* 解決 */ ", "G", ";", None, "/* 解決 */ G;", "           ^", id="CJK before"),
         pytest.param("/*🙂*/", "G", ";", None, "/*🙂*/G;", "      ^", id="an emoji before"),
