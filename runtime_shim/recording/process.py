@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
+import random
 import resource
 import runpy
 import signal
@@ -98,6 +100,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
 
         backend = RecordingBackend(legacy_since19=specification.legacy_since19)
         backends.use(backend)
+        seed(backend.torch)
         with backend.recording(writer):
             limit(specification)
             writer.is_ready()
@@ -120,11 +123,22 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     from ..native.python_module import bound_to
     from .recorder import Recorder, watching
 
+    seed(importlib.import_module(SHIM))
     recorder = Recorder(writer, specification.source)
     with bound_to(SHIM), watching(recorder), _as_script(specification):
         limit(specification)
         writer.is_ready()
         return execute(specification, writer)
+
+
+def seed(torch: Any) -> None:
+    """The same random numbers in each run, for a program that does not ask for its own: a network that nobody seeded
+    starts from the same weights before and after."""
+    random.seed(0)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)
+    torch.manual_seed(0)
 
 
 def failed(writer: Writer, error: Exception) -> int:

@@ -31,7 +31,7 @@ from ..native.toolchain import find
 from ..native.workplace import workplace
 from . import events
 from .events import SHOWN_ELEMENTS, Writer, plain
-from .process import Specification, as_script, execute, failed, limit
+from .process import Specification, as_script, execute, failed, limit, seed
 
 TORCH_ADDRESS_SPACE = 8 << 30
 """What a process with libtorch reserves by itself, generously."""
@@ -186,6 +186,7 @@ def run_python(specification: Specification, writer: Writer) -> int:
     except (ProgramError, ImportError) as error:
         return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))
     torch.set_num_threads(1)
+    seed(torch)
     torch.utils.deterministic.fill_uninitialized_memory = True
     if specification.uncovered:
         torch._C._AutoDispatchBelowADInplaceOrView = torch._C._AutoDispatchBelowAutograd

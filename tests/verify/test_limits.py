@@ -107,6 +107,18 @@ def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words
     assert words in entry["reason"]
 
 
+def test_random_numbers_that_nobody_seeded_are_the_same_in_each_run(tmp_path: Path) -> None:
+    text = (
+        "import random\nimport numpy\nimport torch\nmodel = torch.nn.Linear(3, 2)\nwith torch.no_grad():\n"
+        "    print(model(torch.randn(1, 3)), random.random(), numpy.random.rand())\n"
+    )
+    _, entry = against(tmp_path, text, text.replace("no_grad", "inference_mode"))
+    assert entry["verdict"] == "same", entry
+    cpp = "#include <torch/torch.h>\n#include <iostream>\nint main() { std::cout << torch::rand({3}); }\n"
+    _, entry = against(tmp_path, cpp, cpp, suffix=".cpp")
+    assert entry["verdict"] == "same", entry
+
+
 def test_a_program_that_prints_for_ever(tmp_path: Path) -> None:
     _, entry = against(tmp_path, IMPORT + "while True: print('x' * 100000)\n", FINE, "--timeout", "20")
     assert entry["verdict"] == "unsupported"
