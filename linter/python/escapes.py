@@ -8,7 +8,8 @@ normal tensor. What is not certain is left out. Reference: https://pytorch.org/d
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -56,6 +57,8 @@ class Statements:
     def __init__(self) -> None:
         self._names: dict[ast.stmt, frozenset[str]] = {}
         self._passed_over: dict[ast.With, bool] = {}
+        self._assigned_in: dict[ast.With, frozenset[str]] = {}
+        self._ends: dict[int, list[int]] = {}
 
     def names(self, node: ast.stmt) -> frozenset[str]:
         names = self._names.get(node)
@@ -64,6 +67,15 @@ class Statements:
             names = frozenset({*(child.id for child in found if isinstance(child, ast.Name)), *_bound_by(node)})
             self._names[node] = names
         return names
+
+    def end_of(self, body: Sequence[ast.stmt], start: int) -> int:
+        """Index of the first statement of `body` from `start` on that leaves it; past the last when none does."""
+        ends = self._ends.get(id(body))
+        if ends is None:
+            ends = [index for index, node in enumerate(body) if isinstance(node, _ENDS)]
+            self._ends[id(body)] = ends
+        position = bisect_left(ends, start)
+        return ends[position] if position < len(ends) else len(body)
 
     def is_passed_over(self, node: ast.With, resolve: Resolve) -> bool:
         """Whether the block is under inference mode again, or one that a test expects to fail."""
@@ -77,6 +89,14 @@ class Statements:
             self._passed_over[node] = passed
         return passed
 
+    def assigned_in(self, node: ast.With) -> frozenset[str]:
+        """Names that statements of the block give a value."""
+        names = self._assigned_in.get(node)
+        if names is None:
+            names = frozenset(name for inner in statements(node.body) for name in _assigned(inner))
+            self._assigned_in[node] = names
+        return names
+
 
 def find_escapes(
     block: ast.With, levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements
@@ -88,10 +108,10 @@ def find_escapes(
     if isinstance(block.body[-1], _ENDS):
         return []
     made = _made_in(block.body, resolve)
-    return _follow(made, _trail(levels), resolve, known) if made else []
+    return _follow(made, _trail(levels, known), resolve, known) if made else []
 
 
-def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]]) -> Trail:
+def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]], known: Statements) -> Trail:
     followed: list[ast.stmt] = []
     doubtful: set[ast.stmt] = set()
     conditional = False
@@ -101,9 +121,9 @@ def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]]) -> Trail:
         for node in islice(statements(rest), _FARTHEST) if conditional else ():
             if isinstance(node, (ast.If, ast.Match)):
                 doubtful.update(inner for inner in statements([node]) if inner is not node)
-        end = next((number for number, node in enumerate(rest) if isinstance(node, _ENDS)), None)
-        followed += rest if end is None else rest[: end + 1]
-        if end is not None:
+        end = known.end_of(body, index + 1) - index
+        followed += rest[:end]
+        if end <= len(rest):
             break
     return Trail(followed, frozenset(doubtful))
 
@@ -167,8 +187,6 @@ def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: State
     found: list[Found] = []
     derived: dict[str, list[Found]] = {}
     for node in _in_normal_mode(trail.statements, made, derived, resolve, known):
-        if not made:
-            break
         if node in trail.doubtful:
             for name in _assigned(node):
                 made.pop(name, None)
@@ -204,22 +222,30 @@ def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: State
 
 
 def _in_normal_mode(
-    after: Sequence[ast.stmt], made: Iterable[str], derived: Iterable[str], resolve: Resolve, known: Statements
+    after: Sequence[ast.stmt],
+    made: dict[str, _Made],
+    derived: dict[str, list[Found]],
+    resolve: Resolve,
+    known: Statements,
 ) -> Iterator[ast.stmt]:
-    """The statements in order that name what is followed.
+    """The statements in order that name what is followed, as long as anything is.
 
-    Not those under inference mode again, nor those that a test expects to fail.
+    Not those under inference mode again, nor those that a test expects to fail; what these give a value is forgotten.
     """
     skipped: set[ast.stmt] = set()
     for node in islice(statements(after), _FARTHEST):
+        if not made and not derived:
+            return
         if node in skipped:
             continue
-        if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
-            # What is bound there is bound anew all the same.
-            skipped.update(statements(node.body))
         names = known.names(node)
         if not (names.isdisjoint(made) and names.isdisjoint(derived)):
             yield node
+        if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
+            skipped.update(statements(node.body))
+            for name in known.assigned_in(node):
+                made.pop(name, None)
+                derived.pop(name, None)
 
 
 def _header(node: ast.stmt) -> list[ast.expr]:

@@ -41,6 +41,8 @@ class Scope:
             parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
         )
         self._bound: dict[str, list[Binding]] | None = None
+        self.meanings: dict[tuple[str, int], str | None] = {}
+        """What names of this scope came to: (name, how far assignments were followed) -> dotted name."""
         self.stars: list[str] = []
 
     @property
@@ -185,7 +187,9 @@ def resolve_name(name: str, scope: Scope, depth: int = _DEPTH) -> str | None:
     while found is not None:
         # A class's names are not seen by the functions in it.
         if name in found.bound and (found is scope or not isinstance(found.node, ast.ClassDef)):
-            return _agreed(name, found, depth)
+            if (name, depth) not in found.meanings:
+                found.meanings[name, depth] = _agreed(name, found, depth)
+            return found.meanings[name, depth]
         if found.parent is None:
             return _unbound(name, found)
         found = found.parent
