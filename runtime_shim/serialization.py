@@ -10,6 +10,7 @@ import numpy as np
 from guardfix.runtime_shim import dtypes, errors
 from guardfix.runtime_shim._tensor import address, meta_of, new_tensor, requires_grad
 from guardfix.runtime_shim.kernels import Tensor
+from guardfix.runtime_shim.state import ADINPLACEORVIEW, tls
 
 
 def _copied(t: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -50,7 +51,7 @@ def rebuild(storage: list[Any], window: Window, flag: bool, kind: str, attribute
         found = np.ndarray(shape, root.dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, root.dtype)
     made = new_tensor(found)
     made._storage = storage
-    if made._version_counter is not None:
+    if made._version_counter is not None and not tls.state.excluded & ADINPLACEORVIEW:
         made._version_counter[0] += 1
     cls = _class(kind)
     if cls is not Tensor:

@@ -148,3 +148,10 @@ def test_reading_an_inference_tensor(torch: Torch) -> None:
     assert tensor.tolist() == [1.5]
     assert tensor.numpy().tolist() == [1.5]
     assert repr(tensor) == "tensor([1.5000])"
+
+
+def test_a_copy_below_the_counting_layer_is_not_counted(torch: Torch) -> None:
+    t = torch.ones(2)
+    assert copy.deepcopy(t)._version == 1
+    with torch._C._AutoDispatchBelowADInplaceOrView():
+        assert copy.deepcopy(t)._version == 0
