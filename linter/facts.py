@@ -175,6 +175,8 @@ class Class(NamedTuple):
     members: tuple[Member, ...] = ()
     has_methods: bool = False
     """It has a member function other than constructors and the destructor."""
+    has_constructors: bool = False
+    """It declares a constructor that is neither deleted nor the default: what its members are given may stand there."""
 
 
 class Call(NamedTuple):

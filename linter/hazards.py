@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .declared import declared_type
 from .facts import Assignment, Call, Facts, Function, GuardUse, Span
 from .places import places_of
 from .project import Project
@@ -361,7 +362,7 @@ _TENSOR = re.compile(r"(?:const )?(?:\w*::)*(?:Tensor|Variable)[&*]*")
 
 def _holds_a_tensor(made: Assignment, hazard: Hazard, facts: Facts) -> bool:
     """Whether the variable is one tensor, and not the list, the number or the image that another `forward` gives."""
-    type_ = _type_of(made.target, made, facts)
+    type_ = declared_type(made.target, made.function, made.span.start, facts)
     if type_ and not re.search(r"\bauto\b", type_):
         return _TENSOR.fullmatch(type_) is not None
     if _MAKES.match(made.value):
@@ -390,24 +391,6 @@ def _is_of_the_tensor_itself(hazard: Hazard, facts: Facts) -> bool:
             rest = call.receiver.lstrip("(*").removeprefix(hazard.variable)
             return call.name not in _ALLOWED and _OF_A_VIEW.fullmatch(rest.lstrip(")")) is not None
     return True
-
-
-def _type_of(name: str, made: Assignment, facts: Facts) -> str:
-    """The declared type of a local variable, a parameter or a member of the class; empty when it is not in sight."""
-    for function in facts.enclosing(made.function):
-        local = [a for a in places_of(facts).assignments.within(function.body) if a.declares and a.target == name]
-        if local:
-            return next((a.type for a in reversed(local) if a.span.start < made.span.start), local[0].type)
-        for parameter in function.parameters:
-            if parameter.name == name:
-                return parameter.type
-        owner = function.declared_as.rpartition("::")[0].rpartition("::")[2]
-        for index, class_ in enumerate(facts.classes):
-            if index == function.class_ or (owner and class_.name == owner):
-                for member in class_.members:
-                    if member.name == name:
-                        return member.type
-    return ""
 
 
 def _gives_tensor(value: str, opening: int) -> bool:

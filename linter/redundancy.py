@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from . import guards
 from .facts import Facts, Form, GuardUse, Span
 from .places import places_of
 from .scopes import inference_mode_at, is_run_in_place
@@ -36,6 +39,8 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
         other for other in places_of(facts).others.within(use.scope) if _switches_grad_on(other) and other.form in forms
     ]
     if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
+        return []
+    if use.form is not Form.MEMBER and _may_switch_grad_on(use, facts):
         return []
     if any(call.name == "set_enabled" for call in places_of(facts).calls.within(use.scope)):
         return []
@@ -77,6 +82,27 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
         ):
             return other
     return None
+
+
+_SWITCHES = re.compile(r"(?i)grad|train")
+
+
+def _may_switch_grad_on(use: GuardUse, facts: Facts) -> bool:
+    """Whether the scope holds an optional `AutoGradMode`, or an object that may be one: `EnableGrad on;`."""
+    here = places_of(facts)
+    for other in here.others.within(use.scope):
+        if other.form in (Form.OPTIONAL, Form.HEAP, Form.STATIC) and other.guard in ("AutoGradMode", "InferenceMode"):
+            return True
+    for given in here.assignments.within(use.scope):
+        name = given.type.rsplit("::", 1)[-1]
+        if given.declares and _SWITCHES.search(name) and name not in guards.CPP and _is_built(given.value):
+            return True
+    return False
+
+
+def _is_built(value: str) -> bool:
+    """`T name;`, `T name(…);`, `T name{…};`."""
+    return not value or value.startswith(("(", "{"))
 
 
 def _is_beside(other: GuardUse, use: GuardUse) -> bool:

@@ -10,6 +10,8 @@ from .facts import Call, Facts, Form, GuardUse, Span
 from .places import places_of
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
+# What the test frameworks for C++ call their macros; each reads as a function of that name.
+_TEST = re.compile(r"(?:[A-Z]+_)*(?:TEST|BENCHMARK|TEST_CASE|TEST_CASE_METHOD)(?:_[A-Z]+)*")
 _CHECKED = re.compile(r"THROW|throws|_DEATH|raises", re.IGNORECASE)
 
 
@@ -56,4 +58,12 @@ def is_expected_to_throw(call: Call, facts: Facts) -> bool:
     """Whether the call stands inside a test macro or a function that expects an error: `EXPECT_THROW(x.add_(1), …)`."""
     return any(
         outer.span.holds(call.span) and outer is not call and _CHECKED.search(outer.callee) for outer in facts.calls
+    )
+
+
+def is_in_test(function: int | None, facts: Facts) -> bool:
+    """Whether a place stands in a test of googletest, Catch2 and the like, or in a function of Google Benchmark."""
+    return any(
+        _TEST.fullmatch(outer.name) or any("benchmark::State" in parameter.type for parameter in outer.parameters)
+        for outer in facts.enclosing(function)
     )

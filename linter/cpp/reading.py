@@ -163,10 +163,11 @@ class Reading:
                 continue  # only named: `struct Net* net;`
             written = self.written(name) if name is not None else ""
             bases = next((child for child in node.children if child.type == "base_class_clause"), None)
+            plain = re.sub(r"<.*", "", written)
             members, methods = self._members(body, written) if body is not None else ((), False)
             self.classes.append(
                 Class(
-                    re.sub(r"<.*", "", written),
+                    plain,
                     "::".join(filter(None, [self.namespace(node), written])),
                     self.span(node),
                     tuple(
@@ -176,6 +177,7 @@ class Reading:
                     ),
                     members,
                     methods,
+                    body is not None and any(_builds(child, plain) for child in body.named_children),
                 )
             )
 
@@ -457,6 +459,19 @@ def _function_declarator(node: Node) -> Node | None:
             inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
         declarator = inner
     return declarator
+
+
+def _builds(member: Node, class_name: str) -> bool:
+    """Whether a member of a class is a constructor with a body of its own, wherever that stands."""
+    if member.type == "template_declaration":
+        return any(_builds(child, class_name) for child in member.named_children)
+    if member.type not in ("declaration", "function_definition"):
+        return False
+    if any(child.type in ("delete_method_clause", "default_method_clause") for child in member.children):
+        return False
+    declarator = _function_declarator(member)
+    name = declarator.child_by_field_name("declarator") if declarator is not None else None
+    return name is not None and (name.text or b"").decode("utf-8", "replace") == class_name
 
 
 def _unqualified(written: str) -> str:

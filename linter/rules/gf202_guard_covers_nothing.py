@@ -25,11 +25,11 @@ Use instead: the guard at the top of every function that runs the model:
 Fix: none. Where the guard belongs is in another function.
 
 Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; macro
-bodies; members; benchmarks of a guard (functions of a `benchmark::State`); `at::AutoNonVariableTypeMode`, for which
-GF101 says `remove`.
+bodies; members; tests and benchmarks, which look at what a guard leaves behind or what it costs;
+`at::AutoNonVariableTypeMode`, for which GF101 says `remove`.
 
-When not to use it: tests that only look at what a guard leaves behind; a block in which a macro does the work and
-looks like a constant log line.
+When not to use it: tests in functions that no test framework names; a block in which a macro does the work and looks
+like a constant log line.
 
 Seen in public code: 8 of 10 guards that were the last statement of a constructor, a load or a set-up function were
 meant for the calls that come later.
@@ -48,6 +48,7 @@ from ..ownership import is_gradient_guard
 from ..prefilter import CURRENT_NEEDLES
 from ..project import Project
 from ..rule import Rule
+from ..scopes import is_in_test
 
 RULE = Rule("GF202", "guard-covers-nothing", needles=CURRENT_NEEDLES)
 
@@ -58,7 +59,7 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         return
     if use.function is None or use.macro is not None or use.under_error or use.guard == guards.LEGACY:
         return
-    if not is_gradient_guard(use, facts, project) or _is_measured(use, facts):
+    if not is_gradient_guard(use, facts, project) or is_in_test(use.function, facts):
         return
     function = facts.functions[use.function]
     where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
@@ -68,13 +69,4 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         f"{use.guard} covers nothing: it ends with {where}, and nothing runs between; "
         "declare it where the model is run",
         use=use,
-    )
-
-
-def _is_measured(use: GuardUse, facts: Facts) -> bool:
-    """Whether the guard stands in a function of Google Benchmark, which times what the guard itself costs."""
-    return any(
-        "benchmark::State" in parameter.type
-        for function in facts.enclosing(use.function)
-        for parameter in function.parameters
     )

@@ -20,7 +20,8 @@ Fix: unsafe. The brackets are dropped, or the guard is given a name of its own: 
 `AutoGradMode` has no fix, as it needs a value that the statement does not have.
 
 Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose;
-`guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends too.
+a function that is called below its declaration; `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends
+too.
 
 When not to use it: there is no such place in a function body; a function that returns a guard is declared in a
 header.
@@ -38,6 +39,7 @@ from .. import guards
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Edit, Finding
 from ..ownership import is_gradient_guard
+from ..places import places_of
 from ..prefilter import CURRENT_NEEDLES
 from ..project import Project
 from ..rule import Rule
@@ -52,7 +54,7 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     argument = use.argument
     if argument is None or not is_gradient_guard(use, facts, project):
         return
-    if use.form is Form.VEXING_PARSE:
+    if use.form is Form.VEXING_PARSE and not _is_called(use, facts):
         needs_a_value = guards.CPP[use.guard].takes is guards.Takes.BOOL
         yield RULE.at(
             facts,
@@ -70,3 +72,9 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
             f"this declares a guard named `{name}`, which is always on; the flag `{name}` is not read",
             use=use,
         )
+
+
+def _is_called(use: GuardUse, facts: Facts) -> bool:
+    """`torch::NoGradGuard quiet(); auto guard = quiet();`: a function, and meant to be one."""
+    calls = places_of(facts).calls.within(use.live)
+    return any(call.name == use.variable and not call.receiver for call in calls)

@@ -20,7 +20,7 @@ Use instead: a local guard; `std::optional<c10::InferenceMode>` where it depends
 Fix: none.
 
 Not flagged: a local smart pointer; a pointer that is returned, cast to a handle, passed on, or deleted, as the push and
-pop functions of a C interface do; a member that is reset somewhere in the file.
+pop functions of a C interface do; an element of a table of handles; a member that is reset somewhere in the file.
 
 Level: info where the pointer outlives the function, as what releases it may stand in another file.
 
@@ -63,7 +63,7 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         if holder.raw and not _is_used(holder, use, facts):
             message = f"{use.guard} on the heap is never destroyed: `{holder.name}` is not used again"
             yield RULE.at(facts, use.span, message, use=use)
-    elif not _is_local(holder, use, facts) and not _is_released(holder, facts):
+    elif "[" not in holder.name and not _is_local(holder, use, facts) and not _is_released(holder, facts):
         message = f"{use.guard} is kept in `{holder.name}` and never released in this file: its life has no scope"
         yield RULE.at(facts, use.span, message, use=use, severity=Severity.INFO)
 

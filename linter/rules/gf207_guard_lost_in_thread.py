@@ -23,8 +23,8 @@ Fix: unsafe. The guard is repeated at the top of the lambda.
 
 Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which carry the state over; a lambda with any guard,
 `at::ThreadLocalStateGuard`, `set_enabled` or an object that may hold a guard in it; `std::launch::deferred`, which runs
-where the result is asked for; guards with a run-time flag; work in a function that is called by name, whose own guards
-are not in sight.
+where the result is asked for; guards with a run-time flag; tensors that are only made of data; work in a function that
+is called by name, whose own guards are not in sight.
 
 When not to use it: code whose thread pool carries the state over by itself (`at::ThreadLocalState`), or whose
 functions all have guards of their own in other files.
@@ -214,6 +214,8 @@ def _sets_its_mode(function: Function, facts: Facts) -> bool:
         for call in calls
     ):
         return True
+    if any(given.declares and _BY_FUNCTION.match(given.value) for given in places.assignments.within(function.body)):
+        return True
     mentioned = " ".join(
         [
             *(" ".join((call.callee, call.receiver, *call.arguments)) for call in calls),
@@ -235,6 +237,8 @@ def _without(mentioned: str, given: Assignment) -> str:
     return mentioned.replace(f"{given.target} {given.value}", "", 1) if given.value else mentioned
 
 
+# `auto scope = inference_scope();`
+_BY_FUNCTION = re.compile(r"(?:\w+::)*\w*(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)\w*\(")
 _SETTERS = frozenset({"set_enabled", "set_grad_enabled", "setThreadLocalState"})
 _MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
 # Objects that are held for their destructor and are no guard of a mode.
@@ -245,10 +249,29 @@ def _first_work(index: int, facts: Facts) -> Call | None:
     """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
     guarded = {facts.functions[use.function].name for use in facts.guard_uses if use.function is not None}
     for call in places_of(facts).calls.within(facts.functions[index].body):
-        if computes_tensors(call) and call.name not in guarded and _is_inside(call.function, index, facts):
+        if not computes_tensors(call) or call.name in guarded or _MAKES_DATA.search(call.callee):
+            continue
+        if _is_run_by(index, call.function, guarded, facts):
             return call
     return None
 
 
-def _is_inside(inner: int | None, index: int, facts: Facts) -> bool:
-    return any(facts.functions[index] is function for function in facts.enclosing(inner))
+# What makes tensors of data or asks about them records nothing, under a guard or without one.
+_MAKES_DATA = re.compile(
+    r"^(?:::)?(?:torch|at)::(?:(?:empty|zeros|ones|full|rand|randn|randint)(?:_like)?|tensor|from_blob|from_file|arange"
+    r"|linspace|logspace|eye|randperm|scalar_tensor|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel)$"
+)
+
+
+def _is_run_by(index: int, inner: int | None, guarded: set[str], facts: Facts) -> bool:
+    """Whether `inner` is the lambda or stands in it, and is not handed to a function that has a guard.
+
+    `pool.submit([&] { return without_gradients([&] { return model->forward(x); }); })`
+    """
+    while inner is not None and inner != index:
+        function = facts.functions[inner]
+        taker = re.sub(r"<.*", "", function.passed_to).rsplit("::", 1)[-1]
+        if taker and (taker in guarded or _BY_FUNCTION.match(taker + "(")):
+            return False
+        inner = function.parent
+    return inner == index

@@ -125,7 +125,17 @@ def _loaded_into(load: Call, facts: Facts) -> set[str]:
 def _late_run(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
     if not below or not any(call.name in _READS for call in below) or not all(map(_only_reads, below)):
         return None
-    return next(_above(use, facts, is_run), None)
+    read = " ".join(text for call in below for text in (call.callee, *call.arguments))
+    return next((call for call in _above(use, facts, is_run) if _gives(call, facts) & set(_WORD.findall(read))), None)
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def _gives(run: Call, facts: Facts) -> set[str]:
+    """The names that a run gives a value, `auto [mean, variance] = net->forward(x)` included."""
+    held = (a for a in facts.assignments if a.span.holds(run.span) and a.function == run.function)
+    return {word for a in held for word in _WORD.findall(a.target)}
 
 
 def _only_reads(call: Call) -> bool:

@@ -52,14 +52,12 @@ from ..ownership import is_gradient_guard
 from ..places import places_of
 from ..project import Project
 from ..rule import Rule
+from ..scopes import is_in_test
 
 RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
 
 _GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
 _REGISTERS = re.compile(r"(?:^|\.|->|::)(?:impl|def|op|kernel|fallback|TORCH_FN|CppFunction|catchAllKernel)$")
-
-# What the test frameworks for C++ call their macros; each reads as a function of that name.
-_TEST = re.compile(r"(?:[A-Z]+_)*(?:TEST|BENCHMARK|TEST_CASE|TEST_CASE_METHOD)(?:_[A-Z]+)*")
 
 
 @RULE.asks
@@ -101,7 +99,7 @@ def _is_candidate(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None:
     """The decision for inference, when nothing at all speaks for a kernel."""
-    if any(_TEST.fullmatch(function.name) for function in facts.enclosing(use.function)):
+    if is_in_test(use.function, facts):
         return None
     program = _program(use, facts)
     if program is None and not _works_with_a_model(use, facts):

@@ -19,9 +19,10 @@ Use instead:
 
 Fix: safe. The statement is removed; a comment behind it stays.
 
-Not flagged: an `InferenceMode` with a run-time flag or `false`; a guard above the `InferenceMode` with anything
-between them that it covers; a guard inside `AutoGradMode(true)` or `InferenceMode(false)`; the other branch of an
-`#if`; a guard whose name is used; lambdas, which may run elsewhere.
+Not flagged: an `InferenceMode` with a run-time flag or `false`; a struct of guards with a constructor, which may give
+it a flag; a scope with an object in it that may switch grad mode on (`EnableGrad on;`); a guard above the
+`InferenceMode` with anything between them that it covers; a guard inside `AutoGradMode(true)` or
+`InferenceMode(false)`; the other branch of an `#if`; a guard whose name is used; lambdas, which may run elsewhere.
 
 Level: info. The program does the same with and without it.
 
@@ -38,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
-from ..facts import Facts, Form, GuardUse
+from ..facts import Class, Facts, Form, GuardUse
 from ..findings import Applicability, Finding, Severity
 from ..ownership import is_gradient_guard
 from ..project import Project
@@ -55,14 +56,26 @@ RULE = Rule(
 )
 
 
-def _is_member(use: GuardUse) -> bool:
-    """An `InferenceMode` in a struct of guards: all of them begin and end together."""
+def _is_member(use: GuardUse, facts: Facts) -> bool:
+    """An `InferenceMode` in a struct of guards: all of them begin and end together.
+
+    A constructor can give it a flag, in another file too.
+    """
     return (
         use.guard == guards.INFERENCE_MODE
         and use.form is Form.MEMBER
+        and use.class_ is not None
+        and not _has_constructors(facts.classes[use.class_], facts)
         and is_constantly_on(use)
         and not use.under_error
         and use.macro is None
+    )
+
+
+def _has_constructors(class_: Class, facts: Facts) -> bool:
+    """Whether one is declared or defined in it; a defined one may be among the functions known by name only."""
+    return class_.has_constructors or any(
+        function.name == class_.name and class_.span.holds(function.span) for function in facts.functions
     )
 
 
@@ -70,7 +83,7 @@ def _is_member(use: GuardUse) -> bool:
 def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
     seen: set[GuardUse] = set()
     for use in facts.guard_uses:
-        if not (is_inference_scope(use) or _is_member(use)) or not is_gradient_guard(use, facts, project):
+        if not (is_inference_scope(use) or _is_member(use, facts)) or not is_gradient_guard(use, facts, project):
             continue
         row = facts.row(use.span.start)
         for other in redundant_guards(use, facts):

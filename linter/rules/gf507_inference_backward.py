@@ -35,7 +35,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..facts import Call, Facts, GuardUse
+from ..declared import declared_type
+from ..facts import Call, Facts, Function, GuardUse
 from ..findings import Finding, Severity
 from ..ownership import is_gradient_guard
 from ..places import places_of
@@ -100,13 +101,18 @@ def _may_be_tensor(name: str, call: Call, facts: Facts) -> bool:
     if not call.receiver:
         return True
     chain = facts.enclosing(call.function)
-    for function in chain:
-        for parameter in function.parameters:
-            if parameter.name == name and call.receiver == name:
-                return _OTHER_TYPE.match(parameter.type.replace(" ", "")) is None
+    if call.receiver in (name, f"this->{name}"):
+        type_ = declared_type(name, call.function, call.span.start, facts)
+        if type_ and "auto" not in type_:
+            return _OTHER_TYPE.match(type_.replace(" ", "")) is None
+    return not _is_built_otherwise(name, chain, facts)
+
+
+def _is_built_otherwise(name: str, chain: tuple[Function, ...], facts: Facts) -> bool:
+    """`Tape tape(weight);`, `auto tape = Tape(weight);`: an object that is no tensor."""
     given = [a for a in facts.assignments if a.target == name and any(f.body.holds(a.span) for f in chain)]
     values = [a.value for a in given if a.value]
-    return not values or not all(map(_BUILDS.fullmatch, values))
+    return bool(values) and all(map(_BUILDS.fullmatch, values))
 
 
 def _is_made_inside(name: str, use: GuardUse, facts: Facts) -> bool:
