@@ -7,14 +7,18 @@ but its parsing.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from .. import guards
 from ..facts import Span
 from ..sources import Source
 from .look import WORDS, places_of
 from .names import Scope
+
+_MANAGED = re.compile(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
 
 
 class Module:
@@ -61,6 +65,11 @@ class Module:
             return self.span(node).start
         first = self.span(decorators[0]).start
         return self.source.text.rfind(b"@", 0, first)
+
+    @cached_property
+    def managed(self) -> frozenset[str]:
+        """Names of functions that a call makes context managers of: `quiet = contextmanager(_quiet)`."""
+        return frozenset(name.decode() for name in _MANAGED.findall(self.source.text))
 
     # -- which rows can matter
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from .. import guards
@@ -14,7 +13,6 @@ from .names import Scope, canonical, dotted, resolve, statements
 from .tensors import walk_own
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_MAKERS = (b"contextmanager", b"asynccontextmanager")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
 
@@ -71,11 +69,11 @@ def _run_later(node: ast.AST) -> set[int]:
     return later
 
 
-def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, text: bytes) -> str:
+def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, module: Module) -> str:
     """Why a `yield` under a guard is meant in this function; empty when nothing says so.
 
-    Its decorator makes a context manager or a fixture of it, or guards its steps; or the file, whose text is `text`,
-    makes one by a call: `quiet = contextmanager(_quiet)`.
+    Its decorator makes a context manager or a fixture of it, or guards its steps; or the module makes
+    one by a call: `quiet = contextmanager(_quiet)`.
     """
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -86,7 +84,6 @@ def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, te
         # On an `async def` a guard does nothing (GF401).
         if isinstance(node, ast.FunctionDef) and name is not None and guards.python_guard(canonical(name)) is not None:
             return name
-    for maker in _MAKERS:
-        if maker in text and re.search(rb"\b" + maker + rb"\(\s*(?:\w+\.)?" + node.name.encode() + rb"\b", text):
-            return maker.decode()
+    if node.name in module.managed:
+        return "contextmanager"
     return ""

@@ -136,7 +136,7 @@ class Walk:
         )
         self.nodes.append(node)
         scope = Scope(node, place.scope)
-        resumes = why_it_pauses(node, place.scope, self.module.source.text)
+        resumes = why_it_pauses(node, place.scope, self.module)
         inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
         around: list[int] = []
         for position, decorator in enumerate(node.decorator_list):
