@@ -44,13 +44,21 @@ def is_run_in_place(inner: int | None, outer: int | None, facts: Facts) -> bool:
 def covering(facts: Facts, span: Span, function: int | None) -> Iterator[GuardUse]:
     """The local guards in whose scope `span` stands, of the same function, outermost first."""
     for use in places_of(facts).uses_around(span):
-        if use.form in _LOCAL and is_run_in_place(function, use.function, facts):
+        if _covers(use, facts, function):
             yield use
+
+
+def _covers(use: GuardUse, facts: Facts, function: int | None) -> bool:
+    return use.form in _LOCAL and is_run_in_place(function, use.function, facts)
 
 
 def inference_mode_at(facts: Facts, span: Span, function: int | None) -> GuardUse | None:
     """The innermost `InferenceMode` around a place, on or off."""
-    found = [use for use in covering(facts, span, function) if use.guard == guards.INFERENCE_MODE]
+    found = [
+        use
+        for use in places_of(facts).neighbours_around(span)
+        if use.guard == guards.INFERENCE_MODE and _covers(use, facts, function)
+    ]
     return max(found, key=lambda use: use.span.start) if found else None
 
 
