@@ -465,9 +465,10 @@ def _alias_decision(project: Project, name: str) -> Context | None:
     contexts = set()
     for where, use in project.mentions(name):
         argument = use.argument
-        defined_here = any(alias.name == name for alias in where.aliases)
-        if argument is not None and not argument.empty and (argument.value is not True or not defined_here):
-            return None
+        if argument is not None and not argument.empty:
+            defined_here = name in places_of(where).alias_names.values()
+            if argument.value is not True or not defined_here:
+                return None
         contexts.add(decide(use, where, project).context)
     return next(iter(contexts)) if len(contexts) == 1 else None
 
@@ -475,26 +476,26 @@ def _alias_decision(project: Project, name: str) -> Context | None:
 def _alias(site: Site) -> Fix | None:
     """The alias's target is changed when all uses through it want the same replacement."""
     use, context = site.use, site.decision.context
-    alias = next((a for a in site.facts.aliases if a.span == use.span), None)
-    if alias is None or use.under_error:
+    name = places_of(site.facts).alias_names.get(use.span)
+    if name is None or use.under_error:
         return None
     if use.form is Form.USING:
         if not _using_agrees(site.facts, site.project, context):
             return None
-    elif _alias_decision(site.project, alias.name) is not context:
+    elif _alias_decision(site.project, name) is not context:
         return None
     target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
     if context is not Context.INFERENCE and "::" in use.written:
         target = use.written[: len(use.written) - len(guards.LEGACY)]
     edits = [Edit(use.type_span, target + NEW_NAME[context])]
-    for where, other in site.project.mentions(alias.name):
+    for where, other in site.project.mentions(name):
         if where.path == site.facts.path and use.form is not Form.USING:
             edits += _argument_edits(replace(site, use=other)) or []
     if context is Context.INFERENCE:
         include = needed_include(site.facts, site.text, guards.INFERENCE_MODE)
         edits += [include] if include is not None else []
     confident = site.decision.confidence is Confidence.HIGH
-    message = f"let `{alias.name}` stand for {target}{NEW_NAME[context]}"
+    message = f"let `{name}` stand for {target}{NEW_NAME[context]}"
     if not confident:
         message += f"; the context is only {site.decision.confidence} confidence"
     return Fix(message, Applicability.SAFE if confident else Applicability.UNSAFE, tuple(edits))
