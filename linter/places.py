@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .facts import Assignment, Branch, Call, Conditional, Facts, Function, GuardUse, Return, Span
+from .facts import Assignment, Branch, Call, Conditional, Facts, Form, Function, GuardUse, Return, Span
 from .guards import CPP, LEGACY
 from .spans import Nested, Sorted
 
@@ -24,6 +24,8 @@ class Places:
     """As `uses`, without the old guard."""
     functions: Sorted[Function]
     uses_by_scope: dict[Span, list[GuardUse]]
+    local_by_scope: dict[Span, list[GuardUse]]
+    """Of these the declared variables."""
     neighbours: dict[Span, list[GuardUse]]
     """By scope, the guards that say something about an old one beside them: not that itself, nor what is made of it."""
     scopes: Nested[Span]
@@ -35,11 +37,11 @@ class Places:
     """What the alias that is declared there is called; the first of several."""
 
     def uses_around(self, span: Span) -> list[GuardUse]:
-        """The guard uses that cover `span`, in the file's order."""
-        return self._around(span, self.uses_by_scope)
+        """The local guards that cover `span`, in the file's order."""
+        return self._around(span, self.local_by_scope)
 
     def neighbours_around(self, span: Span) -> list[GuardUse]:
-        """As `uses_around`, without the old guard."""
+        """The guards of whatever form that cover `span`, without the old one."""
         return self._around(span, self.neighbours)
 
     def _around(self, span: Span, by_scope: dict[Span, list[GuardUse]]) -> list[GuardUse]:
@@ -51,9 +53,12 @@ class Places:
 def places_of(facts: Facts) -> Places:
     """The indexes of a file. Facts are compared by identity, so that they can be a key."""
     by_scope: dict[Span, list[GuardUse]] = defaultdict(list)
+    local: dict[Span, list[GuardUse]] = defaultdict(list)
     neighbours: dict[Span, list[GuardUse]] = defaultdict(list)
     for use in facts.guard_uses:
         by_scope[use.scope].append(use)
+        if use.form in (Form.DECLARATION, Form.AUTO):
+            local[use.scope].append(use)
         if use.guard != LEGACY and (facts.language != "cpp" or use.guard in CPP):
             neighbours[use.scope].append(use)
     by_name: dict[str, list[Function]] = defaultdict(list)
@@ -68,6 +73,7 @@ def places_of(facts: Facts) -> Places:
         others=Sorted((use for use in facts.guard_uses if use.guard != LEGACY), lambda use: use.type_span),
         functions=Sorted(facts.functions, lambda function: function.span),
         uses_by_scope=by_scope,
+        local_by_scope=local,
         neighbours=neighbours,
         scopes=Nested(by_scope, lambda scope: scope),
         branches=Nested(arms, lambda arm: arm[1].span),
