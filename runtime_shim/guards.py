@@ -28,10 +28,10 @@ class _Guard:
         raise NotImplementedError
 
     def __call__(self, function: F) -> F:
-        return decorate(self.clone, function)
+        return context_decorator(self.clone, function)
 
 
-def decorate(make: Callable[[], Any], function: F) -> F:
+def context_decorator(make: Callable[[], Any], function: F) -> F:
     """`function` with a fresh guard around each call; around each step of a generator."""
     import inspect
 
@@ -82,11 +82,11 @@ def decorate(make: Callable[[], Any], function: F) -> F:
         function = lambda *args, **kwargs: made(*args, **kwargs)  # type: ignore[assignment]  # noqa: E731
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def decorate_context(*args: Any, **kwargs: Any) -> Any:
         with make():
             return function(*args, **kwargs)
 
-    return call  # type: ignore[return-value]
+    return decorate_context  # type: ignore[return-value]
 
 
 class _GradMode(_Guard):
@@ -96,21 +96,21 @@ class _GradMode(_Guard):
 
     def __new__(cls, orig_func: Any = None) -> Any:
         if orig_func is not None:  # `@torch.no_grad` without parentheses
-            return decorate(cls, orig_func)
+            return context_decorator(cls, orig_func)
         return object.__new__(cls)
 
     def __init__(self) -> None:
-        self.previous: list[bool] = []
+        self.prev = False  # one, not a stack: entered again before it is left, the guard forgets the first mode
 
     def __enter__(self) -> None:
         state = tls.state
-        self.previous.append(state.grad_mode)
+        self.prev = state.grad_mode
         state.grad_mode = self.enabled
         state.guards.append(type(self).__name__)
 
     def __exit__(self, *exc: object) -> None:
         state = tls.state
-        state.grad_mode = self.previous.pop()
+        state.grad_mode = self.prev
         _leave(state.guards, type(self).__name__)
 
 
@@ -141,7 +141,7 @@ class set_grad_enabled(_Guard):
             kind = type(mode).__name__
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {kind}")
         self.mode = mode
-        self.previous = tls.state.grad_mode
+        self.prev = tls.state.grad_mode
         tls.state.grad_mode = mode
 
     def __enter__(self) -> None:
@@ -151,12 +151,12 @@ class set_grad_enabled(_Guard):
 
     def __exit__(self, *exc: object) -> None:
         state = tls.state
-        state.grad_mode = self.previous
+        state.grad_mode = self.prev
         _leave(state.guards, "set_grad_enabled")
 
     def __call__(self, function: F) -> F:
-        tls.state.grad_mode = self.previous
-        return decorate(self.clone, function)
+        tls.state.grad_mode = self.prev
+        return context_decorator(self.clone, function)
 
     def clone(self) -> set_grad_enabled:
         return type(self)(self.mode)
@@ -172,23 +172,35 @@ class inference_mode(_Guard):
 
     def __new__(cls, mode: Any = True) -> Any:
         if not isinstance(mode, bool):  # `@torch.inference_mode` without parentheses
-            return decorate(cls, mode)
+            return context_decorator(cls, mode)
         return object.__new__(cls)
+
+    #: What `c10::InferenceMode` found; made on entering, gone on leaving.
+    _inference_mode_context: Snapshot | None
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
-        self.saved: list[Snapshot] = []
 
     def __enter__(self) -> None:
         state = tls.state
-        self.saved.append(state.snapshot())
+        found = state.snapshot()
         state.set_inference_mode(self.mode)
         state.guards.append("inference_mode" if self.mode else "inference_mode(False)")
+        if getattr(self, "_inference_mode_context", None) is not None:
+            self.__exit__()  # entered again: the new C++ guard replaces the first, whose destructor restores
+        self._inference_mode_context = found
 
     def __exit__(self, *exc: object) -> None:
-        state = tls.state
-        state.restore(self.saved.pop())
-        _leave(state.guards, "inference_mode" if self.mode else "inference_mode(False)")
+        found = self._inference_mode_context
+        if found is not None:
+            self._inference_mode_context = None
+            state = tls.state
+            state.restore(found)
+            _leave(state.guards, "inference_mode" if self.mode else "inference_mode(False)")
+
+    def __del__(self) -> None:
+        if getattr(self, "_inference_mode_context", None) is not None:
+            self.__exit__()
 
     def clone(self) -> inference_mode:
         return type(self)(self.mode)
