@@ -59,7 +59,8 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
         yield RULE.at(
             facts,
             use.span,
-            f"`{use.variable}` is declared as a function that returns a {use.guard}; no guard is made",
+            f"`{use.variable}` is declared as a function, with {use.guard} as its result, and no guard is made; "
+            + ("give the guard its value" if needs_a_value else "drop the brackets"),
             use=use,
             edits=[] if needs_a_value else [Edit(argument.span, "")],
             fix_message=f"drop the brackets, so that `{use.variable}` is a guard",
@@ -69,7 +70,8 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
         yield RULE.at(
             facts,
             use.span,
-            f"this declares a guard named `{name}`, which is always on; the flag `{name}` is not read",
+            f"this declares a guard named `{name}`, which is always on, and never reads the flag `{name}`; "
+            "give the guard a name of its own",
             use=use,
         )
 

@@ -59,5 +59,7 @@ def static_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     elif use.function is None:
         how = "as a static member sets the mode of the thread that runs the initialisers, until the program ends"
     else:
-        how = "with static storage sets the mode of the first thread that comes here, for as long as it lives"
+        how = (
+            "with static storage stays on in the thread that initialises it, and in no other, behind this function too"
+        )
     yield RULE.at(facts, use.type_span, f"{use.guard} {how}; declare it in the functions that need it", use=use)

@@ -61,10 +61,16 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         yield RULE.at(facts, use.span, f"{use.guard} on the heap is {fate}; declare it as a local variable", use=use)
     elif holder.declared:
         if holder.raw and not _is_used(holder, use, facts):
-            message = f"{use.guard} on the heap is never destroyed: `{holder.name}` is not used again"
+            message = (
+                f"{use.guard} on the heap is never destroyed: `{holder.name}` is not used again; "
+                "declare it as a local variable"
+            )
             yield RULE.at(facts, use.span, message, use=use)
     elif "[" not in holder.name and not _is_local(holder, use, facts) and not _is_released(holder, facts):
-        message = f"{use.guard} is kept in `{holder.name}` and never released in this file: its life has no scope"
+        message = (
+            f"{use.guard} is kept in `{holder.name}` and never released in this file: no scope ends it; "
+            "release it on the same thread, or use local guards"
+        )
         yield RULE.at(facts, use.span, message, use=use, severity=Severity.INFO)
 
 

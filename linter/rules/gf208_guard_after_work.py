@@ -82,10 +82,12 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     row = facts.row(late.span.start)
     if is_load(late):
-        message = f"the model is loaded at line {row}, above the guard under which it is run; guard the load too"
+        message = f"the model is loaded at line {row}, above the guard under which it is run; move the guard above it"
         yield RULE.at(facts, use.type_span, message, use=use, severity=Severity.INFO)
     else:
-        message = f"the model is run at line {row}, above the guard, which covers only the reading of the result"
+        message = (
+            f"the model is run at line {row}, above the guard, which covers only the reading of the result; move it up"
+        )
         yield RULE.at(facts, use.type_span, message, use=use)
 
 

@@ -77,7 +77,7 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
         return
     harm = "tensors can be changed unseen by autograd, which gives silently wrong gradients"
     if use.guard == guards.BELOW_AUTOGRAD:
-        harm = "it is no grad mode, and makes ordinary tensors"
+        harm = "it hides dispatch keys and switches no grad mode, so tensors keep autograd's bookkeeping"
     yield RULE.at(
         facts,
         use.type_span,

@@ -66,13 +66,14 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
             continue
         if _is_made_inside(name, use, facts):
             message = (
-                f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, and this raises"
+                f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, and this raises; "
+                "end the mode above what is differentiated"
             )
             yield RULE.at(facts, call.span, message, use=use)
         else:
             message = (
                 f"gradients are computed under the InferenceMode of line {row}: a graph made there has none, "
-                "and every new `.grad` is an inference tensor"
+                "and every new `.grad` is an inference tensor; end the mode above it"
             )
             yield RULE.at(facts, call.span, message, use=use, severity=Severity.INFO)
 
