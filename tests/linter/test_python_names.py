@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fixture_files import FIXTURES
 from guardfix.linter.engine import Options, check
 from guardfix.linter.python.look import may_matter
 
@@ -133,3 +134,18 @@ def test_a_clean_file_costs_no_parser(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     assert done.stdout == "All checks passed (1 file).\n[]\n"
+
+
+def test_what_is_passed_over_unparsed_has_no_findings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fine = {f"fine{number}.py": str(case.values[0]) for number, case in enumerate(FINE) if not case.values[1]}
+    fixtures = {path.name: path.read_text() for path in sorted((FIXTURES / "python").glob("*.py"))}
+    for name, text in {**fine, **fixtures}.items():
+        (tmp_path / name).write_text(text)
+    options = Options(select=("GF1", "GF4", "GF5"), workers=1)
+
+    def found() -> list[tuple[str, str, int]]:
+        return [(one.path, one.code, one.span.start) for one in check([str(tmp_path)], options).findings]
+
+    with_the_look = found()
+    monkeypatch.setattr("guardfix.linter.python.extract.may_matter", lambda *_: True)
+    assert found() == with_the_look != []
