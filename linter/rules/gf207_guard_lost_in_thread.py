@@ -42,6 +42,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import guards
+from ..declared import declared_type
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Applicability, Finding
 from ..guards import Effect
@@ -69,7 +70,7 @@ _POOL = re.compile(
 _PACKAGES = re.compile(r"(?:^|::)packaged_task<")
 _PUTS = re.compile(r"(\w+)\.(?:emplace_back|push_back)")
 _THREAD = re.compile(r"(?:^|::)j?thread$")
-_THREADS = re.compile(r"<(?:std::|boost::)?j?thread\b")
+_THREADS = re.compile(r"<(?:\w+::)*j?thread\b")
 
 
 @RULE.check_file
@@ -148,14 +149,7 @@ def _is_put_among_threads(function: Function, facts: Facts) -> bool:
     match = _PUTS.fullmatch(function.passed_to)
     if match is None or function.parent is None:
         return False
-    bodies = [outer.body for outer in facts.enclosing(function.parent)]
-    return any(
-        made.declares
-        and made.target == match[1]
-        and _THREADS.search(made.type) is not None
-        and any(body.holds(made.span) for body in bodies)
-        for made in facts.assignments
-    )
+    return _THREADS.search(declared_type(match[1], function.parent, function.span.start, facts)) is not None
 
 
 def _packaged_in(function: Function, facts: Facts) -> str:

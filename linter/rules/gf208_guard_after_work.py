@@ -136,7 +136,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def _gives(run: Call, facts: Facts) -> set[str]:
     """The names that a run gives a value, `auto [mean, variance] = net->forward(x)` included."""
-    held = (a for a in facts.assignments if a.span.holds(run.span) and a.function == run.function)
+    if run.function is None:
+        return set()
+    around = places_of(facts).assignments.within(facts.functions[run.function].body)
+    held = (a for a in around if a.span.holds(run.span) and a.function == run.function)
     return {word for a in held for word in _WORD.findall(a.target)}
 
 
