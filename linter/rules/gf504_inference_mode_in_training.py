@@ -18,7 +18,8 @@ Use instead: `torch.no_grad()` around validation.
 Fix: unsafe: `no_grad` is put in its place, which is a little slower and tracks versions.
 
 Not flagged: files that do not train; files that only speak of these in comments, strings or `isinstance`;
-`inference_mode(False)` and `inference_mode(flag)`.
+`inference_mode(False)` and `inference_mode(flag)`; files of tests (`test_….py`, `…_test.py`), which train in one
+function and predict in another.
 
 References: https://github.com/pytorch/pytorch/issues/113203 (FSDP);
 https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
@@ -26,6 +27,7 @@ https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from .. import guards
@@ -45,11 +47,13 @@ RULE = Rule(
     default=False,
 )
 
+_TEST_FILE = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
+
 
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
-    if python is None or not python.training:
+    if python is None or not python.training or _TEST_FILE.search(facts.path):
         return
     sign = python.training[0]
     for found in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR):
