@@ -21,9 +21,30 @@ class DispatchKeySet:
 
     __slots__ = ("bits", "names")
 
-    def __init__(self, bits: int, names: tuple[str, ...]) -> None:
-        self.bits = bits
-        self.names = names
+    def __init__(self, key: DispatchKey) -> None:
+        self.bits = key.bits
+        self.names: tuple[str, ...] = (key.name,)
+
+    @classmethod
+    def of(cls, bits: int, names: tuple[str, ...]) -> DispatchKeySet:
+        found = cls.__new__(cls)
+        found.bits, found.names = bits, names
+        return found
+
+    def __and__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return key_set(self.bits & other.bits)
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return key_set(self.bits | other.bits)
+
+    def __sub__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return key_set(self.bits & ~other.bits)
+
+    def add(self, key: DispatchKey) -> DispatchKeySet:
+        return key_set(self.bits | key.bits)
+
+    def remove(self, key: DispatchKey) -> DispatchKeySet:
+        return key_set(self.bits & ~key.bits)
 
     def __repr__(self) -> str:
         return f"DispatchKeySet({', '.join(self.names)})"
@@ -71,6 +92,17 @@ for _name, _bits in {
 }.items():
     setattr(DispatchKey, _name, DispatchKey(_name, _bits))
 
+
+def key_set(bits: int) -> DispatchKeySet:
+    """The set of the keys that the shim has, from bits of `guardfix.runtime_shim.state`."""
+    names = {BACKEND: "CPU", ADINPLACEORVIEW: "ADInplaceOrView", AUTOGRAD: "AutogradCPU"}
+    return DispatchKeySet.of(bits, tuple(name for bit, name in names.items() if bits & bit))
+
+
+#: What a kernel redispatches to: every key below its own.
+_after_autograd_keyset = key_set(ADINPLACEORVIEW | BACKEND)
+_after_ADInplaceOrView_keyset = key_set(BACKEND)
+
 _AUTOCAST = tuple(
     "Autocast" + backend
     for backend in ("CPU", "MTIA", "MAIA", "XPU", "IPU", "HPU", "XLA", "MPS", "CUDA", "PrivateUse1")
@@ -80,7 +112,7 @@ _AUTOCAST = tuple(
 def _dispatch_tls_local_include_set() -> DispatchKeySet:
     """Keys that this thread adds to every call."""
     bits = tls.state.included
-    return DispatchKeySet(bits, ("BackendSelect",) + (("ADInplaceOrView",) if bits & ADINPLACEORVIEW else ()))
+    return DispatchKeySet.of(bits, ("BackendSelect",) + (("ADInplaceOrView",) if bits & ADINPLACEORVIEW else ()))
 
 
 def _dispatch_tls_local_exclude_set() -> DispatchKeySet:
@@ -89,17 +121,14 @@ def _dispatch_tls_local_exclude_set() -> DispatchKeySet:
     names: tuple[str, ...] = ("ADInplaceOrView",) if bits & ADINPLACEORVIEW else ()
     if bits & AUTOGRAD:
         names += ("AutogradOther", "AutogradNestedTensor")
-    return DispatchKeySet(bits, names + _AUTOCAST)
+    return DispatchKeySet.of(bits, names + _AUTOCAST)
 
 
 def _dispatch_keys(tensor: Tensor) -> DispatchKeySet:
     """The tensor's key set."""
-    names: tuple[str, ...] = ("CPU",)
-    if tensor._keys & ADINPLACEORVIEW:
-        names += ("ADInplaceOrView",)
-    if tensor._keys & AUTOGRAD:
-        names += ("AutogradCPU",)
-    return DispatchKeySet(tensor._keys, (*names, "AutocastCPU"))
+    found = key_set(tensor._keys)
+    found.names += ("AutocastCPU",)
+    return found
 
 
 _key_set = _dispatch_keys

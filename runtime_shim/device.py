@@ -10,6 +10,12 @@ _KNOWN = (
 )
 
 
+def known(name: str) -> None:
+    """RuntimeError unless PyTorch has devices of that type."""
+    if name not in _KNOWN:
+        raise RuntimeError(f"Expected one of {', '.join(_KNOWN)} device type at start of device string: {name}")
+
+
 class device:
     """`torch.device("cpu")`. Others are refused with NotImplementedError."""
 
@@ -17,8 +23,7 @@ class device:
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         name: str = getattr(type, "type", None) or str(type).split(":")[0]
-        if name not in _KNOWN:
-            raise RuntimeError(f"Expected one of {', '.join(_KNOWN)} device type at start of device string: {name}")
+        known(name)
         if name != "cpu":
             raise NotImplementedError(f"the shim has no device {type!r}; supported: cpu")
         self.type = name

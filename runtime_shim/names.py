@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from guardfix.runtime_shim.errors import UnsupportedError
+
+#: While names are listed, one that is missing is only that.
+_listing = False
 
 
 def missing(module: str, name: str) -> AttributeError:
@@ -10,7 +15,7 @@ def missing(module: str, name: str) -> AttributeError:
     attribute.
     """
     namespace = module.removeprefix("torch.")
-    if not name.startswith("__"):
+    if not name.startswith("__") and not _listing:
         from guardfix.runtime_shim.torch_names import NAMES
 
         if name in NAMES.get(namespace, "").split():
@@ -28,8 +33,25 @@ def supported(namespace: str) -> str:
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
         suffix = "" if namespace == "torch" else "." + namespace
-        found = dir(importlib.import_module("guardfix.runtime_shim" + suffix))
+        from guardfix.runtime_shim.torch_names import NAMES
+
+        module = importlib.import_module("guardfix.runtime_shim" + suffix)
+        found = [n for n in NAMES.get(namespace, "").split() if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
+
+
+def _stands_in(module: ModuleType, name: str) -> bool:
+    """Whether the module has the name, and from this package."""
+    global _listing
+    outer, _listing = _listing, True
+    try:
+        found = getattr(module, name, None)
+    finally:
+        _listing = outer
+    if isinstance(found, ModuleType):
+        return found.__name__.startswith("guardfix.")
+    home = str(getattr(found, "__module__", "torch")).partition(".")[0]
+    return found is not None and home in ("guardfix", "torch")
 
 
 def mark_unsupported() -> None:

@@ -108,7 +108,7 @@ def test_a_custom_op_redispatches_below_its_autograd_kernel() -> None:
         assert torch.ops.shim_test.twice(torch.ones(2)).tolist() == [2.0, 2.0]
         with torch.inference_mode():
             torch.ops.shim_test.twice(torch.ones(2))
-        torch.ops.shim_test.twice.redispatch(_C._dispatch_keys(torch.ones(2)).bits & ~2, torch.ones(2))
+        torch.ops.shim_test.twice.default.redispatch(_C._dispatch_keys(torch.ones(2)).bits & ~2, torch.ones(2))
     finally:
         library._destroy()
     assert seen == ["Autograd", "CPU", "CPU", "CPU"]
