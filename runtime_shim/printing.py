@@ -54,33 +54,20 @@ class _Formatter:
         if not self.floating:
             self.max_width = max([1, *(len(str(v)) for v in values.tolist())])
             return
-        used = np.abs(values[np.isfinite(values) & (values != 0)].astype(np.float64))
-        if used.size == 0:
-            if values.size:
-                self.max_width = max(len(self.format_plain(v)) for v in values.tolist())
+        finite = values[np.isfinite(values) & (values != 0)].astype(np.float64).tolist()
+        if not finite:
             return
-        high, low = float(used.max()), float(used.min())
-        finite = values[np.isfinite(values) & (values != 0)].tolist()
+        high, low = max(map(abs, finite)), min(map(abs, finite))
         self.int_mode = all(v == math.ceil(v) for v in finite)
-        if self.int_mode:
-            if high / low > 1000.0 or high > 1.0e8:
-                self.sci_mode = True
-                widths = [len(f"{v:.{precision}e}") for v in finite]
-            else:
-                widths = [len(f"{v:.0f}") + 1 for v in finite]
-        elif high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4:
-            self.sci_mode = True
-            widths = [len(f"{v:.{precision}e}") for v in finite]
+        wanted = OPTIONS["sci_mode"]
+        self.sci_mode = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4 if wanted is None else bool(wanted)
+        # The width is that of the finite numbers; nan and inf may stick out.
+        if self.sci_mode:
+            self.max_width = max(len(f"{v:.{precision}e}") for v in finite)
+        elif self.int_mode:
+            self.max_width = max(len(f"{v:.0f}") + 1 for v in finite)
         else:
-            widths = [len(f"{v:.{precision}f}") for v in finite]
-        self.max_width = max(widths)
-        if OPTIONS["sci_mode"] is not None:
-            self.sci_mode = bool(OPTIONS["sci_mode"])
-        for v in values[~np.isfinite(values)].tolist():
-            self.max_width = max(self.max_width, len(str(v)))
-
-    def format_plain(self, v: float) -> str:
-        return f"{v:.0f}." if math.isfinite(v) else str(v)
+            self.max_width = max(len(f"{v:.{precision}f}") for v in finite)
 
     def format(self, v: Any) -> str:
         if self.floating:
