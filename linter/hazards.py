@@ -8,6 +8,7 @@ Reference: https://pytorch.org/cppdocs/notes/inference_mode.html.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -415,22 +416,40 @@ def _closing(value: str, opening: int) -> int:
 
 
 def _is_declared_inside(name: str, use: GuardUse, facts: Facts) -> bool:
-    return any(
-        a.target == name and a.declares and use.scope.holds(a.span) and a.function == use.function
-        for a in facts.assignments
-    )
+    inside = places_of(facts).assignments.within(use.scope)
+    return any(a.target == name and a.declares and a.function == use.function for a in inside)
 
 
 def _next_value(name: str, after: Span, facts: Facts) -> int:
     """Where the variable is given another value, or goes out of the function's hands; the end when it is not."""
-    given = [a.span.start for a in facts.assignments if a.target == name and a.operator == "=" and after.holds(a.span)]
-    return min([*given, after.end])
+    starts = _values_given(facts).get(name, [])
+    index = bisect_left(starts, after.start)
+    return min(starts[index], after.end) if index < len(starts) else after.end
+
+
+@lru_cache(maxsize=16)
+def _values_given(facts: Facts) -> dict[str, list[int]]:
+    """By variable, where it is given a value, in the file's order."""
+    given: dict[str, list[int]] = defaultdict(list)
+    for assignment in facts.assignments:
+        if assignment.operator == "=":
+            given[assignment.target].append(assignment.span.start)
+    return {name: sorted(starts) for name, starts in given.items()}
 
 
 def _asks_for_its_kind(name: str, after: Span, facts: Facts) -> bool:
     """`if (!x.is_inference()) x.add_(1);`: the function knows."""
-    calls = places_of(facts).calls.within(after)
-    return any(call.name == "is_inference" and _root(call.receiver) == name for call in calls)
+    return any(after.holds(place) for place in _kinds_asked(facts).get(name, ()))
+
+
+@lru_cache(maxsize=16)
+def _kinds_asked(facts: Facts) -> dict[str, list[Span]]:
+    """By variable, the calls of its `is_inference()`."""
+    asked: dict[str, list[Span]] = defaultdict(list)
+    for call in facts.calls:
+        if call.name == "is_inference" and call.receiver:
+            asked[_root(call.receiver)].append(call.span)
+    return dict(asked)
 
 
 def _is_covered(hazard: Hazard, use: GuardUse, facts: Facts) -> bool:

@@ -15,16 +15,18 @@ _LOOPS = frozenset({"for_statement", "while_statement", "for_range_loop", "do_st
 _CHOICES = frozenset({"if_statement", "else_clause", "switch_statement", "case_statement", "catch_clause"})
 _LISTS = frozenset({"compound_statement", "case_statement"})
 _ENDS = frozenset({"return_statement", "throw_statement", "goto_statement", "co_return_statement"})
+_FAR = 8
+"""How many conditions behind the block are looked at: a function may hold many blocks, each followed by all others."""
 _FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
 
 
-def runs_after(block: Node) -> list[Node]:
-    """The statements of the same function that run after `block`, when that is run to its end.
+def runs_after(block: Node) -> list[tuple[int, int]]:
+    """(where it begins, where it ends) of what runs in the same function after `block`, when that is run to its end.
 
-    Not among them are the other branches of what is around it, what stands behind a jump, and, if the block itself
-    is the branch of a condition, what depends on other conditions: they may exclude each other.
+    Not among it are the other branches of what is around the block, what stands behind a jump, and, if the block
+    itself is the branch of a condition, what depends on other conditions: they may exclude each other.
     """
-    found: list[Node] = []
+    found: list[tuple[int, int]] = []
     current, in_branch = block, False
     jump = _last_jump(block)
     while current.type not in _FUNCTIONS:
@@ -37,21 +39,40 @@ def runs_after(block: Node) -> list[Node]:
         if parent is None:
             return found
         if parent.type in _LISTS and current.type != "case_statement":
-            following = current.next_named_sibling
-            while following is not None and jump is None:
-                if _is_jump(following):
-                    jump = following
-                    found.append(following)  # `return output.add_(1);` runs
-                elif in_branch and following.type in _CHOICES:
-                    if _holds_a_jump(following):
-                        return found
-                else:
-                    found.append(following)
-                following = following.next_named_sibling
+            if in_branch:
+                jump, goes_on = _unconditional(current, parent, found)
+                if not goes_on:
+                    return found
+            else:
+                # One span, without a look at each statement: a block may hold many guards.
+                following, last = current.next_named_sibling, _last_statement(parent)
+                if following is not None and last is not None and last.start_byte >= following.start_byte:
+                    found.append((following.start_byte, last.end_byte))
+                    jump = last if _is_jump(last) else None
         in_branch = in_branch or parent.type in _CHOICES
         if jump is None:
             current = parent
     return found
+
+
+def _unconditional(current: Node, parent: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
+    """Adds the statements behind `current` that depend on no condition.
+
+    Gives the jump that ends them, and whether the end of `parent` is surely reached without one in a condition.
+    """
+    conditions = 0
+    for following in parent.named_children:
+        if following.start_byte < current.end_byte:
+            continue
+        if following.type in _CHOICES:
+            conditions += 1
+            if conditions > _FAR or _holds_a_jump(following):
+                return None, False
+            continue
+        found.append((following.start_byte, following.end_byte))  # of a jump, too: `return output.add_(1);`
+        if _is_jump(following):
+            return following, True
+    return None, True
 
 
 def _target(jump: Node) -> Node | None:
@@ -69,10 +90,18 @@ def _is_jump(node: Node) -> bool:
     return node.type in _ENDS or node.type in ("break_statement", "continue_statement")
 
 
+def _last_statement(block: Node) -> Node | None:
+    for index in range(block.named_child_count - 1, -1, -1):
+        child = block.named_child(index)
+        if child is not None and child.type != "comment":
+            return child
+    return None
+
+
 def _last_jump(block: Node) -> Node | None:
     """The jump with which a block ends."""
-    statements = [child for child in block.named_children if child.type != "comment"]
-    return statements[-1] if block.type == "compound_statement" and statements and _is_jump(statements[-1]) else None
+    last = _last_statement(block) if block.type == "compound_statement" else None
+    return last if last is not None and _is_jump(last) else None
 
 
 def _holds_a_jump(node: Node) -> bool:

@@ -99,6 +99,9 @@ def _complete(
         spans = _variable_spans(reading, variable, first, scope)
         spans = (reading.span(declarator), *(span for span in spans if span != reading.span(declarator)))
     work = first_work(statement, block, reading.first_works) if form in _COVERS else None
+    after: tuple[Span, ...] = ()
+    if guard == guards.INFERENCE_MODE and form in _COVERS:
+        after = tuple(Span(start + reading.shift, end + reading.shift) for start, end in runs_after(block))
     return GuardUse(
         guard=guard,
         form=form,
@@ -113,26 +116,12 @@ def _complete(
         holder=_holder(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
         scope=scope,
         first_work=reading.span(work) if work is not None else None,
-        after=_spans_behind(reading, block) if guard == guards.INFERENCE_MODE and form in _COVERS else (),
+        after=after,
         class_=reading.class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
         namespace=reading.namespace(top),
         under_error=under_error,
         shared=shared,
     )
-
-
-def _spans_behind(reading: Reading, block: Node) -> tuple[Span, ...]:
-    """What runs behind the block, neighbours joined."""
-    spans: list[Span] = []
-    previous: Node | None = None
-    for node in runs_after(block):
-        span = reading.span(node)
-        if spans and previous is not None and previous.next_named_sibling == node:
-            spans[-1] = spans[-1]._replace(end=span.end)
-        else:
-            spans.append(span)
-        previous = node
-    return tuple(spans)
 
 
 _KEYWORD = re.compile(rb"\b(?:class|struct)\s+$")

@@ -75,6 +75,18 @@ def calls_made(work: Callable[[], object]) -> int:
             "", f"at::Tensor f@{NET} {{\n{GUARD}  // NOLINT(GF2)\n{RUN} }}\n", "", id="comments for the linter"
         ),
         pytest.param("", "at::AutoNonVariableTypeMode guard@(true);\n", "", id="namespace scope"),
+        pytest.param(
+            "void f(at::Tensor x) {\n  at::Tensor y = x;\n",
+            "  { c10::InferenceMode guard; y = torch::relu(x); }\n  y = y.clone();\n",
+            "}\n",
+            id="InferenceMode in blocks of one function",
+        ),
+        pytest.param(
+            "void f(at::Tensor x) {\n  at::Tensor y = x;\n",
+            "  if (y.numel() > @) { c10::InferenceMode guard; y = torch::relu(x); }\n",
+            "}\n",
+            id="InferenceMode in branches of one function",
+        ),
     ],
 )
 def test_work_grows_with_the_file(tmp_path: Path, before: str, line: str, after: str) -> None:
