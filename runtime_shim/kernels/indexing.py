@@ -142,7 +142,7 @@ def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: boo
             np.add.at(target, where, source)
         else:
             target[where] = source
-    except ValueError:
+    except (ValueError, TypeError):  # the latter for a mask and a source of several dimensions
         shape = target[where].shape
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing "

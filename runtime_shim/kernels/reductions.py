@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -442,7 +443,8 @@ def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: 
     shape = self._array.shape
     grad = restore(grad, shape, dim, keepdim)
     centred = self - self.mean(dims_of(dim, len(shape)), True)
-    return (2.0 / (_count(shape, dim) - correction)) * grad * centred
+    freedom = _count(shape, dim) - correction
+    return (2.0 / freedom if freedom else math.inf) * grad * centred
 
 
 def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:

@@ -186,6 +186,8 @@ def binary(
 
         def kernel(self: Any, other: Any, alpha: Any = 1) -> Array:
             if alpha != 1:
+                if check is not None:
+                    check(self, other)  # of the operands as they are: scaled, a bool is none any more
                 common = computation_dtype(result, self, other)
                 if common.kind in "biu" and isinstance(alpha, float):
                     raise RuntimeError(

@@ -44,6 +44,8 @@ REFUSED = {
     "fewer than no steps": ("torch.linspace(0, 1, -1)", RuntimeError, "number of steps must be non-negative"),
     "like of a number": ("torch.zeros_like(1)", TypeError, "zeros_like(): argument 'input' (position 1) must be Tensor, not int"),
     "linear with two dtypes": ("torch.addmm(torch.ones(3), torch.ones(2, 2).double(), t)", RuntimeError, "mat1 and mat2 must have the same dtype, but got Double and Float"),
+    "a bool is not scaled and subtracted": ("torch.sub(t, t > 1, alpha=2)", RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported."),
+    "a block does not fit a mask": ("t.__setitem__(t > 0, torch.ones(1, 2, 2))", RuntimeError, "shape mismatch: value tensor of shape [1, 2, 2] cannot be broadcast to indexing result of shape [6]"),
 }  # fmt: skip
 
 
@@ -172,3 +174,11 @@ def test_kernels_of_a_library_by_decorator(torch: ModuleType) -> None:
 
     assert torch.ops.guardfix_decorated.twice(torch.ones(2)).tolist() == [2.0, 2.0]
     assert twice(torch.ones(1)).tolist() == [2.0]
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_spread_of_one_element_has_no_gradient_that_is_a_number(torch: ModuleType, name: str) -> None:
+    one = torch.ones(1, requires_grad=True)
+    getattr(torch, name)(one).backward()
+    assert repr(one.grad) == "tensor([nan])"
