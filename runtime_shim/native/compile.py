@@ -102,9 +102,9 @@ def compile_program(
     command = [
         str(toolchain.compiler),
         *options.for_compiling(),
+        # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
+        f"-I{INCLUDE}",
         *(f"-I{folder}" for folder in options.include),
-        "-isystem",
-        str(INCLUDE),
         "-isystem",
         str(toolchain.python_include),
     ]
@@ -141,8 +141,9 @@ def compile_program(
             source,
             temporary,
             meanwhile,
+            options.include,
         )
-        included = read_dependencies(dependencies.read_text())
+        included = [path for path in read_dependencies(dependencies.read_text()) if not path.is_relative_to(INCLUDE)]
         manifest = {str(path): digest(path.read_bytes()) for path in included}
         (temporary / "manifest.json").write_text(json.dumps(manifest))
         entry.mkdir(parents=True, exist_ok=True)
@@ -183,13 +184,22 @@ def is_current(entry: Path) -> bool:
 
 
 def read_dependencies(rule: str) -> Iterable[Path]:
-    """The files of the one make rule that -MMD writes; system headers (and ours) are not among them."""
+    """The files of the one make rule that -MMD writes; system headers are not among them."""
     _, _, names = rule.replace("\\\n", " ").partition(":")
     return [Path(name.replace("\\ ", " ")) for name in re.findall(r"(?:\\ |\S)+", names)]
 
 
-def run_compiler(command: list[str], source: Path, folder: Path, meanwhile: Callable[[], object]) -> None:
-    """Runs the compiler on `source`, its temporary files in `folder`. Raises CompileError with what it says."""
+def run_compiler(
+    command: list[str],
+    source: Path,
+    folder: Path,
+    meanwhile: Callable[[], object],
+    include: Iterable[Path] = (),
+) -> None:
+    """Runs the compiler on `source`, its temporary files in `folder`. Raises CompileError with what it says.
+
+    `include` are the program's own folders of headers, in which one of PyTorch's may stand.
+    """
     process = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -210,7 +220,7 @@ def run_compiler(command: list[str], source: Path, folder: Path, meanwhile: Call
         return
     if process.returncode < 0:
         raise LoadError(f"the compiler was stopped by signal {-process.returncode} on {source}")
-    raise CompileError(str(source), diagnostics, missing_name(diagnostics))
+    raise CompileError(str(source), diagnostics, missing_name(diagnostics, include))
 
 
 def _compiling_in(folder: Path) -> dict[str, str]:

@@ -1,8 +1,11 @@
-"""Reading a compiler's messages for the one question that matters here: which name do our headers lack?"""
+"""Reading what a compiler or loader says for the one question that matters here: which name do our headers lack?"""
 
 from __future__ import annotations
 
+import ctypes
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 _NAMESPACES = r"(?:torch|at|c10|caffe2)\b[\w:]*"
 
@@ -30,7 +33,56 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(rf"error: '(\w+)' has not been declared in '({_NAMESPACES})'"), "{1}::{0}"),
     (re.compile(rf"error: '({_NAMESPACES})' has not been declared"), "{0}"),
-    # macros, which have no namespace
+    # a namespace that the program gives another name, or opens: the name is in the line that is quoted below
+    (
+        re.compile(
+            rf"error: (?:'\w+' is not a namespace-name|expected namespace name)\n"
+            rf"[^\n]*\bnamespace\b[^\n;]*?\b({_NAMESPACES})"
+        ),
+        "{0}",
+    ),
+    # an overload: GCC names the class of a method, and that of a function is in what it says next
+    (
+        re.compile(
+            rf"error: no matching function for call to '({_NAMESPACES})(?:<.*>)?(\([^\n]*\))'",
+        ),
+        "{0} for {1}",
+    ),
+    (
+        re.compile(
+            r"error: no matching (?:member )?function for call to '(?:\w+::)*(\w+)(?:\([^\n]*\))?'\n"
+            r"(?:[^\n]*\n){0,40}?[^\n]*note: candidate(?:: '[^\n(]*?| function not viable[^\n]*?)"
+            r"\b((?:torch|at|c10|caffe2)::(?:\w+::)*)\1\("
+        ),
+        "{1}{0} for these arguments",
+    ),
+    # Clang says where the declarations that it thought of stand: in our headers
+    (
+        re.compile(
+            r"error: no matching (?:member )?function for call to '(\w+)'\n"
+            r"(?:[^\n]*\n){1,2}[^\n]*/include/(?:ATen|torch|c10)/[^\n]*: note: candidate"
+        ),
+        "{0} for these arguments",
+    ),
+    (
+        re.compile(
+            r"error: too many arguments to function call[^\n]*\n"
+            r"(?:[^\n]*\n){1,2}[^\n]*/include/(?:ATen|torch|c10)/[^\n]*: note: '(\w+)' declared here"
+        ),
+        "{0} for so many arguments",
+    ),
+    (
+        re.compile(rf"error: too many arguments to function '[^\n(]*?\b({_NAMESPACES})\("),
+        "{0} for so many arguments",
+    ),
+    # macros, which have no namespace; one that defines something stands where the compiler expects a declaration
+    (
+        re.compile(
+            r"error: (?:expected constructor, destructor, or type conversion before|unknown type name)[^\n]*\n"
+            r"(?: *\d+ \| )?((?:TORCH|AT|C10)_[A-Z0-9_]+)\("
+        ),
+        "the macro {0}",
+    ),
     (
         re.compile(r"error: (?:use of undeclared identifier )?'((?:TORCH|AT|C10)_[A-Z0-9_]+)'"),
         "the macro {0}",
@@ -38,11 +90,67 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def missing_name(diagnostics: str) -> str | None:
-    """The first torch name that the compiler (GCC or Clang, in English) says it does not know; else None."""
-    for line in diagnostics.splitlines():
-        for pattern, form in _PATTERNS:
-            found = pattern.search(line)
-            if found:
-                return form.format(*found.groups())
+def missing_name(diagnostics: str, folders: Iterable[Path] = ()) -> str | None:
+    """The first torch name that the compiler (GCC or Clang, in English) says it does not know; else None.
+
+    A header that stands in `folders` of PyTorch's own, where ours has none, counts as missing, too: the two
+    don't go together, and what the compiler says of that tells nobody why.
+    """
+    header = _header_of_pytorch(diagnostics, folders)
+    if header is not None:
+        return f"<{header}>"
+    found = [(match.start(), form.format(*match.groups())) for pattern, form in _PATTERNS
+             if (match := pattern.search(diagnostics))]  # fmt: skip
+    return min(found)[1] if found else None
+
+
+def _header_of_pytorch(diagnostics: str, folders: Iterable[Path]) -> str | None:
+    """The outermost header, of those that led to the first error, that comes from a checkout of PyTorch."""
+    before, found, _ = diagnostics.partition("error: ")
+    if not found:
+        return None
+    for folder in folders:
+        if not (folder / "c10" / "macros" / "Macros.h").is_file():
+            continue
+        name = re.escape(str(folder)) + r"/((?:torch|ATen|c10|caffe2)/[\w./+-]+):\d+"
+        through = re.findall(rf"from {name}", before)
+        if through:  # GCC names the innermost first, Clang the outermost
+            return str(through[-1] if "\n                 from " in before else through[0])
+        place = re.search(rf"^{name}[^\n]*$", before, flags=re.M)
+        if place is not None:
+            return place[1]
     return None
+
+
+def undefined_symbol(message: str) -> str | None:
+    """The name, in C++, of what the loader says nothing defines; else None."""
+    found = re.search(r"undefined symbol: (\w+)", message) or re.search(r"[Ss]ymbol not found[^\w]+_(\w+)", message)
+    return None if found is None else _demangled(found[1])
+
+
+def is_of_torch(name: str) -> bool:
+    """Whether a demangled name is one of PyTorch's namespaces: the first that it names is its own."""
+    plain, before = name, ""
+    while plain != before:  # without template arguments, which nest
+        before, plain = plain, re.sub(r"<[^<>]*>", "", plain)
+    # A template's name follows its result, that of a table the words "vtable for".
+    own = (plain.partition("(")[0].split() or [""])[-1]
+    return re.match(r"(?:torch|at|c10|caffe2)::", own) is not None
+
+
+def _demangled(symbol: str) -> str:
+    """`symbol` as it is written in C++; itself when it is none of C++, or the C++ runtime cannot be asked."""
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+    except (OSError, AttributeError):
+        return symbol
+    demangle.restype = ctypes.c_void_p
+    status = ctypes.c_int()
+    text = demangle(symbol.encode(), None, None, ctypes.byref(status))
+    if status.value != 0 or not text:
+        return symbol
+    name = ctypes.cast(text, ctypes.c_char_p).value or b""
+    free = ctypes.CDLL(None).free
+    free.argtypes = [ctypes.c_void_p]
+    free(text)
+    return name.decode()

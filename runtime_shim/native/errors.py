@@ -26,4 +26,11 @@ class CompileError(ProgramError):
 
 
 class LoadError(ProgramError):
-    """The compiled program could not be loaded, or has no `main`."""
+    """The compiled program could not be loaded, or has no `main`.
+
+    `missing` is the torch name that it declares itself and nothing defines, when that is why; else None.
+    """
+
+    def __init__(self, message: str, missing: str | None = None) -> None:
+        self.missing = missing
+        super().__init__(message)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import backend as backends
 from .compile import Compiled, Options, compile_program
+from .diagnostics import is_of_torch, undefined_symbol
 from .errors import LoadError
 from .python_module import bound_to
 from .workplace import ended_in_order
@@ -104,7 +105,7 @@ def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | 
         # PyDLL to load: the program's static objects may make tensors, under the interpreter lock.
         library = ctypes.PyDLL(str(compiled.path))
     except OSError as error:
-        raise LoadError(_reason(compiled, str(error))) from None
+        raise _load_error(compiled, str(error)) from None
     if not hasattr(library, "main"):
         raise LoadError(f"{compiled.source} defines no main(): there is nothing to run")
     words = [(name or str(compiled.source)).encode(), *(word.encode() for word in arguments)]
@@ -123,7 +124,17 @@ _MAIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_cha
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
 
 
-def _reason(compiled: Compiled, message: str) -> str:
-    if "undefined symbol: main" in message:
-        return f"{compiled.source} defines no main(): there is nothing to run"
-    return f"{compiled.source} was compiled and could not be loaded: {message}"
+def _load_error(compiled: Compiled, message: str) -> LoadError:
+    name = undefined_symbol(message)
+    if name is None:
+        return LoadError(f"{compiled.source} was compiled and could not be loaded: {message}")
+    if name == "main":
+        return LoadError(f"{compiled.source} defines no main(): there is nothing to run")
+    if is_of_torch(name):
+        return LoadError(
+            f"the shim's C++ headers lack {name}, which {compiled.source} declares itself and nothing defines", name
+        )
+    return LoadError(
+        f"{compiled.source} uses {name}, which nothing defines: name the library or object file that does by --link, "
+        "or include its source"
+    )

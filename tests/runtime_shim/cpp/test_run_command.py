@@ -172,9 +172,30 @@ def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     [
         pytest.param(main_of("torch::ones({2}).lstsq(torch::ones({2}));"), "at::Tensor::lstsq", id="a method"),
         pytest.param(main_of("torch::fft_rfft(torch::ones({2}));"), "torch::fft_rfft", id="a function"),
-        pytest.param(main_of("torch::nn::Linear layer(2, 2);"), "torch::nn", id="a namespace"),
+        pytest.param(main_of("torch::fft::rfft(torch::ones({2}));"), "torch::fft", id="a namespace"),
+        pytest.param(
+            "#include <torch/torch.h>\nnamespace F = torch::fft;\n" + main_of(""),
+            "torch::fft",
+            id="a renamed namespace",
+        ),
+        pytest.param(
+            "#include <torch/torch.h>\nusing namespace torch::sparse;\n" + main_of(""),
+            "torch::sparse",
+            id="an opened namespace",
+        ),
+        pytest.param(
+            "#include <torch/torch.h>\nTORCH_NO_SUCH_BLOCK(a, b) { b.def(1); }\n" + main_of(""),
+            "the macro TORCH_NO_SUCH_BLOCK",
+            id="a macro that defines something",
+        ),
+        pytest.param(main_of("C10_NO_SUCH_CHECK(1 == argc);"), "the macro C10_NO_SUCH_CHECK", id="a macro"),
+        pytest.param(main_of("auto k = c10::DispatchKey::FooBar;"), "c10::DispatchKey::FooBar", id="a dispatch key"),
+        pytest.param(
+            main_of("torch::ones({2}, torch::kFloat8_e5m2);"), "torch::kFloat8_e5m2", id="a dtype under its short name"
+        ),
+        pytest.param(main_of("auto d = at::ScalarType::QInt8;"), "c10::ScalarType::QInt8", id="a dtype"),
         pytest.param(main_of("at::ThreadLocalStateGuard guard;"), "at::ThreadLocalStateGuard", id="a class"),
-        pytest.param("#include <torch/nn.h>\n" + main_of(""), "<torch/nn.h>", id="a header"),
+        pytest.param("#include <torch/fft.h>\n" + main_of(""), "<torch/fft.h>", id="a header"),
         pytest.param(
             "#include <ATen/cuda/CUDAContext.h>\n" + main_of(""),
             "<ATen/cuda/CUDAContext.h>",
@@ -189,6 +210,65 @@ def test_a_name_that_the_headers_lack_is_the_first_line(tmp_path: Path, compiler
     assert outcome.status == 2
     assert first == f"guardfix run: the shim's C++ headers lack {missing}, which {source} uses"
     assert "error" in rest
+
+
+@pytest.mark.parametrize(
+    ("compiler", "missing"),
+    [("g++", "at::Tensor::sum for (const c10::ScalarType&, int, int, int)"), ("clang++", "sum for these arguments")],
+)
+def test_an_overload_that_the_headers_lack_is_the_first_line(tmp_path: Path, compiler: str, missing: str) -> None:
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    source = write(tmp_path, "program.cpp", main_of("torch::ones({2}).sum(torch::kFloat, 1, 2, 3);"))
+    outcome = guardfix_run(source, "--compiler", compiler)
+    assert outcome.err.startswith(f"guardfix run: the shim's C++ headers lack {missing}, which {source} uses\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param(
+            "#include <torch/torch.h>\nnamespace at { Tensor special(const Tensor&, int64_t); }\n"
+            + main_of("at::special(torch::ones({2}), 1);"),
+            "the shim's C++ headers lack at::special(at::Tensor const&, long), which {source} declares itself",
+            id="a function of torch that the program declares",
+        ),
+        pytest.param(
+            "namespace mine { template <class T> T help(T); }\n" + main_of("return mine::help(argc);", ""),
+            "{source} uses int mine::help<int>(int), which nothing defines: name the library or object file",
+            id="a function of its own",
+        ),
+        pytest.param(
+            'extern "C" int helper(int);\n' + main_of("return helper(argc);", ""),
+            "{source} uses helper, which nothing defines: name the library or object file",
+            id="a function of C",
+        ),
+    ],
+)
+def test_a_name_that_nothing_defines_is_the_first_line(tmp_path: Path, text: str, words: str) -> None:
+    source = write(tmp_path, "program.cpp", text)
+    outcome = guardfix_run(source)
+    assert outcome.status == 2
+    assert outcome.err.startswith("guardfix run: " + words.format(source=source))
+
+
+def test_a_checkout_of_pytorch_may_be_an_include_folder(tmp_path: Path) -> None:
+    """Our headers come first; one that only the checkout has is missing, whatever its contents make of it."""
+    write(tmp_path, "checkout/c10/macros/Macros.h", "#error not ours\n")
+    write(tmp_path, "checkout/torch/torch.h", "#error not ours\n")
+    write(tmp_path, "checkout/torch/csrc/deep.h", "#include <torch/csrc/deeper.h>\n")
+    write(tmp_path, "checkout/torch/csrc/deeper.h", "struct Deeper : at::NoSuchBase {};\n")
+    write(tmp_path, "checkout/test/support.h", "#include <torch/torch.h>\n")
+    checkout = ("--include", tmp_path / "checkout")
+    outcome = guardfix_run(write(tmp_path, "a.cpp", main_of("return 3;", "#include <test/support.h>\n")), *checkout)
+    assert outcome.status == 3, outcome.err
+    for compiler in ("g++", "clang++"):
+        if shutil.which(compiler):
+            source = write(tmp_path, "b.cpp", "#include <torch/torch.h>\n#include <torch/csrc/deep.h>\n" + main_of(""))
+            outcome = guardfix_run(source, *checkout, "--compiler", compiler)
+            assert outcome.err.startswith(
+                f"guardfix run: the shim's C++ headers lack <torch/csrc/deep.h>, which {source} uses\n"
+            )
 
 
 def test_a_fault_of_the_program_is_not_blamed_on_the_headers(tmp_path: Path) -> None:

@@ -1,0 +1,20 @@
+// TORCH_ARG: an option with its getter and its setters, which can be chained: LinearOptions(3, 4).bias(false).
+#pragma once
+
+#include <utility>
+
+#define TORCH_ARG(T, name)                              \
+ public:                                                \
+  auto name(const T& new_##name) -> decltype(*this) {   \
+    this->name##_ = new_##name;                         \
+    return *this;                                       \
+  }                                                     \
+  auto name(T&& new_##name) -> decltype(*this) {        \
+    this->name##_ = std::move(new_##name);              \
+    return *this;                                       \
+  }                                                     \
+  const T& name() const noexcept { return this->name##_; } \
+  T& name() noexcept { return this->name##_; }          \
+                                                        \
+ private:                                               \
+  T name##_
