@@ -7,11 +7,11 @@ from typing import Any
 from guardfix.runtime_shim import errors
 from guardfix.runtime_shim._tensor import Tensor, raw_is_leaf
 from guardfix.runtime_shim.autograd import _unsafe_preserve_version_counter
-from guardfix.runtime_shim.guards import _leave, exclude, unexclude
+from guardfix.runtime_shim.guards import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, unexclude
 from guardfix.runtime_shim.kernels import FUNCTIONS
 from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
 
-__all__ = ["_unsafe_preserve_version_counter"]
+__all__ = ["_unsafe_preserve_version_counter", "is_grad_enabled", "is_inference_mode_enabled"]
 
 
 class DispatchKeySet:
@@ -134,26 +134,34 @@ def _dispatch_keys(tensor: Tensor) -> DispatchKeySet:
 _key_set = _dispatch_keys
 
 
+def _check_arguments(guard: object, wanted: str, args: tuple[Any, ...], fits: bool) -> None:
+    if not fits:
+        raise TypeError(
+            "__init__(): incompatible constructor arguments. The following argument types are supported:\n"
+            f"    1. torch._C.{type(guard).__name__}({wanted})\n\nInvoked with: {', '.join(map(repr, args))}"
+        )
+
+
 class _InferenceMode:
-    """Active from construction until `__exit__` or destruction; restores the state it found, whole."""
+    """Active from construction until `__exit__` or destruction; restores the state it found, whole.
+
+    Entering does nothing: a guard that was left stays off.
+    """
+
+    _saved: Snapshot | None = None
 
     def __init__(self, *args: bool) -> None:
-        self._saved: Snapshot | None = None
-        if len(args) != 1 or not isinstance(args[0], bool):
-            raise TypeError(
-                "__init__(): incompatible constructor arguments. The following argument types are "
-                "supported:\n"
-                "    1. torch._C._InferenceMode(arg0: bool)\n\nInvoked with: " + ", ".join(map(repr, args))
-            )
+        fits = len(args) == 1 and (args[0] is None or hasattr(args[0], "__bool__"))
+        _check_arguments(self, "arg0: bool", args, fits)
+        enabled = bool(args[0])
         state = tls.state
         self._saved = state.snapshot()
-        state.set_inference_mode(args[0])
-        self._name = f"InferenceMode({str(args[0]).lower()})"
+        state.set_inference_mode(enabled)
+        self._name = f"InferenceMode({str(enabled).lower()})"
         state.guards.append(self._name)
 
     def __enter__(self) -> None:
-        if self._saved is None:
-            raise RuntimeError("this guard was left before; make a new one")
+        pass
 
     def __exit__(self, *exc: object) -> None:
         if self._saved is not None:
@@ -169,8 +177,11 @@ class _InferenceMode:
 class _AutoDispatchBelowAutograd:
     """Excludes autograd from construction until `__exit__` or destruction."""
 
-    def __init__(self) -> None:
-        self._added: int | None = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
+    _added: int | None = None
+
+    def __init__(self, *args: Any) -> None:
+        _check_arguments(self, "", args, not args)
+        self._added = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
 
     def __enter__(self) -> None:
         pass
@@ -185,17 +196,26 @@ class _AutoDispatchBelowAutograd:
 
 
 class _AutoDispatchBelowADInplaceOrView:
-    """Excludes autograd and ADInplaceOrView between `__enter__` and `__exit__`; can be entered again."""
+    """Excludes autograd and ADInplaceOrView between `__enter__` and `__exit__`. It holds one C++ guard: entered twice,
+    it ends with the first `__exit__`.
+    """
 
-    def __init__(self) -> None:
-        self._added: list[int] = []
+    _added: int | None = None
+
+    def __init__(self, *args: Any) -> None:
+        _check_arguments(self, "", args, not args)
 
     def __enter__(self) -> None:
-        self._added.append(exclude(AUTOGRAD | ADINPLACEORVIEW, "AutoDispatchBelowADInplaceOrView"))
+        self.__exit__()
+        self._added = exclude(AUTOGRAD | ADINPLACEORVIEW, "AutoDispatchBelowADInplaceOrView")
 
     def __exit__(self, *exc: object) -> None:
-        if self._added:
-            unexclude(self._added.pop(), "AutoDispatchBelowADInplaceOrView")
+        if self._added is not None:
+            unexclude(self._added, "AutoDispatchBelowADInplaceOrView")
+            self._added = None
+
+    def __del__(self) -> None:
+        self.__exit__()
 
 
 for _guard in (
@@ -242,6 +262,10 @@ def _scalar_overload(name: str, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
     finally:
         state.wrap_scalars = wrap
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    tls.state.grad_mode = enabled
 
 
 def _version_counts() -> dict[str, int]:

@@ -112,3 +112,39 @@ def test_a_guard_made_in_one_thread_and_entered_in_another_holds_there(torch: Mo
     in_a_thread(run)
     assert found == [NO_GRAD if guard == "no_grad" else INFERENCE, NORMAL]
     assert modes(torch) == NORMAL
+
+
+def hidden(torch: ModuleType) -> bool:
+    return "ADInplaceOrView" in repr(torch._C._dispatch_tls_local_exclude_set())
+
+
+def test_the_guard_below_adinplaceorview_entered_twice_ends_with_the_first_exit(torch: ModuleType) -> None:
+    guard = torch._C._AutoDispatchBelowADInplaceOrView()
+    assert not hidden(torch)
+    with guard:
+        with guard:
+            assert hidden(torch)
+        assert not hidden(torch)
+    assert not hidden(torch)
+
+
+def test_a_c_guard_that_was_left_stays_off(torch: ModuleType) -> None:
+    guard = torch._C._InferenceMode(True)
+    guard.__exit__(None, None, None)
+    with guard:
+        assert modes(torch) == NORMAL
+
+
+@pytest.mark.parametrize(
+    ("guard", "args", "signature"),
+    [
+        ("_InferenceMode", (), "arg0: bool"),
+        ("_InferenceMode", ("on",), "arg0: bool"),
+        ("_AutoDispatchBelowAutograd", (True,), ""),
+        ("_AutoDispatchBelowADInplaceOrView", (True,), ""),
+    ],
+)
+def test_c_guards_refuse_other_arguments(torch: ModuleType, guard: str, args: tuple[Any, ...], signature: str) -> None:
+    with pytest.raises(TypeError, match="incompatible constructor arguments") as caught:
+        getattr(torch._C, guard)(*args)
+    assert f"    1. torch._C.{guard}({signature})\n\nInvoked with: " in str(caught.value)
