@@ -45,7 +45,7 @@ REFUSED = {
     "like of a number": ("torch.zeros_like(1)", TypeError, "zeros_like(): argument 'input' (position 1) must be Tensor, not int"),
     "linear with two dtypes": ("torch.addmm(torch.ones(3), torch.ones(2, 2).double(), t)", RuntimeError, "mat1 and mat2 must have the same dtype, but got Double and Float"),
     "a bool is not scaled and subtracted": ("torch.sub(t, t > 1, alpha=2)", RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported."),
-    "a block does not fit a mask": ("t.__setitem__(t > 0, torch.ones(1, 2, 2))", RuntimeError, "shape mismatch: value tensor of shape [1, 2, 2] cannot be broadcast to indexing result of shape [6]"),
+    "a block does not fit a mask": ("t.__setitem__(t > 0, torch.ones(1, 2, 2))", RuntimeError, "shape mismatch: value tensor of shape [2, 2] cannot be broadcast to indexing result of shape [6]"),
 }  # fmt: skip
 
 
