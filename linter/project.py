@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -289,9 +289,10 @@ def _last(name: str) -> str:
 
 def _names_agree(written: str, qualified: str) -> bool:
     """Whether a name as written can mean the qualified one: one is a tail of the other."""
-    short, long = (_parts(name) for name in sorted((written, qualified), key=lambda name: len(_parts(name))))
+    short, long = sorted((_parts(written), _parts(qualified)), key=len)
     return long[len(long) - len(short) :] == short
 
 
-def _parts(name: str) -> Sequence[str]:
-    return [part for part in re.sub(r"<[^<>]*>", "", name).split("::") if part]
+@lru_cache(maxsize=4096)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for part in re.sub(r"<[^<>]*>", "", name).split("::") if part)
