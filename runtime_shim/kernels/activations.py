@@ -254,6 +254,8 @@ def silu(self: Any) -> Array:
 )
 def _softmax(self: Any, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
+    if not self.size:
+        return self.copy()
     _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.ones((), self.dtype)
@@ -272,6 +274,8 @@ def _softmax(self: Any, dim: int) -> Array:
 )
 def _log_softmax(self: Any, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
+    if not self.size:
+        return self.copy()
     _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.zeros((), self.dtype)

@@ -90,7 +90,9 @@ _REFUSED: dict[str, tuple[str, type[Exception], str]] = {
 }
 
 
-def _refusing(op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Exception], text: str) -> Any:
+def _refusing(
+    op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Exception], text: str, shapes_first: bool
+) -> Any:
     positions = [i for i in op.tensor_positions if op.params[i] not in ("index", "mask", "condition")]
     if op.params[1:2] == ("other",) and 1 not in positions:
         positions.append(1)  # a number
@@ -108,24 +110,39 @@ def _refusing(op: Op, kernel: Callable[..., Any], kinds: str, kind: type[Excepti
         if operands and all(isinstance(a, np.ndarray | np.generic | int | float | complex) for a in operands):
             common = dtypes.result_type(*operands)
             if common.kind in kinds or (common.kind == "u" and "i" in kinds):
+                if shapes_first:
+                    _check_shapes(kernel, args)
                 raise kind(text.format(dtypes.BY_CHAR[common.char].scalar_name))
         return kernel(*args)
 
     return checked
 
 
-def _refuse(name: str, kinds: str, kind: type[Exception], text: str) -> None:
+def _check_shapes(kernel: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Raise what the kernel says of the operands' shapes; what numpy says of their dtype is not asked for."""
+    try:
+        kernel(*args)
+    except NotImplementedError:
+        pass
+    except (RuntimeError, IndexError):
+        raise
+    except Exception:
+        pass
+
+
+def _refuse(name: str, kinds: str, kind: type[Exception], text: str, shapes_first: bool = False) -> None:
     op = OPS.get(name)
     for form in (op, op and op.number_form):
         if form is not None:
-            form.kernel = _refusing(form, form.kernel, kinds, kind, text)
+            form.kernel = _refusing(form, form.kernel, kinds, kind, text, shapes_first)
             if form.inplace_kernel is not None:
-                form.inplace_kernel = _refusing(form, form.inplace_kernel, kinds, kind, text)
+                form.inplace_kernel = _refusing(form, form.inplace_kernel, kinds, kind, text, False)
 
 
 for _line in _NOT_IMPLEMENTED.split("\n"):
     if _line:
         _name, _kinds, _label = _line.split()
-        _refuse(_name, _kinds, NotImplementedError, f"\"{_label}\" not implemented for '{{}}'")
+        # These are refused by the loop over the elements, which is reached when the shapes fit.
+        _refuse(_name, _kinds, NotImplementedError, f"\"{_label}\" not implemented for '{{}}'", shapes_first=True)
 for _name, (_kinds, _type, _text) in _REFUSED.items():
-    _refuse(_name.split()[0], _kinds, _type, _text)
+    _refuse(_name.split()[0], _kinds, _type, _text, _name.split()[0] in ("topk", "max_dim", "min_dim"))

@@ -30,6 +30,21 @@ def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any
     return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
 
 
+_NOTHING_THERE = "index is out of bounds for dimension with size 0"
+
+
+def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
+    wanted = sum(i.ndim if i is not None and i.dtype.kind == "b" else 1 for i in indices)
+    if wanted > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {wanted})")
+    dim = 0
+    for index in indices:
+        if index is not None and index.dtype.kind in "iu" and index.size and not shape[dim]:
+            raise IndexError(_NOTHING_THERE)
+        dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
+
+
 def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Index arrays as numpy takes them (None: the whole dimension), checked as PyTorch does."""
     found: list[Any] = []
@@ -56,7 +71,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
             bad = (array < -size) | (array >= size)
             if bad.any():
                 if not size:
-                    raise IndexError("index is out of bounds for dimension with size 0")
+                    raise IndexError(_NOTHING_THERE)
                 raise IndexError(f"index {array[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
             dim += 1
         else:
@@ -112,6 +127,7 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
             return
         if may_share(self, values) or any(may_share(self, i) for i in indices if i is not None):
             raise RuntimeError(errors.PARTIAL_OVERLAP)
+        _check_dimensions([None if i is None else i._array for i in indices], target.shape)
         if source.dtype != target.dtype:
             raise RuntimeError(
                 f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "

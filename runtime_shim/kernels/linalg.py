@@ -134,9 +134,9 @@ def bmm(self: Any, mat2: Any) -> Array:
 )
 def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
     if mat1.ndim != 2:
-        raise RuntimeError("mat1 must be a matrix, got 1-D tensor" if mat1.ndim == 1 else "mat1 must be a matrix")
+        raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
     if mat2.ndim != 2:
-        raise RuntimeError("mat2 must be a matrix, got 1-D tensor" if mat2.ndim == 1 else "mat2 must be a matrix")
+        raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
         raise _cannot_multiply(mat1, mat2)
     _same_dtype("addmm", mat1, mat2)
@@ -158,6 +158,9 @@ def _times(t: Tensor, factor: Any) -> Tensor:
 
 @composite("outer")
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    for name, operand in (("self", self), ("vec2", vec2)):
+        if operand._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {operand._array.ndim}-D")
     return self.reshape(self.numel(), 1) * vec2
 
 

@@ -53,9 +53,17 @@ def refuse_gradient(function: str, **arguments: Tensor | None) -> None:
             )
 
 
-def _difference(self: Any, target: Any) -> Array:
-    common = dtypes.result_type(self, target)
+def _floating(label: str, *operands: Any) -> None:
+    """NotImplementedError, in the words of the kernel called `label`, unless the operands' common dtype is real."""
+    common = dtypes.result_type(*operands)
+    if common.kind != "f":
+        raise NotImplementedError(f"\"{label}\" not implemented for '{dtypes.BY_CHAR[common.char].scalar_name}'")
+
+
+def _difference(self: Any, target: Any, label: str) -> Array:
     dtypes.broadcast_shapes(self.shape, target.shape)
+    _floating(label, self, target)
+    common = dtypes.result_type(self, target)
     return np.subtract(self, target, dtype=common)
 
 
@@ -77,9 +85,7 @@ def _numel(self: Tensor, target: Tensor) -> int:
 
 
 def _mse(self: Any, target: Any, reduction: int) -> Array:
-    difference = _difference(self, target)
-    if difference.dtype.kind not in "fc":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{dtypes.of(difference).scalar_name}'")
+    difference = _difference(self, target, "mse_cpu")
     return reduced(difference * difference, reduction)
 
 
@@ -103,7 +109,7 @@ def _huber_values(difference: Array, delta: float) -> Array:
 
 
 def _huber(self: Any, target: Any, reduction: int, delta: float) -> Array:
-    return reduced(_huber_values(_difference(self, target), delta), reduction)
+    return reduced(_huber_values(_difference(self, target, "huber_cpu"), delta), reduction)
 
 
 def _huber_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
@@ -120,7 +126,7 @@ huber_loss = op(
 
 
 def _smooth_l1(self: Any, target: Any, reduction: int, beta: float) -> Array:
-    difference = _difference(self, target)
+    difference = _difference(self, target, "smooth_l1_cpu")
     size = np.abs(difference)
     values = np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta) if beta else size
     return reduced(values.astype(difference.dtype), reduction)
@@ -170,6 +176,7 @@ def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | Non
     target=_bce_target,
 )
 def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Array:
+    _floating("binary_cross_entropy", self)
     if ((self < 0) | (self > 1)).any():
         raise RuntimeError("all elements of input should be between 0 and 1")
     logs = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
@@ -224,6 +231,7 @@ def logsigmoid(t: Tensor) -> Tensor:
     target=_with_logits_target,
 )
 def binary_cross_entropy_with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Array:
+    _floating("log_sigmoid_cpu", self)
     softplus = np.log1p(np.exp(-np.abs(self))) + np.maximum(-self, 0)  # -log sigmoid
     factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     values = (1 - target) * self + factor * softplus
@@ -354,6 +362,8 @@ def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: 
         )
     if x.ndim == 2 and x.shape[0] != t.shape[0]:
         raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0]}).")
+    if x.ndim == 1 and t.ndim == 1 and t.size != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.size}")
     if t.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}")
     classes = x.shape[0] if x.ndim == 1 else x.shape[1]

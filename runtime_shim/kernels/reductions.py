@@ -417,10 +417,10 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
 @op("topk", outputs=_pair("topk"), nondifferentiable=(1,), self=_sort_back)
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     d = wrap_dim(dim, self.ndim)
+    if not 0 <= k <= (self.shape[d] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    if not 0 <= k <= self.shape[d]:
-        raise RuntimeError("selected index k out of range")
     order = np.take(_order(self, d, largest), range(k), axis=d)
     return np.take_along_axis(self, order, d), order.astype(np.int64)
 

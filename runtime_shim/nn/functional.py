@@ -516,6 +516,10 @@ def kl_div(
             stacklevel=2,
         )
     number = _reduction("sum" if reduction == "batchmean" else reduction, size_average, reduce)
+    for operand in (input, target):
+        if not operand.is_floating_point():
+            kind = "Complex" if operand.is_complex() else "Integral"
+            raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     if log_target:
         values = target.exp() * (target - input)
     else:
