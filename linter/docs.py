@@ -40,9 +40,7 @@ def extract(source: Source) -> Facts:
     )
     pieces = []
     for block in code_blocks(source):
-        laid = bytearray(b" " * len(source.text))
-        laid[block.start : block.end] = source.text[block.start : block.end]
-        piece = read_embedded(source, block, bytes(laid), facts)
+        piece = read_embedded(source, block, source.text[slice(*block)], facts)
         if piece is not None:
             pieces.append(piece)
     return with_pieces(facts, pieces)

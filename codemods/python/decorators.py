@@ -10,6 +10,7 @@ import libcst as cst
 from ...linter.facts import Form, Span
 from ...linter.findings import Applicability, Edit, Fix
 from ...linter.python.facts import Decorated, Kind
+from ..statements import line_start
 from .region import Statement, indent_unit, rewrite_statements, wrap
 from .site import PythonSite
 
@@ -38,8 +39,17 @@ def _call_text(site: PythonSite) -> str:
 
 
 def body_under_guard(text: bytes, decorated: Decorated, decorator: Span, guard: str) -> list[Edit] | None:
-    """The edits that take a decorator away and put `with guard:` around the function's body."""
-    wanted = text[decorator.start + 1 : decorator.end].strip()
+    """The edits that take a decorator away and put `with guard:` around the function's body.
+
+    The same guard above the same function twice gives the same `with`, so that both are mended by one.
+    """
+    line = _DECORATOR_LINE.match(text, decorator.end)
+    start = line_start(text, decorator.start)
+    if line is None or text[start : decorator.start].strip():
+        return None
+    header = cst.TrailingWhitespace(
+        cst.SimpleWhitespace(line["space"].decode()), cst.Comment(line["comment"].decode()) if line["comment"] else None
+    )
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
         function = statements[0]
@@ -47,48 +57,24 @@ def body_under_guard(text: bytes, decorated: Decorated, decorator: Span, guard: 
             return None
         if not isinstance(function.body, cst.IndentedBlock):
             return None
-        module = cst.Module([])
-        index = next(
-            (
-                number
-                for number, one in enumerate(function.decorators)
-                if module.code_for_node(one.decorator).encode() == wanted
-            ),
-            None,
-        )
-        if index is None:
-            return None
-        taken = function.decorators[index]
-        decorators = [one for number, one in enumerate(function.decorators) if number != index]
         body = list(function.body.body)
         docstring = 1 if function.get_docstring(clean=False) is not None else 0
         inside = [_statement(node) for node in body[docstring:]]
         if not inside:
             return None
-        guarded = wrap(inside, guard, indent_unit(text), taken.trailing_whitespace)
-        changed = function.with_changes(
-            decorators=decorators,
-            body=function.body.with_changes(body=[*body[:docstring], guarded]),
-        )
-        return [_with_leading_lines(changed, taken.leading_lines, index)]
+        guarded = wrap(inside, guard, indent_unit(text), header)
+        return [function.with_changes(body=function.body.with_changes(body=[*body[:docstring], guarded]))]
 
-    return rewrite_statements(text, decorated.span, rewriting)
+    edits = rewrite_statements(text, Span(decorated.definition, decorated.span.end), rewriting)
+    return None if edits is None else [Edit(Span(start, line.end()), ""), *edits]
+
+
+_DECORATOR_LINE = re.compile(rb"(?P<space>[ \t]*)(?P<comment>#[^\r\n]*)?(?:\r\n|\n|\r)")
 
 
 def _statement(node: cst.BaseStatement) -> Statement:
     assert isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
     return node
-
-
-def _with_leading_lines(function: cst.FunctionDef, lines: Sequence[cst.EmptyLine], index: int) -> cst.FunctionDef:
-    """The comments above a decorator that goes stay above what stood below it."""
-    if not lines or not any(line.comment for line in lines):
-        return function
-    if index < len(function.decorators):
-        below = function.decorators[index]
-        kept = below.with_changes(leading_lines=[*lines, *below.leading_lines])
-        return function.with_changes(decorators=[*function.decorators[:index], kept, *function.decorators[index + 1 :]])
-    return function.with_changes(lines_after_decorators=[*lines, *function.lines_after_decorators])
 
 
 _BLANK_LINES = re.compile(rb"[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
+from functools import lru_cache
 
 from ...linter.facts import Facts, GuardUse, Span
 from ...linter.findings import Applicability, Edit, Finding, Fix
@@ -17,24 +19,47 @@ def fix_in_literal(
     finding: Finding, use: GuardUse, facts: Facts, project: Project, source: Source
 ) -> tuple[Fix | None, tuple[Fix, ...]]:
     """(the fix, further fixes) for the old guard in a string or a code block."""
-    piece = next((piece for piece in facts.embedded if use in piece.guard_uses), None)
+    piece = _pieces(facts).get(use.type_span)
     if piece is None:
         return None, ()
     if facts.language == "docs":
         fix, _ = fixes_for(Site(finding, use, piece, project, source.text))
         shown = replace(fix, applicability=Applicability.DISPLAY, edits=_in_block(fix, piece)) if fix else None
         return shown, ()
-    tree = parse(source.text.decode("utf-8"))
-    if tree is None:
+    literals = _literals(source)
+    index = bisect_right(literals, use.type_span.start, key=lambda one: one.span.start) - 1
+    if index < 0 or not literals[index].span.holds(use.type_span):
         return None, ()
-    literal = next((one for one in find_literals(source, tree) if one.span.holds(use.type_span)), None)
-    if literal is None:
-        return None, ()
-    fix, more = fixes_for(Site(finding, use, piece, project, lay_out(source.text, literal)))
+    literal = literals[index]
+    fix, more = fixes_for(Site(finding, use, piece, project, _laid_in_file(source, index)))
     written = [_written(one, literal, use, piece) for one in (fix, *more) if one is not None]
     if fix is None or written[0] is None:
         return None, ()
     return written[0], tuple(one for one in written[1:] if one is not None)
+
+
+# Findings come file by file and in the file's order: what the last one asked for serves the next.
+
+
+@lru_cache(maxsize=1)
+def _pieces(facts: Facts) -> dict[Span, Facts]:
+    """The piece in which each use stands."""
+    return {use.type_span: piece for piece in facts.embedded for use in piece.guard_uses}
+
+
+@lru_cache(maxsize=1)
+def _literals(source: Source) -> list[Literal]:
+    """The literals that may hold a guard, in the file's order."""
+    tree = parse(source.text.decode("utf-8"))
+    return sorted(find_literals(source, tree), key=lambda one: one.span) if tree is not None else []
+
+
+@lru_cache(maxsize=1)
+def _laid_in_file(source: Source, index: int) -> bytes:
+    """A text as long as the file's, blank but for the C++ of one literal."""
+    literal = _literals(source)[index]
+    start, end = literal.span
+    return b" " * start + lay_out(source.text, literal) + b" " * (len(source.text) - end)
 
 
 def _in_block(fix: Fix, piece: Facts) -> tuple[Edit, ...]:

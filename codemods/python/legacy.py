@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from ...linter import guards
 from ...linter.decision import decide
@@ -88,7 +89,6 @@ def _redundant_neighbours(site: PythonSite) -> list[Edit]:
     facts, found, text = site.facts, site.found, site.text
     assert facts.python is not None
     uses = facts.python.uses
-    own = next(index for index, use in enumerate(uses) if use is found)
     end = found.target_span.end if found.target_span is not None else found.call_span.end
     edits: list[Edit] = []
     for other in uses:
@@ -102,7 +102,8 @@ def _redundant_neighbours(site: PythonSite) -> list[Edit]:
                 edits.append(Edit(Span(span.start, found.call_span.start), ""))
         elif (
             other.use.form is Form.WITH
-            and other.around[-1:] == (own,)
+            and other.around
+            and uses[other.around[-1]] is found
             and found.use.form in (Form.WITH, Form.DECORATOR)
         ):
             fix = take_out(replace(site, found=other))
@@ -129,9 +130,8 @@ def _doubts(site: PythonSite, decision: Decision) -> Iterator[str]:
     elif form is Form.ARGUMENT:
         yield "what becomes of the object is not followed"
     if decision.context is Context.INFERENCE and facts.python is not None:
-        own = next((i for i, use in enumerate(facts.python.uses) if use is found), -1)
-        for escape in facts.python.escapes[:]:
-            if escape.use == own:
+        for escape in facts.python.escapes:
+            if facts.python.uses[escape.use] is found:
                 row = facts.row(escape.span.start)
                 yield (
                     f"`{escape.variable}` becomes an inference tensor and is {escape.what} at line {row}: "
@@ -165,19 +165,26 @@ def _imports(site: PythonSite, applicability: Applicability) -> list[Edit]:
 
 def _unneeded_import(site: PythonSite, applicability: Applicability) -> GuardUse | None:
     """The import of the old name, when every use of that name in the file is replaced by fixes of this kind."""
-    facts = site.facts
-    name = site.found.use.written.split(".")[0]
+    found, worst = _import_to_take_out(site.facts, site.project, site.text, site.found.use.written.split(".")[0])
+    return found if applicability is worst else None
+
+
+# Asked for each use of a name, and the same for all of them.
+@lru_cache(maxsize=8)
+def _import_to_take_out(
+    facts: Facts, project: Project, text: bytes, name: str
+) -> tuple[GuardUse | None, Applicability | None]:
+    """The import of the old name, and the kind of fixes that leave no use of it; None where one stays."""
     found = next((use for use in facts.guard_uses if use.form is Form.IMPORT and use.variable == name), None)
     if found is None:
-        return None
+        return None, None
     kinds = []
     for use in facts.guard_uses:
         if use is not found and use.guard == guards.LEGACY and use.written.split(".")[0] == name:
-            kinds.append(_applicability(use, facts, site.project, site.text))
-    if _mentions(site.text, name) != len(kinds) or None in kinds:
-        return None  # named in an `__all__` or in other code
-    worst = Applicability.UNSAFE if Applicability.UNSAFE in kinds else Applicability.SAFE
-    return found if applicability is worst else None
+            kinds.append(_applicability(use, facts, project, text))
+    if _mentions(text, name) != len(kinds) or None in kinds:
+        return None, None  # named in an `__all__` or in other code
+    return found, Applicability.UNSAFE if Applicability.UNSAFE in kinds else Applicability.SAFE
 
 
 def _applicability(use: GuardUse, facts: Facts, project: Project, text: bytes) -> Applicability | None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 import libcst as cst
 
@@ -98,6 +99,7 @@ def _trimmed(text: bytes, span: Span, new: bytes) -> Edit:
     return Edit(Span(span.start + low, span.end - high), new[low : len(new) - high].decode("utf-8"))
 
 
+@lru_cache(maxsize=1)
 def indent_unit(text: bytes) -> str:
     """What one level of indentation is in this file: the commonest step behind a colon."""
     steps: Counter[bytes] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .. import guards
@@ -97,7 +98,9 @@ def _complete(
         # A member can be named above its declaration, in a constructor's initialisers.
         first = scope if form is Form.MEMBER else reading.span(declarator)
         spans = _variable_spans(reading, variable, first, scope)
-        spans = (reading.span(declarator), *(span for span in spans if span != reading.span(declarator)))
+        own = reading.span(declarator)
+        if spans[:1] != (own,):
+            spans = (own, *(span for span in spans if span != own))
     work = first_work(statement, block, reading.first_works) if form in _COVERS else None
     after: tuple[Span, ...] = ()
     if guard == guards.INFERENCE_MODE and form in _COVERS:
@@ -581,7 +584,15 @@ _QUALIFIES = re.compile(rb"\s*::")
 
 
 def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
-    low, high = declared.start - reading.shift, scope.end - reading.shift
+    begin = min(declared.start, scope.start)
+    spans = reading.names.get((name, begin, scope.end))
+    if spans is None:
+        spans = reading.names[name, begin, scope.end] = _spans_of_name(reading, name, Span(begin, scope.end))
+    return spans[bisect_left(spans, declared.start, key=itemgetter(0)) :]
+
+
+def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:
+    low, high = within.start - reading.shift, within.end - reading.shift
     code, word = reading.code, name.encode()
     return tuple(
         Span(place + reading.shift, place + len(word) + reading.shift)

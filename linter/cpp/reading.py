@@ -78,6 +78,8 @@ class Reading:
         self.macros: list[Macro] = []
         self.initializers: list[tuple[str, Node]] = []
         """(member, arguments) of constructors' initialisers."""
+        self.names: dict[tuple[str, int, int], tuple[Span, ...]] = {}
+        """Where a name stands between two places, for each that was asked for."""
         self.emplacements: list[tuple[str, Node]] = []
         """(receiver, arguments) of `emplace`."""
         self.first_works: dict[tuple[int, int], Node | None] = {}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from ..facts import Call, Function, Span
+from ..facts import Call, Facts, Function, Span
 from ..findings import Context
-from ..places import places_of
+from ..spans import Sorted
 from .signals import Scene, Signal, Weight
 
 # Calls that compute no tensor: bookkeeping on the context, on containers and on values.
@@ -41,16 +42,19 @@ def computes(scene: Scene, span: Span) -> Call | str | None:
     for call in scene.calls_in(span):
         if not is_idle(call):
             return call
-    places = places_of(scene.facts)
-    for assignment in places.assignments.within(span):
+    return next((text for _, text in _operations(scene.facts).within(span)), None)
+
+
+@lru_cache(maxsize=64)
+def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
+    """The assignments and returned values in which a tensor may be computed without a call."""
+    found = [(returned.span, returned.value) for returned in facts.returns if _has_operation(returned.value)]
+    for assignment in facts.assignments:
         if assignment.target.startswith(("ctx->", "ctx.")):
             continue
         if assignment.operator != "=" or assignment.target.endswith("]") or _has_operation(assignment.value):
-            return assignment.value or assignment.target
-    for returned in places.returns.within(span):
-        if _has_operation(returned.value):
-            return returned.value
-    return None
+            found.append((assignment.span, assignment.value or assignment.target))
+    return Sorted(found, lambda operation: operation[0])
 
 
 _NODE_BASE = re.compile(r"(?:^|::)(?:Node|TraceableFunction|Function)$")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .. import guards
@@ -28,8 +29,12 @@ class Decorated(NamedTuple):
     kind: Kind
     span: Span
     """From its first decorator to its end."""
-    below: tuple[str, ...]
-    """The decorators between this one and the `def`, as dotted names; those are applied first."""
+    definition: int
+    """Where its `def` or `class` begins, behind the decorators."""
+    decorators: tuple[str, ...]
+    """As dotted names, from above; the lowest is applied first."""
+    position: int
+    """Which of them this one is."""
     pauses: bool
     """Its own body holds `await` or `yield`."""
 
@@ -164,5 +169,10 @@ def uses_of(facts: Facts, names: Collection[str], *forms: Form) -> Iterator[Pyth
 
 def use_behind(facts: Facts, use: GuardUse) -> PythonUse | None:
     """Python's side of a guard use."""
+    return _uses_by_place(facts).get(use.type_span)
+
+
+@lru_cache(maxsize=4)
+def _uses_by_place(facts: Facts) -> dict[Span, PythonUse]:
     found = facts.python.uses if facts.python is not None else ()
-    return next((one for one in found if one.use.type_span == use.type_span), None)
+    return {one.use.type_span: one for one in reversed(found)}

@@ -1,19 +1,22 @@
 """C++ in Python string literals, given to the C++ front end.
 
-The C++ is laid out where it stands in the file: everything else is blank, an escape is decoded in its place and
-padded, a placeholder becomes a name of its own length. So every offset in the C++ is an offset in the file.
+The C++ is laid out as long as its literal: what is between the pieces is blank, an escape is decoded in its place and
+padded, a placeholder becomes a name of its own length. So an offset in the C++, moved to where the literal begins, is
+an offset in the file.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .. import guards
 from ..facts import Facts, Form, GuardUse, Span, Suppression
 from ..sources import Source
+from ..spans import moved
 from ..suppress import find_directives
 
 _LEGACY = guards.LEGACY.encode()
@@ -52,7 +55,8 @@ class Literal:
     percent_template: bool = False
 
     def piece_at(self, span: Span) -> Piece | None:
-        return next((piece for piece in self.pieces if piece.content.holds(span)), None)
+        index = bisect_right(self.pieces, span.start, key=lambda piece: piece.content.start) - 1
+        return self.pieces[index] if index >= 0 and self.pieces[index].content.holds(span) else None
 
 
 def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
@@ -136,8 +140,9 @@ def _closing(text: bytes, position: int, quote: bytes, formatted: bool) -> int |
 
 
 def lay_out(text: bytes, literal: Literal) -> bytes:
-    """A text as long as the file's, blank but for the C++ of the literal."""
-    laid = bytearray(b" " * len(text))
+    """A text as long as the literal, blank but for its C++."""
+    begin = literal.span.start
+    laid = bytearray(b" " * (literal.span.end - begin))
     for piece in literal.pieces:
         start, end = piece.content
         content = text[start:end]
@@ -148,7 +153,7 @@ def lay_out(text: bytes, literal: Literal) -> bytes:
         content = _DOLLAR.sub(lambda match: _name(match, next(filter(None, match.groups()), b"")), content)
         if literal.percent_template:
             content = _PERCENT.sub(lambda match: _name(match, match[1] or b""), content)
-        laid[start:end] = _without_lone_names(content)
+        laid[start - begin : end - begin] = _without_lone_names(content)
     return bytes(laid)
 
 
@@ -238,22 +243,17 @@ def embedded_cpp(source: Source, tree: ast.Module, facts: Facts) -> Iterator[Fac
 
 
 def read_embedded(source: Source, span: Span, laid: bytes, facts: Facts) -> Facts | None:
-    """The facts of C++ that is laid out in its place; None when it is prose, or no guard stands in it."""
-    found = _read(source, span, laid)
+    """The facts of the C++ that is laid out for `span`; None when it is prose, or no guard stands in it."""
+    found, begin = _read(source, span, laid), span.start
     loose = [use for use in found.guard_uses if use.guard == guards.LEGACY and use.function is None]
     if any(use.form not in (Form.MEMBER, Form.BASE) for use in loose) and span.start >= len(_HEAD):
         # Statements without a function around them.
-        wrapped = bytearray(laid)
-        start = span.start - len(_HEAD)
-        wrapped[start : span.start] = _HEAD
-        wrapped[span.end - 1 : span.end] = b"}"
-        again = _read(source, span, bytes(wrapped))
+        again = _read(source, span, _HEAD + laid[:-1] + b"}")
         if any(use.guard == guards.LEGACY and use.function is not None for use in again.guard_uses):
-            functions = tuple(
-                f._replace(name="", qualified="") if f.span.start == start else f for f in again.functions
-            )
-            found = replace(again, functions=functions)
-    uses = tuple(use for use in found.guard_uses if use.guard != guards.LEGACY or _is_code(use, laid))
+            functions = tuple(f._replace(name="", qualified="") if f.span.start == 0 else f for f in again.functions)
+            found, begin = replace(again, functions=functions), span.start - len(_HEAD)
+    found = moved(found, begin)
+    uses = tuple(use for use in found.guard_uses if use.guard != guards.LEGACY or _is_code(use, laid, span.start))
     if not found.registrations and not any(use.guard == guards.LEGACY for use in uses):
         return None
     return replace(
@@ -277,8 +277,10 @@ def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, .
     from ..cpp.mask import comments
 
     first, last = facts.row(span.start), facts.row(span.end)
-    behind = (Suppression(range(first, last + 1), given.codes) for given in facts.suppressions if last in given.rows)
-    return (*facts.suppressions, *find_directives(laid, facts.row, comments).suppressions, *behind)
+    rows = range(first, last + 1)
+    behind = (Suppression(rows, given.codes) for given in facts.suppressions if first < last and last in given.rows)
+    own = find_directives(laid, lambda offset: facts.row(span.start + offset), comments).suppressions
+    return (*own, *behind)
 
 
 def _read(source: Source, span: Span, laid: bytes) -> Facts:
@@ -288,12 +290,13 @@ def _read(source: Source, span: Span, laid: bytes) -> Facts:
     return extract(Source(f"{source.path}#{row}.{span.start}", laid), whole=True)
 
 
-def _is_code(use: GuardUse, laid: bytes) -> bool:
+def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
     """Whether a use stands in code: a form that declares something, and no sentence around it on its line."""
     if use.form not in _CODE_FORMS or use.under_error:
         return False
-    start = laid.rfind(b"\n", 0, use.type_span.start) + 1
-    end = laid.find(b"\n", use.type_span.start)
+    place = use.type_span.start - begin
+    start = laid.rfind(b"\n", 0, place) + 1
+    end = laid.find(b"\n", place)
     line = laid[start : end if end >= 0 else len(laid)].decode("utf-8", "replace")
     code = re.sub(r"//.*|/\*.*?\*/", "", line)
     return not _PROSE.search(re.sub(r"^\s*(?:static|const|auto)\b.*", "", code))

@@ -138,14 +138,10 @@ class Walk:
         scope = Scope(node, place.scope)
         resumes = why_it_pauses(node, place.scope, self.module)
         inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
-        around: list[int] = []
-        for position, decorator in enumerate(node.decorator_list):
-            use = self._decorator(decorator, position, node, place, inner)
-            if use is not None:
-                around.append(use)
+        around = self._decorators(node, place, inner)
         for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
             self._expressions(default, place)
-        self._block(node.body, replace(inner, around=tuple(around)))
+        self._block(node.body, replace(inner, around=around))
 
     def _class(self, node: ast.ClassDef, place: _Place) -> None:
         qualified = "::".join(filter(None, [place.namespace, node.name]))
@@ -154,11 +150,11 @@ class Walk:
         span = Span(self.module.start_of(node), self.module.span(node).end)
         self.classes.append(Class(node.name, qualified, span, bases, has_methods=True))
         scope = Scope(node, place.scope)
-        for position, decorator in enumerate(node.decorator_list):
-            self._decorator(decorator, position, node, place, place)
+        before = len(self.uses)
+        self._decorators(node, place, place)
         inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
         self._block(node.body, inner)
-        if not any(use.use.guard == guards.PYTHON_INFERENCE_MODE and span.holds(use.use.span) for use in self.uses):
+        if not any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in self.uses[before:]):
             return
         for cache in find_lazy_caches(
             node,
@@ -239,26 +235,40 @@ class Walk:
         )
         return len(self.uses) - 1
 
-    def _decorator(
-        self, decorator: ast.expr, position: int, node: _FunctionNode | ast.ClassDef, place: _Place, inner: _Place
-    ) -> int | None:
-        if not self._is_guard(named(decorator), place.scope):
-            self._expressions(decorator, place)
-            return None
-        below = tuple(self._decorator_name(other, place.scope) for other in node.decorator_list[position + 1 :])
-        pauses = [] if isinstance(node, ast.ClassDef) else list(pauses_in(node.body, self.module))
-        decorated = Decorated(
+    def _decorators(self, node: _FunctionNode | ast.ClassDef, place: _Place, inner: _Place) -> tuple[int, ...]:
+        """Reads what stands above a definition; the indices of the guards there, from above."""
+        around: list[int] = []
+        decorated: Decorated | None = None
+        for position, decorator in enumerate(node.decorator_list):
+            if not self._is_guard(named(decorator), place.scope):
+                self._expressions(decorator, place)
+                continue
+            decorated = (decorated or self._decorated(node, place))._replace(position=position)
+            span = self.module.span(decorator)
+            line = Span(self.module.source.text.rfind(b"@", 0, span.start), span.end)
+            use = self._add(
+                decorator,
+                place,
+                Form.DECORATOR,
+                line,
+                scope=inner.block if not isinstance(node, ast.ClassDef) else self.module.body_span(node.body),
+                function=inner.function if not isinstance(node, ast.ClassDef) else place.function,
+                decorated=decorated,
+            )
+            if use is not None:
+                around.append(use)
+        return tuple(around)
+
+    def _decorated(self, node: _FunctionNode | ast.ClassDef, place: _Place) -> Decorated:
+        return Decorated(
             node.name,
             kind_of(node),
             Span(self.module.start_of(node), self.module.span(node).end),
-            below,
-            bool(pauses),
+            self.module.span(node).start,
+            tuple(self._decorator_name(other, place.scope) for other in node.decorator_list),
+            0,
+            not isinstance(node, ast.ClassDef) and any(pauses_in(node.body, self.module)),
         )
-        span = self.module.span(decorator)
-        line = Span(self.module.source.text.rfind(b"@", 0, span.start), span.end)
-        function = inner.function if not isinstance(node, ast.ClassDef) else place.function
-        scope = inner.block if not isinstance(node, ast.ClassDef) else self.module.body_span(node.body)
-        return self._add(decorator, place, Form.DECORATOR, line, scope=scope, function=function, decorated=decorated)
 
     def _decorator_name(self, decorator: ast.expr, scope: Scope) -> str:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -32,9 +32,9 @@ References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` knows 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..facts import Facts, Form
+from ..facts import Facts, Form, Span
 from ..findings import Applicability, Finding
 from ..guards import python_guard
 from ..project import Project
@@ -58,14 +58,25 @@ _TRANSPARENT = re.compile(
 
 @RULE.check_file
 def on_async_def(facts: Facts, project: Project) -> Iterator[Finding]:
+    opaque: dict[Span, int] = {}
     for found in uses_of(facts, MODES, Form.DECORATOR):
         decorated = found.decorated
         if decorated is None or decorated.kind not in (Kind.ASYNC_FUNCTION, Kind.ASYNC_GENERATOR):
             continue
-        if not all(_TRANSPARENT.search(name) or python_guard(name) for name in decorated.below):
+        if decorated.span not in opaque:
+            opaque[decorated.span] = _lowest_opaque(decorated.decorators)
+        if opaque[decorated.span] > decorated.position:
             continue
         message = (
             f"`@{found.use.written}` does nothing on the {decorated.kind} `{decorated.name}`: "
             "its body runs after the guard is left"
         )
         yield RULE.at(facts, found.use.span, message, use=found.use)
+
+
+def _lowest_opaque(decorators: Sequence[str]) -> int:
+    """Which decorator is the last that may make something else of a coroutine function; -1 when none may."""
+    for position in reversed(range(len(decorators))):
+        if not (_TRANSPARENT.search(decorators[position]) or python_guard(decorators[position])):
+            return position
+    return -1

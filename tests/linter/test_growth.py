@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+import libcst as cst
 import pytest
 
 from guardfix.codemods.plan import with_fixes
-from guardfix.linter.engine import Options, check
+from guardfix.linter.engine import Options, Report, check
+from guardfix.linter.python.parse import parse_with_libcst
 
 HEAD = "#include <torch/script.h>\n"
 NET = "(torch::jit::Module& m, at::Tensor x)"
@@ -90,10 +92,61 @@ def calls_made(work: Callable[[], object]) -> int:
     ],
 )
 def test_work_grows_with_the_file(tmp_path: Path, before: str, line: str, after: str) -> None:
+    assert_linear(tmp_path, ".cpp", "@", HEAD + before, line, after)
+
+
+OLD = "from ext import AutoNonVariableTypeMode\nmodel = torch.jit.load(path).eval()\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "after"),
+    [
+        pytest.param("x = '''", "at::AutoNonVariableTypeMode g;\n", "'''\n", id="guards in one string"),
+        pytest.param(
+            "x = '''void f(Module& m) {\n",
+            "{ at::AutoNonVariableTypeMode gNN; m.forward({}); }\n",
+            "}'''\n",
+            id="blocks in one string",
+        ),
+        pytest.param("x = (", "'at::AutoNonVariableTypeMode g;\\n'\n", ")\n", id="literals side by side"),
+        pytest.param("x = (", "'AutoNonVariableTypeMode g;' ", ")\n", id="literals side by side in one line"),
+        pytest.param("", "xNN = 'void f() { at::AutoNonVariableTypeMode g; }'\n", "", id="strings"),
+        pytest.param("x = [\n", "f'{{ at::AutoNonVariableTypeMode g; }}',  # noqa: GF2\n", "]\n", id="f-strings"),
+        pytest.param("", "@torch.no_grad()\n", "async def f(x): return x\n", id="one guard above one function"),
+        pytest.param(
+            "", "@torch.set_grad_enabled(NN)\n", "async def f(x):\n  return x\n", id="guards above one function"
+        ),
+        pytest.param("", "@torch.no_grad()\nasync def fNN(x):\n    return x\n\n", "", id="guards above functions"),
+        pytest.param(OLD, "def fNN(x):\n  with AutoNonVariableTypeMode():\n    return model(x)\n", "", id="old guards"),
+        pytest.param(
+            OLD, "@AutoNonVariableTypeMode()\ndef fNN(x):\n  return model(x)\n", "", id="old guards above functions"
+        ),
+    ],
+)
+def test_work_grows_with_the_python_file(
+    tmp_path: Path, before: str, line: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[int] = []
+
+    def parse(text: str, indent: str) -> cst.Module | None:
+        parsed.append(len(text))
+        return parse_with_libcst(text, indent)
+
+    # One call, whatever it parses.
+    monkeypatch.setattr("guardfix.codemods.python.region.parse_with_libcst", parse)
+    assert_linear(tmp_path, ".py", "NN", "import torch\n" + before, line, after)
+    # 2, 60 and 240 lines; each fix of one line may parse some hundred characters, but not the other lines.
+    assert sum(parsed) < 200 * (2 + 60 + 240)
+
+
+def assert_linear(folder: Path, suffix: str, number: str, before: str, line: str, after: str) -> None:
     def work(count: int) -> int:
-        path = tmp_path / f"{count}.cpp"
-        path.write_text(HEAD + before + "".join(line.replace("@", str(n)) for n in range(count)) + after)
-        return calls_made(lambda: with_fixes(check([str(path)], Options(workers=1))))
+        path = folder / f"{count}{suffix}"
+        path.write_text(before + "".join(line.replace(number, str(n)) for n in range(count)) + after)
+        reports: list[Report] = []
+        calls = calls_made(lambda: reports.append(with_fixes(check([str(path)], Options(workers=1)))))
+        assert any(facts.guard_uses or facts.embedded for facts in reports[0].project)
+        return calls
 
     work(2)  # what is loaded and compiled once
     small, large = work(60), work(240)

@@ -101,8 +101,8 @@ def test_what_the_cpp_parser_sees_has_every_byte_in_its_place(literal: str, laid
     source = Source("x.py", text.encode())
     (found,) = find_literals(source, ast.parse(text))
     out = lay_out(source.text, found)
-    assert len(out) == len(source.text)
-    start = found.pieces[0].content.start
+    assert len(out) == found.span.end - found.span.start
+    start = found.pieces[0].content.start - found.span.start
     assert out[start:].decode().startswith(laid + " AutoNonVariableTypeMode")
     assert not out[:start].strip()
 
