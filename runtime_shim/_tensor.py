@@ -463,6 +463,10 @@ class Tensor:
     def _number(self) -> Any:
         if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
+        if self._meta is not None and requires_grad(self):
+            from guardfix.runtime_shim import warned
+
+            warned.warn_once(warned.TO_NUMBER, stacklevel=4)
         return self._array.item()
 
     def __index__(self) -> int:

@@ -82,6 +82,10 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        from guardfix.runtime_shim import warned
+
+        warned.warn_once(warned.CREATE_GRAPH)
     if inputs is None:
         engine.run_backward(edges, grads, keep, create_graph, None)
         return

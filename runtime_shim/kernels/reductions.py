@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -429,14 +430,22 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
 # -----------------------------------------------------------------------------------------------------
 
 
-def _var(self: Any, dim: Any, correction: float, keepdim: bool) -> Array:
+def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var") -> Array:
     if self.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = dims_of(dim, self.ndim)
     n = int(np.prod([self.shape[a] for a in axes], dtype=np.int64))
     centred = self - _add.reduce(self, axis=axes, keepdims=True) / self.dtype.type(max(n, 1))
     total = _add.reduce((centred * np.conjugate(centred)).real, axis=axes, keepdims=keepdim)
-    return np.true_divide(total, total.dtype.type(max(n - correction, 0)))
+    if n <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=2,
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.true_divide(total, total.dtype.type(max(n - correction, 0)))
 
 
 def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
@@ -470,7 +479,7 @@ def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = F
 
 @op("std", method=False, function=False, leak=_spread_leak, self=_std_back)
 def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
-    return np.sqrt(_var(self, dim, correction, keepdim))
+    return np.sqrt(_var(self, dim, correction, keepdim, "std"))
 
 
 def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:

@@ -182,3 +182,9 @@ def test_spread_of_one_element_has_no_gradient_that_is_a_number(torch: ModuleTyp
     one = torch.ones(1, requires_grad=True)
     getattr(torch, name)(one).backward()
     assert repr(one.grad) == "tensor([nan])"
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_a_spread_of_one_number_is_nan_with_a_warning(torch: ModuleType, name: str) -> None:
+    with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0"):
+        assert str(getattr(torch.ones(1), name)().item()) == "nan"
