@@ -15,6 +15,11 @@ from guardfix.runtime_shim.kernels.ufunc import FLOAT, binary, cast, is_operand,
 from guardfix.runtime_shim.operation import FUNCTIONS, OPS
 
 
+def _zeros(grad: Tensor) -> Tensor:
+    found: Tensor = FUNCTIONS["zeros_like"](grad)
+    return found
+
+
 def conj(value: Any) -> Any:
     """The conjugate of a tensor or number; the same object if it is real."""
     if isinstance(value, Tensor):
@@ -89,8 +94,8 @@ true_divide = binary(
     function=False,
     wraps=True,
     tensor_params=("self", "other"),
-    self=lambda grad, other, rounding_mode: grad * 0,
-    other=lambda grad, other, rounding_mode: grad * 0,
+    self=lambda grad, other, rounding_mode: _zeros(grad),
+    other=lambda grad, other, rounding_mode: _zeros(grad),
 )
 def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
     common = result_type(self, other)
@@ -257,8 +262,10 @@ def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
 
 
 def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    condition = (self == 0) & (exponent >= 0)
-    return grad * FUNCTIONS["where"](condition, 0.0, conj(result * self.log()))
+    positive = exponent.real if isinstance(exponent, Tensor) and exponent.is_complex() else exponent
+    condition = (self == 0) & (positive >= 0)
+    logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
+    return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
 
 
 @op(
@@ -404,8 +411,8 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     "addcmul",
     inplace=True,
     self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
-    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
+    tensor1=lambda grad, tensor2, value: grad * conj(tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * conj(tensor1 * value),
 )
 def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
@@ -416,8 +423,8 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     "addcdiv",
     inplace=True,
     self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
-    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),
+    tensor1=lambda grad, tensor2, value: grad * conj(value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * conj(value * tensor1 / (tensor2 * tensor2)),
 )
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
@@ -452,11 +459,11 @@ unary("atan", np.arctan, result=FLOAT, self=lambda grad, self: grad / conj(self 
 unary("sinh", np.sinh, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
 unary("cosh", np.cosh, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
 unary("tanh", np.tanh, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
-unary("floor", np.floor, self=lambda grad: grad * 0)
-unary("ceil", np.ceil, self=lambda grad: grad * 0)
-unary("round", lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a), self=lambda grad: grad * 0)
-unary("trunc", np.trunc, self=lambda grad: grad * 0)
-unary("sign", lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a), self=lambda grad: grad * 0)
+unary("floor", np.floor, self=_zeros)
+unary("ceil", np.ceil, self=_zeros)
+unary("round", lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a), self=_zeros)
+unary("trunc", np.trunc, self=_zeros)
+unary("sign", lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a), self=_zeros)
 
 
 def _reciprocal(a: Any) -> Any:
@@ -487,7 +494,17 @@ def _sgn(a: Any) -> Any:
     return np.where(size == 0, 0, a / np.where(size == 0, 1, size)).astype(a.dtype)
 
 
-unary("sgn", _sgn, self=lambda grad, self: grad * 0)
+def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """Along the circle for complex numbers; 0 at 0 and for real ones, where sgn is flat."""
+    if not self.is_complex():
+        return _zeros(grad)
+    size = self.abs()
+    scaled = grad / size
+    tangential = scaled - (scaled * conj(result)).real * result
+    return FUNCTIONS["where"](size == 0, 0.0, tangential)
+
+
+unary("sgn", _sgn, self=_sgn_gradient)
 unary("abs", np.abs, leak=1, refuses="abs", self=_abs_gradient)
 FUNCTIONS["absolute"] = FUNCTIONS["abs"]
 

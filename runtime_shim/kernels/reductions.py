@@ -600,7 +600,7 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
         terms = []
         for j in range(i, n):
             head = FUNCTIONS["cat"]([self.narrow(dim, 0, i), self.narrow(dim, i + 1, j - i)], dim).prod(dim, True)
-            terms.append(grad.narrow(dim, j, 1) * head)
+            terms.append(grad.narrow(dim, j, 1) * conj(head))
         total = terms[0]
         for term in terms[1:]:
             total = total + term
@@ -621,7 +621,8 @@ def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     leak=1,
     refuses="logsumexp",
     self=lambda grad, self, result, dim, keepdim: (
-        restore(grad, self._array.shape, dim, keepdim) * (self - restore(result, self._array.shape, dim, keepdim)).exp()
+        restore(grad, self._array.shape, dim, keepdim)
+        * conj((self - restore(result, self._array.shape, dim, keepdim)).exp())
     ),
 )
 def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:

@@ -19,7 +19,7 @@ from guardfix.runtime_shim._tensor import Tensor, allocate
 from guardfix.runtime_shim.arguments import MISSING
 from guardfix.runtime_shim.dispatch import functional, inplace, publish, run_out, store
 from guardfix.runtime_shim.dtypes import Array, can_cast, cast_error, result_type
-from guardfix.runtime_shim.operation import OPS, Op
+from guardfix.runtime_shim.operation import FUNCTIONS, OPS, Op
 from guardfix.runtime_shim.state import AUTOGRAD, INFERENCE_KEYS, tls
 
 ndarray = np.ndarray
@@ -233,10 +233,15 @@ def binary(
         op.number_form = by_number
     inexact_scalars = (float, int) if fast_scalar and numbers else ()
     if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
-        zero = {"self": lambda grad: grad * 0}
+        zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
         op.recorded_in_place = (
             Op(name, kernel, f"{name.capitalize()}Backward0", zero),
-            Op(name, kernel, f"{name.capitalize()}Backward1", {**zero, "other": lambda grad: grad * 0}),
+            Op(
+                name,
+                kernel,
+                f"{name.capitalize()}Backward1",
+                {**zero, "other": lambda grad: FUNCTIONS["zeros_like"](grad)},
+            ),
         )
 
     def call(
