@@ -22,6 +22,8 @@ from guardfix.runtime_shim.kernels import (  # noqa: F401
     random,
     reductions,
     several_views,
+    sorting,
+    spread,
     strided,
     views,
 )

@@ -1,9 +1,7 @@
-"""Reductions, cumulative ops, sorting. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
+"""Reductions and cumulative ops. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -116,7 +114,7 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
     return np.true_divide(total, np.asarray(count, self.dtype)) if count else np.full_like(total, np.nan)
 
 
-def _count(shape: tuple[int, ...], dim: Any) -> int:
+def count_of(shape: tuple[int, ...], dim: Any) -> int:
     n = 1
     for d in dims_of(dim, len(shape)):
         n *= shape[d]
@@ -131,7 +129,7 @@ def _count(shape: tuple[int, ...], dim: Any) -> int:
     function=False,
     leak=2,
     refuses="sum",
-    self=lambda grad, self_shape: grad.expand(self_shape) / _count(self_shape, None),
+    self=lambda grad, self_shape: grad.expand(self_shape) / count_of(self_shape, None),
 )
 def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, None, False, dtype)
@@ -145,7 +143,7 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     function=False,
     leak=2,
     refuses="sum",
-    self=lambda grad, self_shape, dim, keepdim: _expanded(grad, self_shape, dim, keepdim) / _count(self_shape, dim),
+    self=lambda grad, self_shape, dim, keepdim: _expanded(grad, self_shape, dim, keepdim) / count_of(self_shape, dim),
 )
 def mean_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, dim, keepdim, dtype)
@@ -258,7 +256,7 @@ def value_selecting_backward(grad: Tensor, indices: Tensor, shape: tuple[int, ..
     return FUNCTIONS["zeros"](shape, dtype=grad.dtype).zero_().scatter_(dim, indices, grad)
 
 
-def _pair(name: str) -> Any:
+def pair(name: str) -> Any:
     make: Any = namedtuple  # as torch.return_types has them
     made = make(name, ["values", "indices"])
     made.__module__ = "torch.return_types"
@@ -293,7 +291,7 @@ def _register_extremes() -> None:
             method=False,
             function=False,
             leak=lambda self, dim, keepdim=False, *rest: 0 if keepdim else 2,
-            outputs=_pair(name),
+            outputs=pair(name),
             nondifferentiable=(1,),
             self=_at_index,
         )(kernel)
@@ -364,190 +362,20 @@ def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:
     return function(self, axis=wrap_dim(dim, self.ndim), keepdims=keepdim)
 
 
-@op("argmax", leak=lambda self, dim=None, keepdim=False: _over_one(self, dim))
-def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    return _arg(self, dim, keepdim, np.argmax)
-
-
-@op("argmin", leak=lambda self, dim=None, keepdim=False: _over_one(self, dim))
-def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    return _arg(self, dim, keepdim, np.argmin)
-
-
-def _order(self: Any, dim: int, descending: bool) -> Array:
-    """Indices that sort along a dimension; equal elements keep their order, NaN counts as the greatest."""
-    d = wrap_dim(dim, self.ndim)
-    if not descending:
-        return np.argsort(self, axis=d, kind="stable")
-    backwards = np.argsort(np.flip(self, d), axis=d, kind="stable")
-    return self.shape[d] - 1 - np.flip(backwards, d)
-
-
-@op("argsort", leak=1)
-def argsort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
-    if self.ndim == 0:
-        wrap_dim(dim, 0)
-        return np.zeros((), np.int64)
-    return _order(self, dim, descending).astype(np.int64)
-
-
-def _sort_back(grads: list[Any], self_shape: tuple[int, ...], dim: int, result: list[Tensor]) -> Tensor:
-    return value_selecting_backward(grads[0], result[1], self_shape, dim, True)
-
-
-def _sort_below(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    # PyTorch copies into a fresh tensor and sorts that, so the copy is what shows.
-    values, indices = OPS["sort"].kernel(self._array, dim, descending, stable)
-    made = FUNCTIONS["empty_like"](self).copy_(self)
-    np.copyto(made._array, values)
-    positions = new_tensor(indices)
-    if positions._version_counter is not None:
-        positions._version_counter[0] += 1
-    return _pair("sort")([made, positions])
-
-
-@op("sort", below=_sort_below, outputs=_pair("sort"), nondifferentiable=(1,), self=_sort_back)
-def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    if self.ndim == 0:
-        wrap_dim(dim, 0)
-        return self.copy(), np.zeros((), np.int64)
-    order = _order(self, dim, descending)
-    return np.take_along_axis(self, order, wrap_dim(dim, self.ndim)), order.astype(np.int64)
-
-
-@op("topk", outputs=_pair("topk"), nondifferentiable=(1,), self=_sort_back)
-def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    d = wrap_dim(dim, self.ndim)
-    if not 0 <= k <= (self.shape[d] if self.ndim else 1):
-        raise RuntimeError("selected index k out of range")
-    if self.ndim == 0:
-        return self.copy(), np.zeros((), np.int64)
-    order = np.take(_order(self, d, largest), range(k), axis=d)
-    return np.take_along_axis(self, order, d), order.astype(np.int64)
-
-
-# -- spread
-# -----------------------------------------------------------------------------------------------------
-
-
-def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var") -> Array:
-    if self.dtype.kind not in "fc":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
-    axes = dims_of(dim, self.ndim)
-    n = int(np.prod([self.shape[a] for a in axes], dtype=np.int64))
-    centred = self - _add.reduce(self, axis=axes, keepdims=True) / self.dtype.type(max(n, 1))
-    total = _add.reduce((centred * np.conjugate(centred)).real, axis=axes, keepdims=keepdim)
-    if n <= correction:
-        warnings.warn(
-            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-            "(input numel divided by output numel).",
-            UserWarning,
-            stacklevel=2,
-        )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.true_divide(total, total.dtype.type(max(n - correction, 0)))
-
-
-def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
-    shape = self._array.shape
-    grad = restore(grad, shape, dim, keepdim)
-    centred = self - self.mean(dims_of(dim, len(shape)), True)
-    freedom = _count(shape, dim) - correction
-    return (2.0 / freedom if freedom else math.inf) * grad * centred
-
-
-def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
-    scaled = (grad / (result * 2)).masked_fill_(result == 0, 0)
-    return _var_back(scaled, self, dim, correction, keepdim)
-
-
-def _spread_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
-    shape = self._array.shape
-    return 1 if dim is None or len(dims_of(dim, len(shape))) == len(shape) > 1 else 0
-
-
-def _over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
+def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
     """1 where the reduced dimensions have one element each: PyTorch then copies or fills."""
     shape = self._array.shape
     return 1 if dim is not None and shape and all(shape[d] == 1 for d in dims_of(dim, len(shape))) else 0
 
 
-@op("var", method=False, function=False, leak=_spread_leak, self=_var_back)
-def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
-    return _var(self, dim, correction, keepdim)
+@op("argmax", leak=lambda self, dim=None, keepdim=False: over_one(self, dim))
+def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+    return _arg(self, dim, keepdim, np.argmax)
 
 
-@op("std", method=False, function=False, leak=_spread_leak, self=_std_back)
-def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
-    return np.sqrt(_var(self, dim, correction, keepdim, "std"))
-
-
-def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
-    return None, (1 if correction is None else correction) if unbiased is None else float(bool(unbiased))
-
-
-@composite("std")
-def std(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
-
-
-@composite("var")
-def var(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)
-
-
-def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any, keepdim: bool) -> Tensor:
-    shape = self._array.shape
-    grad, norm = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)
-    if ord == 0:
-        return FUNCTIONS["zeros_like"](self)
-    if ord == 1:
-        return self.sgn() * grad
-    if ord == 2:
-        return grad * (self / norm).masked_fill_(norm == 0, 0)
-    if ord in (float("inf"), -float("inf")):
-        size = self.abs()
-        mask = (size == norm).to(grad.dtype)
-        return self.sgn() * (grad * mask / mask.sum(dims_of(dim, len(shape)), keepdim=True))
-    scale = self.abs() ** (ord - 2) / norm ** (ord - 1)
-    return grad * (self * scale).masked_fill_(norm == 0, 0)
-
-
-@op(
-    "linalg_vector_norm",
-    leak=lambda self, ord=2, dim=None, keepdim=False: _over_one(self, dim),
-    self=_norm_back,
-)
-def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
-    if self.dtype.kind not in "fc":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{dtypes.of(self).scalar_name}"
-        )
-    axes = dims_of(dim, self.ndim)
-    size = np.abs(self)
-    if ord == 2:
-        found = np.sqrt(_add.reduce(size * size, axis=axes, keepdims=keepdim))
-    elif ord == float("inf"):
-        found = _maximum.reduce(size, axis=axes, keepdims=keepdim)
-    elif ord == -float("inf"):
-        found = _minimum.reduce(size, axis=axes, keepdims=keepdim)
-    elif ord == 0:
-        found = _add.reduce((size != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
-    else:
-        found = _add.reduce(size**ord, axis=axes, keepdims=keepdim) ** size.dtype.type(1 / ord)
-    return found
-
-
-@composite("norm")
-def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    if p is None or p == "fro":
-        p = 2
-    return vector_norm(self, float(p), dim, keepdim)
+@op("argmin", leak=lambda self, dim=None, keepdim=False: over_one(self, dim))
+def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+    return _arg(self, dim, keepdim, np.argmin)
 
 
 # -- logic and counting
