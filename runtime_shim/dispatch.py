@@ -34,6 +34,7 @@ from guardfix.runtime_shim.autograd.node import (
     Edge,
     Saved,
     SavedNumber,
+    accumulator_of,
     check_inplace,
     gradient_edge,
     rebase_history,
@@ -332,10 +333,12 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
             meta = value._meta
             if meta is None:
                 edges.append(None)
-            elif meta.grad_fn is not None and meta.base is None:
+            elif meta.base is not None:
+                edges.append(gradient_edge(value))
+            elif meta.grad_fn is not None:
                 edges.append((meta.grad_fn, meta.output_nr))
             else:
-                edges.append(gradient_edge(value))
+                edges.append((accumulator_of(value), 0) if meta.requires_grad else None)
         elif type(value) in (list, tuple):
             edges.extend(gradient_edge(v) if isinstance(v, Tensor) else None for v in value)
             saved["list", i] = len(value)
