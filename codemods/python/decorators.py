@@ -4,52 +4,92 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
 
 import libcst as cst
 
-from ...linter.facts import Form, Span
+from ...linter.facts import Facts, Form, Span
 from ...linter.findings import Applicability, Edit, Fix
-from ...linter.python.facts import Decorated, Kind
+from ...linter.python.facts import Decorated, Kind, PythonUse
+from ...linter.rules.gf401_guard_on_async_def import RULE as GF401
+from ...linter.rules.gf401_guard_on_async_def import stacks
+from ...linter.suppress import is_suppressed
 from ..statements import line_start
 from .region import Statement, indent_unit, rewrite_statements, wrap
 from .site import PythonSite
 
+_DEEPEST_WITH = 8
+"""CPython refuses more than 20 blocks within one another, and each item of a `with` is one."""
+
 
 def guard_inside(site: PythonSite) -> Fix | None:
-    """GF401: the decorator becomes a `with` around the body, where the body does not pause."""
+    """GF401: the decorator becomes a `with` around the body, where the body does not pause.
+
+    Guards above the same function go together, in their order: apart, the upper one would come to stand inside.
+    """
     found, decorated = site.found, site.found.decorated
     assert decorated is not None
-    guard = _call_text(site)
+    guard = _call_text(site.text, found)
     if decorated.pauses:
         message = f"guard what computes between the pauses: `with {guard}:` inside `{decorated.name}`"
         return Fix(message, Applicability.DISPLAY, ())
-    edits = body_under_guard(site.text, decorated, found.use.span, guard)
+    stack = _unsilenced(site.facts).get(decorated.span, [found])
+    if found is not stack[-1]:
+        return Fix(
+            f"use `with {guard}:` inside `{decorated.name}`, as the fix of the guard below does it",
+            Applicability.DISPLAY,
+            (),
+        )
+    guards = [text for text, _ in groupby(_call_text(site.text, one) for one in stack)]
+    edits = None
+    if len(guards) <= _DEEPEST_WITH:
+        edits = body_under_guard(site.text, decorated, [one.use.span for one in stack], ", ".join(guards))
     if edits is None:
         return Fix(f"use `with {guard}:` inside `{decorated.name}`", Applicability.DISPLAY, ())
+    acts = "the guard did nothing, and acts" if len(guards) == 1 else "the guards did nothing, and act"
     return Fix(
-        f"put `with {guard}:` inside `{decorated.name}`; the guard did nothing, and acts from then on",
+        f"put `with {', '.join(guards)}:` inside `{decorated.name}`; {acts} from then on",
         Applicability.UNSAFE,
         tuple(edits),
     )
 
 
-def _call_text(site: PythonSite) -> str:
-    text = site.text[slice(*site.found.call_span)].decode("utf-8")
-    return text if site.found.called else f"{text}()"
+@lru_cache(maxsize=1)
+def _unsilenced(facts: Facts) -> dict[Span, list[PythonUse]]:
+    """The guards above each `async def` that no comment says to leave alone."""
+    kept = {
+        span: [one for one in stack if not _is_silenced(one.use.span, facts)] for span, stack in stacks(facts).items()
+    }
+    return {span: stack for span, stack in kept.items() if stack}
 
 
-def body_under_guard(text: bytes, decorated: Decorated, decorator: Span, guard: str) -> list[Edit] | None:
-    """The edits that take a decorator away and put `with guard:` around the function's body.
+def _is_silenced(span: Span, facts: Facts) -> bool:
+    rows = range(facts.row(span.start), facts.row(span.end - 1) + 1)
+    return bool(facts.suppressions) and is_suppressed(facts.suppressions, rows, GF401.code, GF401.name)
 
-    The same guard above the same function twice gives the same `with`, so that both are mended by one.
-    """
-    line = _DECORATOR_LINE.match(text, decorator.end)
-    start = line_start(text, decorator.start)
-    if line is None or text[start : decorator.start].strip():
-        return None
-    header = cst.TrailingWhitespace(
-        cst.SimpleWhitespace(line["space"].decode()), cst.Comment(line["comment"].decode()) if line["comment"] else None
-    )
+
+def _call_text(text: bytes, found: PythonUse) -> str:
+    written = text[slice(*found.call_span)].decode("utf-8")
+    return written if found.called else f"{written}()"
+
+
+def body_under_guard(text: bytes, decorated: Decorated, decorators: Sequence[Span], guard: str) -> list[Edit] | None:
+    """The edits that take decorators away and put `with guard:` around the function's body."""
+    taken: list[Edit] = []
+    comments: list[tuple[bytes, bytes]] = []
+    for decorator in decorators:
+        line = _DECORATOR_LINE.match(text, decorator.end)
+        start = line_start(text, decorator.start)
+        if line is None or text[start : decorator.start].strip():
+            return None
+        taken.append(Edit(Span(start, line.end()), ""))
+        if line["comment"]:
+            comments.append((line["space"], line["comment"]))
+    header = cst.TrailingWhitespace()
+    if comments:
+        comment = b"  ".join(comment for _, comment in comments)
+        header = cst.TrailingWhitespace(cst.SimpleWhitespace(comments[0][0].decode()), cst.Comment(comment.decode()))
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
         function = statements[0]
@@ -66,7 +106,7 @@ def body_under_guard(text: bytes, decorated: Decorated, decorator: Span, guard: 
         return [function.with_changes(body=function.body.with_changes(body=[*body[:docstring], guarded]))]
 
     edits = rewrite_statements(text, Span(decorated.definition, decorated.span.end), rewriting)
-    return None if edits is None else [Edit(Span(start, line.end()), ""), *edits]
+    return None if edits is None else [*taken, *edits]
 
 
 _DECORATOR_LINE = re.compile(rb"(?P<space>[ \t]*)(?P<comment>#[^\r\n]*)?(?:\r\n|\n|\r)")

@@ -74,7 +74,7 @@ def _edits(text: bytes, found: PythonUse, guard: str, context: Context) -> list[
             return [Edit(found.call_span, guard)]
         # The guards of torch._C are no decorators.
         assert found.decorated is not None
-        return body_under_guard(text, found.decorated, use.span, guard)
+        return body_under_guard(text, found.decorated, [use.span], guard)
     if use.form is Form.AUTO and found.entered:
         return [Edit(found.call_span, guard)]
     if use.form in (Form.AUTO, Form.TEMPORARY) and found.local:

@@ -39,13 +39,10 @@ def _decorator(site: PythonSite) -> list[Edit] | None:
     return [Edit(Span(start, end + 1), "")] if site.text[end : end + 1] in (b"\n", b"\r") else None
 
 
-_ITEM_ALONE = re.compile(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
-
-
 def _with_item(site: PythonSite) -> list[Edit] | None:
     alone = _item_on_its_own_line(site)
     if alone is not None:
-        return [alone]
+        return alone
     wanted = site.text[slice(*site.found.call_span)].decode("utf-8")
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
@@ -64,20 +61,38 @@ def _with_item(site: PythonSite) -> list[Edit] | None:
     return rewrite_statements(site.text, Span(site.found.use.span.start, site.found.use.scope.end), rewriting)
 
 
-def _item_on_its_own_line(site: PythonSite) -> Edit | None:
+_BEHIND_ITEM = re.compile(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
+_NEXT_TOKEN = re.compile(rb"(?:\s|#[^\r\n]*)*")
+_COMMA = re.compile(rb"(?<=\n)[ \t]*,[ \t]*\r?\n|,[ \t]*")
+
+
+def _item_on_its_own_line(site: PythonSite) -> list[Edit] | None:
     """In brackets, with a line for itself and others beside it: the line goes, a comment on it stays."""
     text, span = site.text, site.found.call_span
     start = line_start(text, span.start)
-    behind = _ITEM_ALONE.match(text, span.end)
-    if site.found.items < 2 or behind is None or text[start : span.start].strip():
+    behind = _BEHIND_ITEM.match(text, span.end)
+    before = text[start : span.start].strip()
+    if site.found.items < 2 or behind is None or before not in (b"", b","):
         return None
-    if not behind["comma"] and text[behind.end() :].lstrip()[:1] != b")":
-        return None  # its comma stands on the next line
     if text[:start].rstrip(b"\r\n").endswith(b"\\"):
         return None  # continued by a backslash: no brackets
+    edits = []
+    if before == b"," and behind["comma"]:
+        return None
+    if not before and not behind["comma"]:
+        token = _NEXT_TOKEN.match(text, behind.end())
+        place = token.end() if token is not None else behind.end()
+        line = line_start(text, place)
+        comma = _COMMA.match(text, line) if text[line:place].isspace() else None
+        comma = comma or _COMMA.match(text, place)
+        if comma is not None:  # the comma stands on a line below
+            edits.append(Edit(Span(*comma.span()), ""))
+        elif text[place : place + 1] != b")":
+            return None
     if behind["comment"]:
-        return Edit(Span(span.start, behind.start("comment")), "")
-    return Edit(Span(start, behind.end()), "")
+        first = start + text[start : span.start].index(b",") if before else span.start
+        return [Edit(Span(first, behind.start("comment")), ""), *edits]
+    return [Edit(Span(start, behind.end()), ""), *edits]
 
 
 def _body(node: cst.With) -> Sequence[Statement] | None:

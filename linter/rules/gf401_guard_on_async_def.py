@@ -20,8 +20,8 @@ Use instead: a `with` statement inside, around the computation and not around an
             return model(tokenize(text))
 
 Fix: unsafe, where the body neither awaits nor yields: the decorator becomes a `with` around the body, and the guard,
-which did nothing, acts. Elsewhere it is only described: a guard that is held over an `await` is in force in every other
-task of the event loop (GF406).
+which did nothing, acts; of several guards above one function the lowest brings the fix for all. Elsewhere it is only
+described: a guard that is held over an `await` is in force in every other task of the event loop (GF406).
 
 Not flagged: a guard above a decorator that may turn the coroutine function into an ordinary one
 (`@torch.no_grad()` above `@async_to_sync`); plain functions and generators, which the decorator handles.
@@ -33,12 +33,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ..facts import Facts, Form, Span
 from ..findings import Applicability, Finding
 from ..guards import python_guard
 from ..project import Project
-from ..python.facts import MODES, Kind, uses_of
+from ..python.facts import MODES, Kind, PythonUse, uses_of
 from ..rule import Rule
 
 RULE = Rule(
@@ -58,20 +59,31 @@ _TRANSPARENT = re.compile(
 
 @RULE.check_file
 def on_async_def(facts: Facts, project: Project) -> Iterator[Finding]:
+    for stack in stacks(facts).values():
+        for found in stack:
+            decorated = found.decorated
+            assert decorated is not None
+            message = (
+                f"`@{found.use.written}` does nothing on the {decorated.kind} `{decorated.name}`: "
+                "its body runs after the guard is left"
+            )
+            yield RULE.at(facts, found.use.span, message, use=found.use)
+
+
+@lru_cache(maxsize=1)
+def stacks(facts: Facts) -> dict[Span, list[PythonUse]]:
+    """The guards that do nothing above each `async def`, from above."""
+    found: dict[Span, list[PythonUse]] = {}
     opaque: dict[Span, int] = {}
-    for found in uses_of(facts, MODES, Form.DECORATOR):
-        decorated = found.decorated
+    for use in uses_of(facts, MODES, Form.DECORATOR):
+        decorated = use.decorated
         if decorated is None or decorated.kind not in (Kind.ASYNC_FUNCTION, Kind.ASYNC_GENERATOR):
             continue
         if decorated.span not in opaque:
             opaque[decorated.span] = _lowest_opaque(decorated.decorators)
-        if opaque[decorated.span] > decorated.position:
-            continue
-        message = (
-            f"`@{found.use.written}` does nothing on the {decorated.kind} `{decorated.name}`: "
-            "its body runs after the guard is left"
-        )
-        yield RULE.at(facts, found.use.span, message, use=found.use)
+        if decorated.position > opaque[decorated.span]:
+            found.setdefault(decorated.span, []).append(use)
+    return found
 
 
 def _lowest_opaque(decorators: Sequence[str]) -> int:
