@@ -67,6 +67,14 @@ class Backend:
         """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
         return self._find(name, (self.torch, self.torch.nn.functional))
 
+    def functional(self, name: str) -> Callable[..., Any]:
+        """The function `name` of nn.functional, which may take more than the op of that name."""
+        return getattr(self.torch.nn.functional, name)  # type: ignore[no-any-return]
+
+    def initializer(self, name: str) -> Callable[..., Any]:
+        """The function `name` of nn.init."""
+        return getattr(self.torch.nn.init, name)  # type: ignore[no-any-return]
+
     def _op_is_nonzero(self, t: Tensor) -> bool:
         return bool(t)
 

@@ -52,6 +52,10 @@ class ShimBackend(Backend):
         found = super().function(name)
         return found if self.printer is None else self.printer.traced(found)
 
+    def functional(self, name: str) -> Callable[..., Any]:
+        found = super().functional(name)
+        return found if self.printer is None else self.printer.traced(found)
+
     def scalar_op(self, name: str) -> Callable[..., Any]:
         first, second = (
             f"{name.rstrip('_').capitalize()}Backward0",

@@ -1,9 +1,13 @@
-// Everything of torch::.
+// Everything of torch::. `guardfix run` leaves the C++ frontend out where a program cannot use it.
 #pragma once
 
 #include <torch/autograd.h>
 #include <torch/cuda.h>
 #include <torch/jit.h>
+#ifndef GUARDFIX_WITHOUT_FRONTEND
+#include <torch/nn.h>
+#include <torch/optim.h>
+#endif
 #include <torch/types.h>
 #include <torch/utils.h>
 #include <torch/version.h>

@@ -23,6 +23,17 @@ PARTS = {
     "torch/csrc/autograd/node.h",
     "torch/csrc/autograd/view_meta.h",
 }
+
+
+def begins_with(header: str) -> str | None:
+    """What a header includes before anything else: compiling the header shows that this one stands alone."""
+    for line in (toolchain.INCLUDE / header).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith(("//", "#pragma once")):
+            return line[len("#include <") : -1] if line.startswith("#include <") else None
+    return None
+
+
+SHOWN_BY_OTHERS = {begins_with(header) for header in HEADERS}
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 
 
@@ -42,9 +53,17 @@ def test_all_headers_together_are_free_of_warnings(compiler: str, standard: str)
     assert syntax_check(text, compiler, standard) == ""
 
 
-@pytest.mark.parametrize("header", [header for header in HEADERS if header not in PARTS])
+@pytest.mark.parametrize("header", [header for header in HEADERS if header not in PARTS | SHOWN_BY_OTHERS])
 def test_header_stands_alone(header: str) -> None:
+    """And so does the one that it begins with, and the one that that one begins with."""
     assert syntax_check(f"#include <{header}>\n#include <{header}>\n", COMPILERS[0], "c++17") == ""
+
+
+def test_every_header_may_be_included_twice() -> None:
+    def guarded(header: str) -> bool:
+        return "\n#pragma once\n" in "\n" + (toolchain.INCLUDE / header).read_text(encoding="utf-8")
+
+    assert [header for header in HEADERS if not guarded(header)] == []
 
 
 @pytest.mark.parametrize(("compiler", "standard"), list(zip(COMPILERS, ["c++17", "c++20"], strict=False)))

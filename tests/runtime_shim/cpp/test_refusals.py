@@ -39,6 +39,15 @@ REFUSED = {
     "a tensor is no number": "int n = t;",
     "a tensor is no condition": "if (t) return;",
     "long long in torch::tensor": "torch::tensor({1LL, 2LL});",
+    "a layer without its sizes": "torch::nn::ModuleHolder<torch::nn::LinearImpl> layer;",
+    "a layer from a number": "torch::nn::Linear layer = 3;",
+    "a layer without a forward called": "struct M : torch::nn::Module {}; torch::nn::ModuleHolder<M> m; m(t);",
+    "a module that is no module": 'torch::nn::Module m; m.register_module("a", std::make_shared<int>(3));',
+    "a class with no reset cloneable": "struct M : torch::nn::Cloneable<M> {}; M m;",
+    "an optimizer without a rate": "torch::optim::SGD o(std::vector<torch::Tensor>{t});",
+    "an optimizer copied": "torch::optim::Adam o(std::vector<torch::Tensor>{t}); auto p = o;",
+    "an option that a layer does not have": "torch::nn::LinearOptions(1, 2).stride(1);",
+    "a reduction that a loss does not know": "torch::nn::MSELoss l(torch::nn::MSELossOptions(torch::kReLU));",
     "an op that does not exist": "t.no_such_op();",
     "gradient mode of another namespace": "c10::autograd::GradMode::is_enabled();",
 }
@@ -58,6 +67,12 @@ ACCEPTED = {
     "a member guard": "struct G { torch::AutoGradMode a{false}; at::AutoNonVariableTypeMode b{true}; } g;",
     "a temporary guard": "at::AutoNonVariableTypeMode(true);",
     "accessor of a name": "t.accessor<float, 1>()[0] = 1;",
+    "a layer in its empty state": "torch::nn::Linear a = nullptr; torch::nn::Conv2d b{nullptr};",
+    "a layer with its sizes": "torch::nn::Linear a(1, 2); torch::nn::Linear b(torch::nn::LinearOptions(1, 2).bias(false));",
+    "a module of one's own": "struct M : torch::nn::Module { torch::Tensor forward(torch::Tensor x) { return x; } }; "
+    "torch::nn::ModuleHolder<M> m; m(t); torch::nn::Sequential s(M(), m);",
+    "optimizers": "torch::optim::SGD a(std::vector<torch::Tensor>{t}, 0.1); torch::optim::Adam b(std::vector<torch::Tensor>{t});",
+    "a reduction": "torch::nn::MSELoss l(torch::kSum); torch::nn::MSELoss m(torch::nn::MSELossOptions(torch::kNone));",
     "element assignment": "t[0] = 1; t[0] = t[1]; t = t[0];",
 }
 

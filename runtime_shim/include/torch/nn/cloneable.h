@@ -6,8 +6,8 @@
 
 namespace torch::nn {
 
-template <typename Derived>
-class Cloneable : public Module {
+/// What of Cloneable does not depend on the class: compiled once, not once for each of the layers.
+class CloneableModule : public Module {
  public:
   using Module::Module;
 
@@ -17,7 +17,7 @@ class Cloneable : public Module {
   /// A module with copies of all parameters and buffers.
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     const NoGradGuard no_grad;
-    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    const std::shared_ptr<CloneableModule> copy(copied());
     copy->parameters_.clear();
     copy->buffers_.clear();
     copy->children_.clear();
@@ -32,6 +32,11 @@ class Cloneable : public Module {
   }
 
  private:
+  /// A copy that shares everything, owned by the caller.
+  virtual CloneableModule* copied() const = 0;
+  /// Becomes such a copy of `other`; false when that is of another class.
+  virtual bool assign(const Module& other) = 0;
+
   static void check_same_size(const char* what, const char* registering, size_t copied, size_t original) {
     TORCH_CHECK(copied == original, "The cloned module does not have the same number of ", what,
                 " as the original module after calling reset(). Are you sure you called ", registering,
@@ -45,11 +50,23 @@ class Cloneable : public Module {
     }
   }
   void clone_(Module& other, const std::optional<Device>& device) final {
-    const auto clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    TORCH_CHECK(clone != nullptr,
+    TORCH_CHECK(assign(*other.clone(device)),
                 "Attempted to clone submodule, but it is of a different type than the submodule it was to be cloned "
                 "into");
-    static_cast<Derived&>(*this) = *clone;
+  }
+};
+
+template <typename Derived>
+class Cloneable : public CloneableModule {
+ public:
+  using CloneableModule::CloneableModule;
+
+ private:
+  CloneableModule* copied() const final { return new Derived(static_cast<const Derived&>(*this)); }
+  bool assign(const Module& other) final {
+    const auto* same = dynamic_cast<const Derived*>(&other);
+    if (same != nullptr) static_cast<Derived&>(*this) = *same;
+    return same != nullptr;
   }
 };
 

@@ -169,8 +169,7 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, Tensor> parameters_{"Parameter"};
 
  private:
-  template <typename Derived>
-  friend class Cloneable;
+  friend class CloneableModule;
   friend std::ostream& operator<<(std::ostream& stream, const Module& module) {
     module.print_below(stream, "");
     return stream;

@@ -50,8 +50,8 @@ class ModuleHolder : torch::detail::ModuleHolderIndicator {
     return impl_;
   }
   /// The module's forward.
-  template <typename... Args>
-  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+  template <typename... Args, typename T = Contained>
+  auto operator()(Args&&... args) -> decltype(std::declval<T&>().forward(std::forward<Args>(args)...)) {
     return impl_->forward(std::forward<Args>(args)...);
   }
   template <typename Index>

@@ -1,0 +1,56 @@
+// torch::nn::LayerNorm and GroupNorm.
+#pragma once
+
+#include <torch/nn/cloneable.h>
+#include <torch/nn/functional.h>
+
+namespace torch::nn {
+
+class LayerNormImpl : public Cloneable<LayerNormImpl> {
+ public:
+  LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  explicit LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) { LayerNormImpl::reset(); }
+  void reset() override {
+    const bool affine = options.elementwise_affine();
+    weight = register_parameter("weight", affine ? torch::ones(options.normalized_shape()) : Tensor(), affine);
+    bias = register_parameter("bias", affine ? torch::zeros(options.normalized_shape()) : Tensor(), affine);
+  }
+  void pretty_print(std::ostream& stream) const override {
+    stream << std::boolalpha << "torch::nn::LayerNorm(" << IntArrayRef(options.normalized_shape())
+           << ", eps=" << options.eps() << ", elementwise_affine=" << options.elementwise_affine() << ')';
+  }
+  Tensor forward(const Tensor& input) {
+    return functional::layer_norm(
+        input, functional::LayerNormFuncOptions(options.normalized_shape()).weight(weight).bias(bias).eps(options.eps()));
+  }
+
+  LayerNormOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+TORCH_MODULE(LayerNorm);
+
+class GroupNormImpl : public Cloneable<GroupNormImpl> {
+ public:
+  GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  explicit GroupNormImpl(const GroupNormOptions& options_) : options(options_) { GroupNormImpl::reset(); }
+  void reset() override {
+    const bool affine = options.affine();
+    weight = register_parameter("weight", affine ? torch::ones(options.num_channels()) : Tensor(), affine);
+    bias = register_parameter("bias", affine ? torch::zeros(options.num_channels()) : Tensor(), affine);
+  }
+  void pretty_print(std::ostream& stream) const override {
+    stream << std::boolalpha << "torch::nn::GroupNorm(" << options.num_groups() << ", " << options.num_channels()
+           << ", eps=" << options.eps() << ", affine=" << options.affine() << ')';
+  }
+  Tensor forward(const Tensor& input) {
+    return at::group_norm(input, options.num_groups(), weight, bias, options.eps());
+  }
+
+  GroupNormOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+TORCH_MODULE(GroupNorm);
+
+}  // namespace torch::nn
