@@ -69,11 +69,11 @@ class Backend:
 
     def functional(self, name: str) -> Callable[..., Any]:
         """The function `name` of nn.functional, which may take more than the op of that name."""
-        return getattr(self.torch.nn.functional, name)  # type: ignore[no-any-return]
+        return getattr(self.torch.nn.functional, name)
 
     def initializer(self, name: str) -> Callable[..., Any]:
         """The function `name` of nn.init."""
-        return getattr(self.torch.nn.init, name)  # type: ignore[no-any-return]
+        return getattr(self.torch.nn.init, name)
 
     def _op_is_nonzero(self, t: Tensor) -> bool:
         return bool(t)
