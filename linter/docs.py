@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from . import guards
 from .facts import Facts, Span
@@ -13,18 +14,18 @@ from .suppress import find_directives
 
 NEEDLES = (guards.LEGACY.encode(),)
 
-_LANGUAGE = rb"(?:c\+\+|cpp|cc|cxx|c|cuda|objc|objective-c|objectivec|objective-c\+\+)"
+_CPP = frozenset("c++ cpp cc cxx c h hpp cuda cu objc objective-c objectivec objective-c++ objectivecpp".split())
+_UNSAID = frozenset({"", "none", "default", "guess"})
+_LIKE_CPP = re.compile(guards.LEGACY.encode() + rb"\b[^\n]*;")
+"""What has to stand in a block of which nobody said the language: no other language has that line."""
 _FENCE = re.compile(
-    rb"^(?P<indent>[ \t>]*)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?"
-    + _LANGUAGE
-    + rb"\b[^\n`]*\n(?P<code>.*?)^[ \t>]*(?P=fence)",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+    rb"(?P<before>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>[^\r\n]*)"
 )
-_DIRECTIVE = re.compile(
-    rb"^(?P<indent>[ \t]*)\.\. (?:code-block|code|sourcecode|highlight)::[ \t]*" + _LANGUAGE + rb"[ \t]*\r?\n"
-    rb"(?P<code>(?:(?P=indent)[ \t]+[^\n]*\n?|[ \t]*\r?\n)+)",
-    re.MULTILINE | re.IGNORECASE,
-)
+_FIRST_WORD = re.compile(rb"[{. \t]*(?:code(?:-block)?\}[ \t]*)?(?P<word>[\w+#-]*)")
+_DIRECTIVE = re.compile(rb"[ \t]*\.\.[ \t]+(?P<name>code-block|code|sourcecode|highlight)::[ \t]*(?P<word>[\w+#-]*)")
+_OPTION = re.compile(rb"[ \t]+:[\w-]+:")
+_LITERAL = re.compile(rb"(?![ \t]*\.\.(?:[ \t]|$))[^\r\n]*::[ \t]*$")
+_QUOTE = re.compile(rb"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = re.compile(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
 
 
@@ -40,7 +41,9 @@ def extract(source: Source) -> Facts:
     )
     pieces = []
     for block in code_blocks(source):
-        piece = read_embedded(source, block, source.text[slice(*block)], facts)
+        # Within a quotation each line has its mark.
+        code = _QUOTE.sub(lambda match: b" " * len(match.group()), source.text[slice(*block)])
+        piece = read_embedded(source, block, code, facts)
         if piece is not None:
             pieces.append(piece)
     return with_pieces(facts, pieces)
@@ -54,8 +57,65 @@ def comments(text: bytes) -> Iterator[Span]:
 
 def code_blocks(source: Source) -> Iterator[Span]:
     """The insides of the C++ code blocks that hold the old guard."""
-    pattern = _DIRECTIVE if source.path.lower().endswith(".rst") else _FENCE
-    for match in pattern.finditer(source.text):
-        span = Span(*match.span("code"))
-        if guards.LEGACY.encode() in source.text[span.start : span.end]:
+    blocks = _directives if source.path.lower().endswith(".rst") else _fences
+    for word, span in blocks(source):
+        text = source.text[slice(*span)]
+        language = word.decode("utf-8", "replace").lower()
+        if guards.LEGACY.encode() in text and (language in _CPP or (language in _UNSAID and _LIKE_CPP.search(text))):
             yield span
+
+
+def _lines(source: Source) -> list[bytes]:
+    starts = (*source.line_starts, len(source.text))
+    return [source.text[start:end].rstrip(b"\r\n") for start, end in pairwise(starts)]
+
+
+def _fences(source: Source) -> Iterator[tuple[bytes, Span]]:
+    """(language, inside) of each fenced block (https://spec.commonmark.org/0.31.2/#fenced-code-blocks)."""
+    starts = (*source.line_starts, len(source.text))
+    opening: tuple[bytes, bytes, int] | None = None
+    for row, line in enumerate(_lines(source)):
+        if opening is None:
+            match = _FENCE.match(line)
+            if match is not None:
+                word = _FIRST_WORD.match(match["info"])
+                opening = match["fence"], word["word"] if word is not None else b"", starts[row + 1]
+            continue
+        fence, language, begin = opening
+        bare = line.strip(b" \t>")
+        if bare.startswith(fence) and not bare.strip(fence[:1]):
+            yield language, Span(begin, starts[row])
+            opening = None
+    if opening is not None:  # a fence that is never closed holds the rest
+        yield opening[1], Span(opening[2], len(source.text))
+
+
+def _directives(source: Source) -> Iterator[tuple[bytes, Span]]:
+    """(language, inside) of each `code-block` and each literal block behind `::`.
+
+    As https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#literal-blocks has them.
+    """
+    starts = (*source.line_starts, len(source.text))
+    lines = _lines(source)
+    highlighted = b""
+    row = 0
+    while row < len(lines):
+        line = lines[row]
+        row += 1
+        directive = _DIRECTIVE.match(line)
+        if directive is None and not _LITERAL.match(line):
+            continue
+        if directive is not None and directive["name"] == b"highlight":
+            highlighted = directive["word"]
+            continue
+        language = directive["word"] if directive is not None else b""
+        while directive is not None and row < len(lines) and _OPTION.match(lines[row]):
+            row += 1
+        begin, indent = row, _indent(line)
+        while row < len(lines) and (not lines[row].strip() or _indent(lines[row]) > indent):
+            row += 1
+        yield language or highlighted, Span(starts[begin], starts[row])
+
+
+def _indent(line: bytes) -> int:
+    return len(line.expandtabs()) - len(line.expandtabs().lstrip())

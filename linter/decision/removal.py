@@ -68,6 +68,13 @@ def _is_node(scene: Scene, function: Function) -> bool:
     return any(_NODE_BASE.search(base) for class_ in classes for base in class_.bases)
 
 
+def _is_fragment(scene: Scene) -> bool:
+    """Whether the guard stands among statements of a string or a code block that have no function around them."""
+    function = scene.chain[0]
+    alone = scene.facts.language == "embedded" and not function.name and not function.is_lambda
+    return alone and scene.use.scope == function.body
+
+
 def removal_signals(scene: Scene) -> Iterator[Signal]:
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
@@ -81,6 +88,8 @@ def removal_signals(scene: Scene) -> Iterator[Signal]:
             return
     if not scene.chain or scene.use.form.value not in ("declaration", "auto"):
         return
+    if _is_fragment(scene):
+        return  # what it covers is in another string
     if computes(scene, scene.use.live) is None:
         in_forward = any(scene.project.autograd_method(scene.facts, f) == "forward" for f in scene.chain)
         message = "nothing is computed between the guard and the end of its scope"

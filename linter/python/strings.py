@@ -62,7 +62,8 @@ class Literal:
 def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
     """The string literals that hold the old guard's name, or say what is registered with the dispatcher.
 
-    Docstrings and strings that stand alone are prose.
+    Docstrings and strings that stand alone are prose; a string that another text is compared with, or searched for, is
+    no program.
     """
     skipped: set[int] = set()
     formatted: set[int] = set()
@@ -71,7 +72,9 @@ def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, (ast.Constant, ast.JoinedStr)):
             skipped.add(id(node.value))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        elif isinstance(node, (ast.Call, ast.Compare, ast.Dict)):
+            skipped.update(id(text) for text in _searched_for(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             formatted.add(id(node.func.value))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             percent.add(id(node.left))
@@ -94,6 +97,36 @@ def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
             yield Literal(span, pieces, is_format, id(node) in percent or b"%(" in text)
         elif pieces:
             yield Literal(span, pieces)
+
+
+_SEARCHES = frozenset(
+    """replace count find rfind index rindex startswith endswith split rsplit partition rpartition removeprefix
+    removesuffix""".split()
+)
+"""Methods of `str` whose first argument is looked for."""
+_EXPECTS = re.compile(r"assert[A-Z]\w*|check(?:_(?:not|same|next|count|dag|regex|source_highlighted))?")
+"""Methods of `unittest` and of PyTorch's `FileCheck`, which say what another text should hold."""
+
+
+def _searched_for(node: ast.Call | ast.Compare | ast.Dict) -> Iterator[ast.expr]:
+    """What is looked for in other texts, or compared with them: operands, patterns, keys of replacements."""
+    if isinstance(node, ast.Compare):
+        for operand in (node.left, *node.comparators):
+            yield operand
+            if isinstance(operand, (ast.Tuple, ast.List, ast.Set)):
+                yield from operand.elts
+    elif isinstance(node, ast.Dict):
+        yield from (key for key in node.keys if key is not None)
+    else:
+        yield from (keyword.value for keyword in node.keywords if keyword.arg == "match")
+        function = node.func
+        if not isinstance(function, ast.Attribute):
+            return
+        is_pattern = isinstance(function.value, ast.Name) and function.value.id in ("re", "regex")
+        if function.attr in _SEARCHES or is_pattern:
+            yield from node.args[:1]
+        elif _EXPECTS.fullmatch(function.attr):
+            yield from node.args
 
 
 def find_pieces(text: bytes, span: Span) -> Iterator[Piece]:

@@ -21,7 +21,8 @@ Use instead: as for GF101, by what the C++ is for.
 Fix: as for GF101, written with the literal's own escapes and doubled braces; unsafe where the template's placeholders
 hide a part of the code. In documents it is only shown.
 
-Not flagged: docstrings and strings that stand alone, comments, prose, the name alone in a string.
+Not flagged: docstrings and strings that stand alone, comments, prose, the name alone in a string; strings that another
+text is searched for or compared with (`text.replace(old, …)`, `re.sub(old, …)`, `old in text`, a key of replacements).
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide).
 """

@@ -108,6 +108,13 @@ def test_what_the_cpp_parser_sees_has_every_byte_in_its_place(literal: str, laid
 
 
 CODE = "void run() {\n  auto module = torch::jit::load(p);\n  at::AutoNonVariableTypeMode g(true);\n  module.forward(x);\n}\n"
+NAME = "AutoNonVariableTypeMode"
+
+
+def indented(code: str, by: str = "   ") -> str:
+    return "".join(f"{by}{line}\n" for line in code.splitlines())
+
+
 DOCUMENTS = [
     pytest.param("guide.md", f"# Guide\n\n```cpp\n{CODE}```\n", [6], id="a fence"),
     pytest.param("guide.md", f"~~~ c++\n{CODE}~~~\n", [4], id="a fence of tildes"),
@@ -120,20 +127,52 @@ DOCUMENTS = [
         [7],
         id="a directive",
     ),
+    pytest.param("guide.md", f'```c++ title="run.cpp" {{3}}\n{CODE}```\n', [4], id="attributes behind the language"),
+    pytest.param("guide.md", f"``` {{.cpp .numberLines}}\n{CODE}```\n", [4], id="attributes of Pandoc"),
+    pytest.param("guide.md", f"```{{code-block}} cpp\n{CODE}```\n", [4], id="a directive of MyST"),
+    pytest.param("guide.md", f"```\n{CODE}```\n", [4], id="a fence without a language"),
+    pytest.param("guide.md", f"```\nguard = {NAME}(True)\n```\n", [], id="Python in a fence without a language"),
+    pytest.param("guide.md", f"```text\n```cpp\n{CODE}```\n", [], id="a fence within another language's"),
+    pytest.param("guide.md", f"````cpp\n// ```\n{CODE}````\n", [5], id="a fence of four holds one of three"),
+    pytest.param("guide.md", f"```cpp\n{CODE}", [4], id="a fence that is never closed"),
+    pytest.param("guide.md", "1. Do\n\n   ```cpp\n" + indented(CODE) + "   ```\n", [6], id="a fence in a list"),
+    pytest.param("guide.md", "- ```cpp\n" + indented(CODE) + "  ```\n", [4], id="a fence behind a bullet"),
+    pytest.param("guide.md", "> ```cpp\n" + indented(CODE, "> ") + "> ```\n", [4], id="a fence in a quotation"),
+    pytest.param(
+        "guide.rst",
+        f".. code-block:: c++\n   :linenos:\n   :caption: {NAME} guard;\n\n" + indented(CODE),
+        [7],
+        id="a directive with options",
+    ),
+    pytest.param("guide.rst", "- a\n\n  .. code:: cpp\n\n" + indented(CODE, "     "), [7], id="a directive in a list"),
+    pytest.param("guide.rst", "Write::\n\n" + indented(CODE) + "\nText\n", [5], id="a literal block"),
+    pytest.param("guide.rst", f"Write::\n\n   with {NAME}():\n       pass\n", [], id="Python in a literal block"),
+    pytest.param(
+        "guide.rst", ".. highlight:: python\n\nWrite::\n\n" + indented(CODE), [], id="another language is highlighted"
+    ),
+    pytest.param("guide.rst", ".. note::\n\n" + indented(CODE), [], id="a note is prose"),
+    pytest.param("guide.rst", ".. code-block:: python\n\n" + indented(CODE), [], id="a directive of another language"),
 ]
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize(("name", "text", "rows"), DOCUMENTS)
-def test_documents_are_shown_and_never_edited(name: str, text: str, rows: list[int], tmp_path: Path) -> None:
+def test_documents_are_shown_and_never_edited(
+    name: str, text: str, rows: list[int], newline: str, tmp_path: Path
+) -> None:
     path = tmp_path / name
-    path.write_text(text)
+    text = text.replace("\n", newline)
+    path.write_bytes(text.encode())
     assert check([str(tmp_path)], Options(workers=1)).findings == []
     report = with_fixes(check([str(tmp_path)], Options(workers=1, include_docs=True)))
     source = Source(str(path), text.encode())
     assert [(f.code, source.position(f.span.start).row) for f in report.findings] == [("GF105", row) for row in rows]
     assert all(f.fix is not None and f.fix.applicability == "display" for f in report.findings)
+    lines = text.splitlines()
+    columns = [lines[row - 1].index(f"at::{NAME}") + 1 for row in rows]
+    assert [source.position(f.span.start).column for f in report.findings] == columns
     assert not apply_fixes(report, unsafe=True).written
-    assert path.read_text() == text
+    assert path.read_bytes() == text.encode()
 
 
 def test_a_template_that_is_half_code_is_no_file_that_was_read_in_part(tmp_path: Path) -> None:
