@@ -81,7 +81,7 @@ def stacks(facts: Facts) -> dict[Span, list[PythonUse]]:
             continue
         if decorated.span not in opaque:
             opaque[decorated.span] = _lowest_opaque(decorated.decorators)
-        if decorated.position > opaque[decorated.span]:
+        if decorated.position >= opaque[decorated.span]:
             found.setdefault(decorated.span, []).append(use)
     return found
 
