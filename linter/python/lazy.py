@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .names import statements
-from .tensors import is_tensor_function, makes_tensor, root_of, walk_own
+from .tensors import PLAIN_VALUES, is_tensor_function, makes_tensor, root_of, walk_own
 
 _TRAINS = re.compile(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
 """Methods that training code runs."""
@@ -148,7 +148,7 @@ def _is_tensor(value: ast.expr, made: set[str], resolve: Callable[[ast.expr], st
     if isinstance(value, ast.Call):
         if is_tensor_function(resolve(value.func)):
             return True
-        if isinstance(value.func, ast.Attribute) and value.func.attr in ("to", "cuda", "float", "half", "contiguous"):
+        if isinstance(value.func, ast.Attribute) and value.func.attr not in PLAIN_VALUES:
             return _is_tensor(value.func.value, made, resolve)
     if isinstance(value, ast.BinOp):
         return any(_is_tensor(side, made, resolve) for side in (value.left, value.right))

@@ -13,7 +13,7 @@ _VIEWS = frozenset(
 )
 """Methods that can give back the very tensor, or a view of it."""
 
-_PLAIN_VALUES = frozenset(
+PLAIN_VALUES = frozenset(
     """item tolist numpy size dim numel ndimension stride element_size data_ptr get_device type_as is_contiguous
     state_dict parameters named_parameters keys values items decode batch_decode tokenize apply_chat_template
     get_device_name format join strip split lower upper count index encode_plus""".split()
@@ -112,7 +112,7 @@ def makes_tensor(value: ast.expr, resolved: str | None, made: set[str]) -> str:
                 if isinstance(func.value, (ast.Call, ast.BinOp)) and makes_tensor(func.value, None, made)
                 else ""
             )
-        if func.attr in _PLAIN_VALUES or func.attr.startswith(("get_", "is_", "load", "from_")):
+        if func.attr in PLAIN_VALUES or func.attr.startswith(("get_", "is_", "load", "from_")):
             return ""
         if root_of(func.value) in made:
             return "surely"
@@ -181,7 +181,7 @@ def saved_names(
 def _saved_by_call(call: ast.Call, resolved: str | None, made: set[str]) -> Iterator[tuple[str, ast.expr]]:
     func = call.func
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if last in _BUILTINS or last in _PLAIN_VALUES or last in _ONE_TENSOR or last in ("clone", "append", "cat", "stack"):
+    if last in _BUILTINS or last in PLAIN_VALUES or last in _ONE_TENSOR or last in ("clone", "append", "cat", "stack"):
         return
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     others = [v for v in values if root_of(v) not in made and not isinstance(v, ast.Constant)]
