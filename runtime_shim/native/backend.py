@@ -13,6 +13,7 @@ import copy
 import ctypes
 import importlib
 import math
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
@@ -22,6 +23,9 @@ Tensor = Any
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""
+
+_HOOKS = "_hooks_from_cpp"
+"""The attribute of a tensor that holds the handles of its hooks."""
 
 _CTYPES = {
     "float32": ctypes.c_float,
@@ -77,6 +81,18 @@ class Backend:
 
     def _op_is_nonzero(self, t: Tensor) -> bool:
         return bool(t)
+
+    def _op_register_hook(self, t: Tensor, hook: Callable[[Any], Any]) -> int:
+        """Where the hook stands among those that C++ gave the tensor."""
+        handles = t.__dict__.setdefault(_HOOKS, [])
+        handles.append(t.register_hook(hook))
+        return len(handles) - 1
+
+    def _op_remove_hook(self, t: Tensor, position: int) -> None:
+        handles = t.__dict__.get(_HOOKS, ())
+        if position >= len(handles):
+            raise RuntimeError(f"Invalid index, no hook at position {position}")
+        handles[position].remove()
 
     def _op_clamp_min_(self, t: Tensor, min: Any) -> Tensor:
         return t.clamp_(min=min)
@@ -326,14 +342,22 @@ class Backend:
         create_graph: bool,
         allow_unused: bool,
     ) -> Sequence[Tensor | None]:
-        grads: Sequence[Tensor | None] = self.torch.autograd.grad(
-            outputs,
-            inputs,
-            grad_outputs or None,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-        )
+        try:
+            grads: Sequence[Tensor | None] = self.torch.autograd.grad(
+                outputs,
+                inputs,
+                grad_outputs or None,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+            )
+        except RuntimeError as error:
+            # torch/csrc/api/src/autograd.cpp has words of its own, a space too few included.
+            unused = re.match(r"The differentiated Tensor at index (\d+) appears", str(error))
+            if unused is None:
+                raise
+            message = f"element {unused[1]}of the differentiated Tensors appears{str(error)[unused.end() :]}"
+            raise RuntimeError(message) from None
         return grads
 
     def custom_function(self, name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:

@@ -256,6 +256,7 @@ class Tensor {
   /// `hook(grad)` sees the gradient of this tensor; what it returns, if anything, takes its place.
   template <typename Hook>
   unsigned register_hook(Hook&& hook) const;
+  void remove_hook(unsigned position) const;
   DispatchKeySet key_set() const { return impl().key_set(); }
 
   // ---- indexing

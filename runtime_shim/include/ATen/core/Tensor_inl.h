@@ -178,8 +178,14 @@ inline void Tensor::set_data(const Tensor& new_data) const {
 template <typename Callable>
 unsigned Tensor::register_hook(Callable&& hook) const {
   static const guardfix::Op op{"register_hook"};
-  op({*this, detail::gradient_hook<std::decay_t<Callable>>(std::forward<Callable>(hook))});
-  return 0;
+  const guardfix::Object position = op({*this, detail::gradient_hook<std::decay_t<Callable>>(std::forward<Callable>(hook))});
+  const guardfix::Gil gil;
+  return static_cast<unsigned>(guardfix::as_integer(position.get(), "register_hook"));
+}
+
+inline void Tensor::remove_hook(unsigned position) const {
+  static const guardfix::Op op{"remove_hook"};
+  op({*this, static_cast<int64_t>(position)});
 }
 
 // ---- indexing
