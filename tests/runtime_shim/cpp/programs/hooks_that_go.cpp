@@ -10,7 +10,7 @@ int main() {
     ++calls;
     return grad * 2;
   });
-  const unsigned second = x.register_hook([&](torch::Tensor grad) { calls += 10; });
+  const unsigned second = x.register_hook([&](torch::Tensor) { calls += 10; });
   std::cout << first << " " << second << "\n";
   (x * 3).sum().backward();
   std::cout << x.grad() << "\n" << calls << "\n";
