@@ -436,6 +436,7 @@ def test_without_trace_nothing_is_written(tmp_path: Path) -> None:
 # ---- clean under the sanitizers
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="preloads the sanitizer's library")
 @pytest.mark.parametrize(
     "name", ["roi_align.after", "inplace_kernel.after", "worker_thread.after", "guard_in_backward.after"]
