@@ -71,6 +71,7 @@ def test_program_alone_is_migrated_and_gets_its_verdict(program: Path) -> None:
         assert bool(entry["migrated"]) == (program.name != "swapped_storage.before.cpp")
 
 
+@pytest.mark.thorough
 def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
     """All C++ programs at once, migrated here."""
     _, entries = verified(str(FIXTURES / "cpp_programs"))

@@ -45,6 +45,7 @@ print(json.dumps({"left": left, "blocks": grown}))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["roi_align.after", "guard_in_backward.after", "worker_thread.after", "guard_struct.after"]
 )

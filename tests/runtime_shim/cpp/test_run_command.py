@@ -348,6 +348,7 @@ def test_nothing_is_left_of_a_program_that_does_not_compile(tmp_path: Path, monk
     assert {path.name for path in tmp_path.iterdir()} == {"cache", "program.cpp"}
 
 
+@pytest.mark.thorough
 def test_the_sixth_program_precompiles_the_large_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not before: it takes as long as several programs do."""
     monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
