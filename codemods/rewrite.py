@@ -20,6 +20,8 @@ class Rewrite:
     applied: list[tuple[Finding, Fix]] = field(default_factory=list)
     held_back: list[tuple[Finding, Fix]] = field(default_factory=list)
     """Fixes that overlap one that was applied; the next run offers them again."""
+    edits: list[Edit] = field(default_factory=list)
+    """Those of the applied fixes, in the file's order; none of them touches another."""
     refused: str = ""
     """Why the file is left as it was although fixes were chosen."""
 
@@ -30,7 +32,7 @@ class Rewrite:
     def offset_after(self, offset: int) -> int:
         """Where a byte of the old text stands in the new one; for a removed byte, where it was removed."""
         moved = offset
-        for edit in {edit for _, fix in self.applied for edit in fix.edits}:
+        for edit in self.edits:
             if edit.span.end <= offset:
                 moved += len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start)
             elif edit.span.start < offset:
@@ -42,17 +44,16 @@ def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
-    places: list[Edit] = []
     for finding in findings:
         # Where the further-reaching fix does not fit beside the others, the plain one may.
         choices = dict.fromkeys((chosen_fix(finding, unsafe=unsafe, hoist=hoist), finding.fix))
         wanted = [fix for fix in choices if fix is not None and _is_taken(fix, unsafe)]
         for fix in wanted:
             new = set(fix.edits) - taken
-            if not any(_clash(edit, other) for edit in new for other in _near(edit, places)):
+            if not any(_clash(edit, other) for edit in new for other in _near(edit, result.edits)):
                 taken |= new
                 for edit in new:
-                    insort(places, edit)
+                    insort(result.edits, edit)
                 result.applied.append((finding, fix))
                 break
         else:
@@ -61,7 +62,7 @@ def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False
     if result.changed and _adds_errors(source, result.text):
         result.refused = "the edits would leave code that cannot be parsed"
         result.text = source.text
-        result.applied = []
+        result.applied, result.edits = [], []
     return result
 
 

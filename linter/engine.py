@@ -193,9 +193,7 @@ def _files_that_name(
 ) -> list[Facts]:
     names = sorted(names)
     with Sift({language: [name.encode() for name in names]}, workers) as sift:
-        paths = walk.cpp if language == "cpp" else walk.python
-        for start in range(0, len(paths), 64):
-            sift.add(paths[start : start + 64], language)
+        sift.add(walk.cpp if language == "cpp" else walk.python, language)
         hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
     return extract_all(hits, watched, workers=workers, executor=executor)
 
@@ -239,7 +237,7 @@ def _rows(finding: Finding, facts: Facts) -> range:
     if use is not None and use.span.holds(span) and not facts.has_function_in(use.span):
         # A statement that holds a function's body says too many other things.
         span = use.span
-    return range(facts.row(span.start), facts.row(max(span.start, span.end - 1)) + 1)
+    return facts.rows(span)
 
 
 def _per_file(options: Options) -> Callable[[str, Rule], bool]:

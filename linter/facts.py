@@ -329,6 +329,10 @@ class Facts:
 
         return next(places_of(self).functions.within(span), None) is not None
 
+    def rows(self, span: Span) -> range:
+        """The rows on which a span stands."""
+        return range(self.row(span.start), self.row(max(span.start, span.end - 1)) + 1)
+
     def row(self, offset: int) -> int:
         """The row of a byte offset, from 1."""
         from bisect import bisect_right

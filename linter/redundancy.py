@@ -63,16 +63,12 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
     if use.form not in _LOCAL:
         return None
     around = inference_mode_at(facts, use.span, use.function)
-    below = (
+    beside = (
         other
         for other in places_of(facts).others.within(use.scope)
-        if other.guard == "InferenceMode"
-        and other.form in _LOCAL
-        and other.scope == use.scope
-        and other.span.start > use.span.start
-        and (use.first_work is None or use.first_work.start >= other.span.start)
+        if other.guard == guards.INFERENCE_MODE and other.form in _LOCAL and _is_beside(use, other)
     )
-    for other in (around, *below):
+    for other in (around, *beside):
         if (
             other is not None
             and not _switches_grad_on(other)

@@ -69,7 +69,8 @@ class Sift:
         batch += paths
         if len(batch) >= _FILES:
             self._batches[language] = []
-            self._send(batch, language)
+            for start in range(0, len(batch), _FILES):
+                self._send(batch[start : start + _FILES], language)
 
     def _send(self, batch: list[str], language: str) -> None:
         data = os.fsencode("\0".join((language, *batch)))

@@ -195,6 +195,9 @@ def find_files(
             named.add(real)
             take([shown], language)
 
+    def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:
+        return _ignored(path, is_folder, ignores) or (has_excludes and excluded(path, is_folder))
+
     def visit(shown: str, real: str, ignores: list[_IgnoreFile]) -> None:
         if real in folders_met:
             return
@@ -219,11 +222,7 @@ def find_files(
             if language is None or not entry.is_file(follow_symlinks=False):
                 if entry.is_dir(follow_symlinks=False):
                     path = entry.path
-                    if (
-                        name not in SKIPPED_FOLDERS
-                        and not _ignored(path, True, ignores)
-                        and not (has_excludes and excluded(path, True))
-                    ):
+                    if name not in SKIPPED_FOLDERS and not left_out(path, True, ignores):
                         folders.append((prefix + name, path))
                     continue
                 language = language_of(name, languages)
@@ -235,7 +234,7 @@ def find_files(
                     continue
             if not all_kept:
                 path = entry.path
-                if path in named or _ignored(path, False, ignores) or (has_excludes and excluded(path, False)):
+                if path in named or left_out(path, False, ignores):
                     continue
             files[language].append(prefix + name)
         for language, paths in files.items():
@@ -259,7 +258,7 @@ def find_files(
             if force_exclude:
                 above = _ignore_files_above(os.path.dirname(real)) if respect_gitignore else []
                 own = _read_ignore_file(os.path.dirname(real)) if respect_gitignore else None
-                if excluded(real, False) or _ignored(real, False, above + ([own] if own else [])):
+                if left_out(real, False, above + ([own] if own else [])):
                     continue
             take_new(shown, real, language)
     # A link to a place below the roots is a second name for a file that the walk met already, unless the

@@ -13,7 +13,6 @@ from guardfix.runtime_shim.autograd.node import (
     SavedNumber,
     node_class,
 )
-from guardfix.runtime_shim.state import tls
 
 #: Everything callable by name: `torch.<name>`; methods are attached to Tensor as they are registered.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -101,12 +100,7 @@ class Op:
     def make_node(self, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
         if self.node_type is None:
             self.node_type = node_class(self.node_name, OpNode)
-        node: Any = object.__new__(self.node_type)  # as Node.__init__ fills it, at half the cost
-        state = tls.state
-        node.sequence = state.sequence
-        state.sequence += 1
-        node.next_edges = edges
-        node.outputs = []
+        node: Any = self.node_type(edges)
         node.op = self
         node.saved = saved
         return node

@@ -65,8 +65,7 @@ def _unsilenced(facts: Facts) -> dict[Span, list[PythonUse]]:
 
 
 def _is_silenced(span: Span, facts: Facts) -> bool:
-    rows = range(facts.row(span.start), facts.row(span.end - 1) + 1)
-    return bool(facts.suppressions) and is_suppressed(facts.suppressions, rows, GF401.code, GF401.name)
+    return bool(facts.suppressions) and is_suppressed(facts.suppressions, facts.rows(span), GF401.code, GF401.name)
 
 
 def _call_text(text: bytes, found: PythonUse) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .runs import Run, comparable
-from .traces import Comparison, Parting, compare, in_words, short
+from .traces import Comparison, compare, in_words, short
 
 
 class Verdict(enum.StrEnum):
@@ -119,6 +119,10 @@ REFUSALS = (
 )
 
 
+def _refusal(message: str) -> Refusal | None:
+    return next((refusal for refusal in REFUSALS if refusal.text in message), None)
+
+
 def judge(before: Run, after: Run, places: Mapping[str, str], *, uncovered: Run | None = None) -> Judgement:
     """The verdict on a migration from a run of the program before it and one after it.
 
@@ -149,7 +153,7 @@ def judge(before: Run, after: Run, places: Mapping[str, str], *, uncovered: Run 
         return found.saying(Verdict.CHANGED, ending, _LOOK)
 
     error = _new_error(before, after, comparison)
-    refusal = next((r for r in REFUSALS if error is not None and r.text in error["message"]), None)
+    refusal = _refusal(error["message"]) if error is not None else None
     still = {silent.kind for silent in silent_after}
     gone = [silent for silent in silent_before if silent.kind not in still]
     if error is not None and refusal is not None:
@@ -183,13 +187,13 @@ def judge_alone(
         silent += _uncovered(run, uncovered, places)
     if not silent:
         ended = run.first("ended") or {}
-        error = short(ended.get("message") or "")
+        error = ended.get("message") or ""
+        refusal = _refusal(error)
         end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
-        way_out = next((refusal.advice for refusal in REFUSALS if error and refusal.text in ended["message"]), "")
         return Judgement(
             Verdict.SAME,
-            f"{reason}; run as it is, nothing in it was silently wrong{end}{': ' + error if error else ''}",
-            way_out,
+            f"{reason}; run as it is, nothing in it was silently wrong{end}{': ' + short(error) if error else ''}",
+            refusal.advice if refusal is not None else "",
         )
     what = silent[0].message.removeprefix(_WAS_WRONG)
     return Judgement(
@@ -440,7 +444,3 @@ def _signal(status: int) -> str:
         return signal.Signals(-status).name
     except ValueError:
         return f"signal {-status}"
-
-
-def first_parting(judgement: Judgement) -> Parting | None:
-    return None if judgement.comparison is None else judgement.comparison.first

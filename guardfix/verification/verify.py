@@ -121,10 +121,7 @@ class _Pair:
                 processes.append(process)
             runs = [process.finish() for process in processes]
         before, after = runs
-        uncovered = None
-        if settings.backend == "torch" and not settings.legacy_since19:
-            uncovered = self._again(program, "uncovered", uncovered=True)
-        judgement = judge(before, after, places, uncovered=uncovered)
+        judgement = judge(before, after, places, uncovered=self._uncovered(program))
         if judgement.verdict in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED) and differs(
             before, self._again(program, "again"), places
         ):
@@ -135,11 +132,14 @@ class _Pair:
         """Run a program that stays as it is: the question is whether it is right."""
         places = {str(self.copies[0]): str(program.root)}
         run = self._again(program, "run0")
-        uncovered = None
-        if self.settings.backend == "torch" and not self.settings.legacy_since19:
-            uncovered = self._again(program, "uncovered", uncovered=True)
-        judgement = judge_alone(run, places, part.why_nothing(program), part.advice, uncovered=uncovered)
+        judgement = judge_alone(run, places, part.why_nothing(program), part.advice, uncovered=self._uncovered(program))
         return Result(program, judgement, run, None, self.left_out)
+
+    def _uncovered(self, program: Program) -> Run | None:
+        """A run in which no guard hides anything, where the runs themselves can't tell what was hidden."""
+        if self.settings.backend != "torch" or self.settings.legacy_since19:
+            return None
+        return self._again(program, "uncovered", uncovered=True)
 
     def _again(self, program: Program, name: str, *, uncovered: bool = False) -> Run:
         process = self._start(program, 0, name, self.settings, program, uncovered=uncovered)
