@@ -22,10 +22,10 @@ from pathlib import Path
 
 import torch
 
-from guardfix.codemods.migrate import rewrites
+from guardfix.codemods.apply.applying import rewrites
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, check
-from guardfix.linter.walk import language_of
+from guardfix.linter.files.discovery import language_of
 
 INCLUDE = Path(torch.__file__).parent / "include"
 

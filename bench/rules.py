@@ -23,12 +23,12 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from guardfix.linter.analysis.project import Project
 from guardfix.linter.engine import needles_of
-from guardfix.linter.prefilter import CPP_NEEDLES, candidates
-from guardfix.linter.project import Project
+from guardfix.linter.files.discovery import find_files
+from guardfix.linter.files.search import CPP_NEEDLES, candidates
+from guardfix.linter.frontends.extraction import extract_file
 from guardfix.linter.rule import select_rules
-from guardfix.linter.scan import extract_file
-from guardfix.linter.walk import find_files
 
 TARGET = 5.0
 

@@ -61,7 +61,7 @@ def state() -> dict[str, float]:
 
 def in_one_process(programs: list[Path]) -> tuple[float, dict[str, float]]:
     """Seconds, and what the second half of the programs added to this process."""
-    from guardfix.commands.verify import command
+    from guardfix.cli.verify_command import command
 
     def verify(path: Path) -> None:
         try:

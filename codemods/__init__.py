@@ -1,4 +1,5 @@
 """Changes: findings -> edits -> files.
 
-`plan` gives findings their fixes, `rewrite` turns a file's fixes into its new text, `write` puts it on disk.
+`fixes` hold one file for each rule that has a fix, `edits` what they share, and `apply` turns the fixes of a file into
+its new text, shows it and writes it.
 """

@@ -6,19 +6,20 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ..linter import guards
-from ..linter.bypass import bypasses_dispatcher
-from ..linter.decision import decide
-from ..linter.facts import Facts, Form, GuardUse, Span
-from ..linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
-from ..linter.hazards import Hazard, escape_hazards
-from ..linter.places import places_of
-from ..linter.project import Project
-from ..linter.redundancy import inference_mode_in_force, redundant_guards
-from .hoist import hoisted
-from .includes import needed_include
-from .statements import removal
-from .variables import free_name, renaming, takes_new_name
+from guardfix.linter import guards
+from guardfix.linter.analysis.dispatcher_bypass import bypasses_dispatcher
+from guardfix.linter.analysis.inference_escapes import Hazard, escape_hazards
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.analysis.redundancy import inference_mode_in_force, redundant_guards
+from guardfix.linter.decision import decide
+from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.facts.index import index_of
+from guardfix.linter.findings import Applicability, Confidence, Context, Decision, Edit, Finding, Fix
+
+from .edits.hoisting import hoisted
+from .edits.includes import needed_include
+from .edits.statements import removal
+from .edits.variables import free_name, renaming, takes_new_name
 
 NEW_NAME = {
     Context.INFERENCE: guards.INFERENCE_MODE,
@@ -139,7 +140,7 @@ def _names(covered: list[GuardUse]) -> str:
 def _is_held_by_what_stays(site: Site) -> bool:
     """Whether the edit would give a guard to a pointer of another type: a half that is not edited, or otherwise."""
     use = site.use
-    beside = places_of(site.facts).uses.within(use.span)
+    beside = index_of(site.facts).uses.within(use.span)
     if any(other.form is Form.REFERENCE and other.guard == guards.LEGACY for other in beside):
         return True  # `at::G* guard = new at::G(true);`: nobody knows who else is given the pointer
     if _is_local(use) or _goes_into_a_local(use, site.facts):
@@ -165,7 +166,7 @@ def _goes_into_a_local(use: GuardUse, facts: Facts) -> bool:
     """`later.reset(new at::G(true));` where `later` is declared in a block around."""
     if use.function is None or use.holder is None or not use.holder.name:
         return False
-    around = places_of(facts).uses.within(facts.enclosing(use.function)[-1].span)
+    around = index_of(facts).uses.within(facts.enclosing(use.function)[-1].span)
     return any(
         _is_local(other) and other.holder is not None and other.holder.name == use.holder.name
         for other in around
@@ -300,7 +301,7 @@ def _emplaced(site: Site) -> list[Edit]:
     if use.form in (Form.OPTIONAL, Form.HEAP):
         return [
             Edit(_inside_call(site.text, call.span), "")
-            for call in places_of(site.facts).calls.within(use.scope)
+            for call in index_of(site.facts).calls.within(use.scope)
             if call.name == "emplace" and call.arguments == ("true",) and call.receiver == _declared_name(site)
         ]
     return []
@@ -332,7 +333,7 @@ def _form_edits(site: Site) -> list[Edit]:
 
 
 def _names_given_above(site: Site) -> int:
-    beside = places_of(site.facts).uses_by_scope.get(site.use.scope, ())
+    beside = index_of(site.facts).uses_by_scope.get(site.use.scope, ())
     return sum(1 for other in beside if _takes_a_name_above(other, site.use))
 
 
@@ -401,7 +402,7 @@ def _is_constructed_out_of_line(site: Site) -> bool:
 def _switches_grad_on_below(site: Site) -> bool:
     """Whether something under the guard wants gradients after all."""
     live = site.use.live
-    places = places_of(site.facts)
+    places = index_of(site.facts)
     if any(call.name == "set_enabled" for call in places.calls.within(live)):
         return True
     return any(
@@ -484,7 +485,7 @@ def _alias_decision(project: Project, name: str) -> Context | None:
     for where, use in project.mentions(name):
         argument = use.argument
         if argument is not None and not argument.empty:
-            defined_here = name in places_of(where).alias_names.values()
+            defined_here = name in index_of(where).alias_names.values()
             if argument.value is not True or not defined_here:
                 return None
         contexts.add(decide(use, where, project).context)
@@ -494,7 +495,7 @@ def _alias_decision(project: Project, name: str) -> Context | None:
 def _alias(site: Site) -> Fix | None:
     """The alias's target is changed when all uses through it want the same replacement."""
     use, context = site.use, site.decision.context
-    name = places_of(site.facts).alias_names.get(use.span)
+    name = index_of(site.facts).alias_names.get(use.span)
     if name is None or use.under_error:
         return None
     if use.form is Form.USING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..linter.engine import Report
-from ..linter.facts import Facts
-from ..linter.findings import Finding, Fix
-from ..linter.sources import BinaryFile, Source, Unreadable, read
+from guardfix.linter.engine import Report
+from guardfix.linter.facts import Facts
+from guardfix.linter.files.sources import BinaryFile, Source, Unreadable, read
+from guardfix.linter.findings import Finding, Fix
+
 from .legacy_guard import Site, fixes_for
 from .python.plan import PYTHON_CODES, python_fixes
 from .scopes import (

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-from ..linter import guards
-from ..linter.facts import Function, GuardUse, Span
-from ..linter.findings import Applicability, Edit, Fix
-from ..linter.hazards import escape_hazards
-from ..linter.redundancy import redundant_guards
-from ..linter.rules.gf207_guard_lost_in_thread import thread_start
-from ..linter.rules.gf208_guard_after_work import late_work
-from .hoist import hoisted
-from .includes import needed_include
+from guardfix.linter import guards
+from guardfix.linter.analysis.inference_escapes import escape_hazards
+from guardfix.linter.analysis.redundancy import redundant_guards
+from guardfix.linter.facts import Function, GuardUse, Span
+from guardfix.linter.findings import Applicability, Edit, Fix
+from guardfix.linter.rules.gf207_guard_lost_in_thread import thread_start
+from guardfix.linter.rules.gf208_guard_after_work import late_work
+
+from .edits.hoisting import hoisted
+from .edits.includes import needed_include
+from .edits.statements import indentation, line_start, newline_of, removal
+from .edits.variables import free_name
 from .legacy_guard import HOIST, Site, hazard_in_words, inference_qualifier
-from .statements import indentation, line_start, newline_of, removal
-from .variables import free_name
 
 Fixes = tuple[Fix | None, tuple[Fix, ...]]
 NONE: Fixes = (None, ())

@@ -17,8 +17,8 @@ def main() -> None:
 
 
 def _main() -> None:
-    from .quick import is_clean
-    from .streams import cannot_go_on, open_streams
+    from .cli.quick import is_clean
+    from .cli.streams import cannot_go_on, open_streams
 
     open_streams()
     answer = is_clean(sys.argv[1:])
@@ -29,7 +29,7 @@ def _main() -> None:
         except OSError as error:
             sys.exit(cannot_go_on(error))
         return
-    from .cli import run
+    from .cli.main import run
 
     if sys.argv[1:2] != ["check"]:
         run()

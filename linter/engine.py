@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from .analysis.project import Project
 from .facts import Facts
+from .files.discovery import FoundFiles, find_files, path_matcher
+from .files.languages import language_of
+from .files.search import CPP_NEEDLES
+from .files.sift import Hit, Sift
+from .files.sources import BinaryFile, Unreadable, read
+from .files.suppressions import is_suppressed
 from .findings import Finding
-from .languages import language_of
-from .prefilter import CPP_NEEDLES
-from .project import Project
+from .frontends.extraction import Job, collection_paused, cores, extract_all, extract_job
 from .rule import Rule, select_rules
-from .scan import Job, collection_paused, cores, extract_all, extract_job
-from .sift import Hit, Sift
-from .sources import BinaryFile, Unreadable, read
-from .suppress import is_suppressed
-from .walk import Walk, find_files, path_matcher
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -103,7 +103,7 @@ def read_project(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
-) -> tuple[Walk, Project]:
+) -> tuple[FoundFiles, Project]:
     """What was found below `paths`, and the facts of all files that matter, joined.
 
     Files that hold a guard are read first. When a use stays open on what they say, the files that name what
@@ -149,7 +149,7 @@ _ROUNDS = 3
 
 
 def _answer_open_questions(
-    project: Project, rules: Sequence[Rule], walk: Walk, workers: int, executor: Executor | None
+    project: Project, rules: Sequence[Rule], walk: FoundFiles, workers: int, executor: Executor | None
 ) -> Project:
     """The project with the files that name what its open uses depend on."""
     asked: dict[str, set[str]] = {"cpp": set(), "python": set()}
@@ -173,11 +173,13 @@ def _answer_open_questions(
     return project
 
 
-def _through_reexports(found: Sequence[Facts], walk: Walk, workers: int, executor: Executor | None) -> list[Facts]:
+def _through_reexports(
+    found: Sequence[Facts], walk: FoundFiles, workers: int, executor: Executor | None
+) -> list[Facts]:
     """The facts of Python files that use guards only under names which other files gave them."""
     if not any(facts.python is not None and facts.python.exports for facts in found):
         return []
-    from .python.reexports import new_names
+    from .analysis.reexports import new_names
 
     names = frozenset(new_names(found))
     return _files_that_name(names, names, "python", walk, workers, executor) if names else []
@@ -187,7 +189,7 @@ def _files_that_name(
     names: Iterable[str],
     watched: frozenset[str],
     language: str,
-    walk: Walk,
+    walk: FoundFiles,
     workers: int,
     executor: Executor | None,
 ) -> list[Facts]:

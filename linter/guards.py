@@ -181,3 +181,8 @@ def python_guard(dotted: str) -> str | None:
     if guard is None or (guard.namespaces and module not in guard.namespaces):
         return None
     return name
+
+
+def canonical_name(name: str) -> str:
+    """A dotted name in torch's own spelling, whatever module stands in for torch."""
+    return PYTHON_MODULES[0] + name[len(shim) :] if name.startswith((shim := PYTHON_MODULES[1]) + ".") else name

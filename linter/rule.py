@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
+from .analysis.project import Project
 from .facts import Facts, GuardUse, Span
 from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
-from .project import Project
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fixture_files import Expectation, Fixture, all_fixtures
-from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, Report, check
 

@@ -9,14 +9,15 @@ from itertools import groupby
 
 import libcst as cst
 
-from ...linter.facts import Facts, Form, Span
-from ...linter.findings import Applicability, Edit, Fix
-from ...linter.python.facts import Decorated, Kind, PythonUse
-from ...linter.rules.gf401_guard_on_async_def import RULE as GF401
-from ...linter.rules.gf401_guard_on_async_def import stacks
-from ...linter.suppress import is_suppressed
-from ..statements import line_start
-from .region import Statement, indent_unit, rewrite_statements, wrap
+from guardfix.linter.facts import Facts, Form, Span
+from guardfix.linter.facts.python_model import Decorated, Kind, PythonUse
+from guardfix.linter.files.suppressions import is_suppressed
+from guardfix.linter.findings import Applicability, Edit, Fix
+from guardfix.linter.rules.gf401_guard_on_async_def import RULE as GF401
+from guardfix.linter.rules.gf401_guard_on_async_def import stacks
+
+from ..edits.libcst_regions import Statement, indent_unit, rewrite_statements, wrap
+from ..edits.statements import line_start
 from .site import PythonSite
 
 _DEEPEST_WITH = 8

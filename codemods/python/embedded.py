@@ -6,12 +6,13 @@ from bisect import bisect_right
 from dataclasses import replace
 from functools import lru_cache
 
-from ...linter.facts import Facts, GuardUse, Span
-from ...linter.findings import Applicability, Edit, Finding, Fix
-from ...linter.project import Project
-from ...linter.python.parse import parse
-from ...linter.python.strings import Literal, Piece, find_literals, lay_out
-from ...linter.sources import Source
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.facts import Facts, GuardUse, Span
+from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Applicability, Edit, Finding, Fix
+from guardfix.linter.frontends.embedded.embedded_cpp import Literal, Piece, find_literals, lay_out
+from guardfix.linter.frontends.python.python_parsing import parse_python
+
 from ..legacy_guard import Site, fixes_for
 
 
@@ -50,7 +51,7 @@ def _pieces(facts: Facts) -> dict[Span, Facts]:
 @lru_cache(maxsize=1)
 def _literals(source: Source) -> list[Literal]:
     """The literals that may hold a guard, in the file's order."""
-    tree = parse(source.text.decode("utf-8"))
+    tree = parse_python(source.text.decode("utf-8"))
     return sorted(find_literals(source, tree), key=lambda one: one.span) if tree is not None else []
 
 

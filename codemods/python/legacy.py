@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from ...linter import guards
-from ...linter.decision import decide
-from ...linter.facts import Facts, Form, GuardUse, Span
-from ...linter.findings import Applicability, Confidence, Context, Decision, Edit, Fix
-from ...linter.project import Project
-from ...linter.python.facts import PythonUse, use_behind
-from ...linter.python.parse import parse
-from ..statements import line_start, newline_of
+from guardfix.linter import guards
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.decision import decide
+from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.facts.python_model import PythonUse, use_behind
+from guardfix.linter.findings import Applicability, Confidence, Context, Decision, Edit, Fix
+from guardfix.linter.frontends.python.python_parsing import parse_python
+
+from ..edits.statements import line_start, newline_of
 from .decorators import body_under_guard
 from .redundant import take_out
 from .scopes import rest_of_block_under
@@ -196,7 +197,7 @@ def _applicability(use: GuardUse, facts: Facts, project: Project, text: bytes) -
         return None
     if _edits(text, found, _replacement(facts, decision), decision.context) is None:
         return None
-    from ...linter.rules.gf101_legacy_guard import RULE
+    from guardfix.linter.rules.gf101_legacy_guard import RULE
 
     finding = RULE.at(facts, use.type_span, "", use=use, decision=decision)
     site = PythonSite(finding, found, facts, project, text)
@@ -205,7 +206,7 @@ def _applicability(use: GuardUse, facts: Facts, project: Project, text: bytes) -
 
 def _mentions(text: bytes, name: str) -> int:
     """How often code names it: as a name, or as a string that is the name."""
-    tree = parse(text.decode("utf-8"))
+    tree = parse_python(text.decode("utf-8"))
     return sum(
         (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
         for node in (ast.walk(tree) if tree is not None else ())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 
-from ...linter.facts import Facts, GuardUse
-from ...linter.findings import Finding, Fix
-from ...linter.project import Project
-from ...linter.python.facts import use_behind
-from ...linter.sources import Source
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.facts import Facts, GuardUse
+from guardfix.linter.facts.python_model import use_behind
+from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Finding, Fix
+
 from .site import Codemod, PythonSite
 
 _CODEMODS = {

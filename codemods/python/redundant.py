@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from ...linter.facts import Form, Span
-from ...linter.findings import Applicability, Edit, Fix
-from ..statements import line_start
-from .region import Statement, rewrite_statements
+from guardfix.linter.facts import Form, Span
+from guardfix.linter.findings import Applicability, Edit, Fix
+
+from ..edits.libcst_regions import Statement, rewrite_statements
+from ..edits.statements import line_start
 from .site import PythonSite
 
 

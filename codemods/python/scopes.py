@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from ...linter import guards
-from ...linter.facts import GuardUse, Span
-from ...linter.findings import Applicability, Edit, Fix
-from .region import Statement, indent_unit, rewrite_statements, wrap
+from guardfix.linter import guards
+from guardfix.linter.facts import GuardUse, Span
+from guardfix.linter.findings import Applicability, Edit, Fix
+
+from ..edits.libcst_regions import Statement, indent_unit, rewrite_statements, wrap
 from .site import PythonSite
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...linter.facts import Facts
-from ...linter.findings import Finding, Fix
-from ...linter.project import Project
-from ...linter.python.facts import PythonUse
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.facts import Facts
+from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.findings import Finding, Fix
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
+from ..facts.index import index_of
 from ..findings import Context, Evidence
-from ..places import places_of
-from ..project import Project
 
 
 class Weight(IntEnum):
@@ -55,7 +55,7 @@ class Scene:
         return self.chain[-1] if self.chain else None
 
     def calls_in(self, span: Span) -> list[Call]:
-        return list(places_of(self.facts).calls.within(span))
+        return list(index_of(self.facts).calls.within(span))
 
     def calls_below(self) -> list[Call]:
         """Calls that the guard covers. At namespace scope it covers none: other functions' code is not below it."""
@@ -66,7 +66,7 @@ class Scene:
         """Other kinds of guards declared in the same block, or members of the same class."""
         return [
             other
-            for other in places_of(self.facts).neighbours.get(self.use.scope, ())
+            for other in index_of(self.facts).neighbours.get(self.use.scope, ())
             if other.type_span != self.use.type_span
         ]
 

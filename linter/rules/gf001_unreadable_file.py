@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.project import Project
 from ..facts import Facts, Span
 from ..findings import Finding, Severity
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF001", "unreadable-file", severity=Severity.ERROR, languages=("cpp", "python", "folder"))

@@ -42,14 +42,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .. import guards
+from ..analysis.ownership import is_another_librarys
+from ..analysis.project import Project
+from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
+from ..facts.python_model import use_behind
+from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Context, Decision, Finding
-from ..gates import has_new_counterpart
-from ..ownership import is_another_librarys
-from ..prefilter import LEGACY_NEEDLES
-from ..project import Project
-from ..python.facts import use_behind
 from ..rule import Rule
 
 RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES)

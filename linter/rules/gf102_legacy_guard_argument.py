@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.project import Project
+from ..analysis.version_gates import has_new_counterpart
 from ..facts import Argument, Facts, Form, GuardUse
+from ..files.search import LEGACY_NEEDLES
 from ..findings import Finding, Severity
-from ..gates import has_new_counterpart
-from ..prefilter import LEGACY_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, needles=LEGACY_NEEDLES)

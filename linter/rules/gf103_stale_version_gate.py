@@ -32,12 +32,12 @@ import re
 from collections.abc import Iterator
 
 from .. import guards
-from ..cpp.version_conditions import TORCH_2, mentions_torch_version, taken_branch
+from ..analysis.project import Project
+from ..analysis.version_gates import NEW_GUARDS, uses_in
 from ..facts import Branch, Facts, Span
+from ..facts.version_conditions import TORCH_2, mentions_torch_version, taken_branch
+from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Edit, Finding
-from ..gates import NEW_GUARDS, uses_in
-from ..prefilter import LEGACY_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF103", "stale-version-gate", fix=Applicability.UNSAFE, needles=LEGACY_NEEDLES)

@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.ownership import is_another_librarys
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Edit, Finding
-from ..ownership import is_another_librarys
-from ..prefilter import LEGACY_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF104", "legacy-static-api", fix=Applicability.DISPLAY, needles=LEGACY_NEEDLES)

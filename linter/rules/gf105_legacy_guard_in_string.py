@@ -33,13 +33,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .. import guards
+from ..analysis.project import Project
+from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
+from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Decision, Evidence, Finding
-from ..gates import has_new_counterpart
-from ..prefilter import LEGACY_NEEDLES
-from ..project import Project
-from ..python.strings import real_path
+from ..frontends.embedded.embedded_cpp import real_path
 from ..rule import Rule
 from .gf101_legacy_guard import message_for
 

@@ -38,11 +38,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..files.search import CURRENT_NEEDLES
 from ..findings import Applicability, Finding
-from ..ownership import is_gradient_guard
-from ..prefilter import CURRENT_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF201", "temporary-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)

@@ -42,13 +42,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.coverage import is_in_test
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..files.search import CURRENT_NEEDLES
 from ..findings import Finding
-from ..ownership import is_gradient_guard
-from ..prefilter import CURRENT_NEEDLES
-from ..project import Project
 from ..rule import Rule
-from ..scopes import is_in_test
 
 RULE = Rule("GF202", "guard-covers-nothing", needles=CURRENT_NEEDLES)
 

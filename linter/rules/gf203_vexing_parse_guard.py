@@ -36,12 +36,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..facts.index import index_of
+from ..files.search import CURRENT_NEEDLES
 from ..findings import Applicability, Edit, Finding
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..prefilter import CURRENT_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF203", "vexing-parse-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)
@@ -78,5 +78,5 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
 
 def _is_called(use: GuardUse, facts: Facts) -> bool:
     """`torch::NoGradGuard quiet(); auto guard = quiet();`: a function, and meant to be one."""
-    calls = places_of(facts).calls.within(use.live)
+    calls = index_of(facts).calls.within(use.live)
     return any(call.name == use.variable and not call.receiver for call in calls)

@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..files.search import CPP_NEEDLES
 from ..findings import Finding
-from ..ownership import is_gradient_guard
-from ..prefilter import CPP_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF204", "static-or-global-guard", needles=CPP_NEEDLES)

@@ -38,12 +38,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Holder
+from ..facts.index import index_of
+from ..files.search import CPP_NEEDLES
 from ..findings import Finding, Severity
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..prefilter import CPP_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF205", "heap-guard", needles=CPP_NEEDLES)
@@ -77,7 +77,7 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
     assert use.function is not None
-    body, here = facts.enclosing(use.function)[-1].span, places_of(facts)
+    body, here = facts.enclosing(use.function)[-1].span, index_of(facts)
     texts = [
         *facts.deletes,
         *(

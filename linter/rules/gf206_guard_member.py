@@ -36,11 +36,11 @@ import re
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Class, Facts, Form, GuardUse
+from ..files.search import CPP_NEEDLES
 from ..findings import Finding, Severity
-from ..ownership import is_gradient_guard
-from ..prefilter import CPP_NEEDLES
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF206", "guard-member", severity=Severity.INFO, needles=CPP_NEEDLES)

@@ -42,18 +42,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import guards
-from ..declared import declared_type
+from ..analysis.calls import computes_tensors
+from ..analysis.coverage import is_constantly_on
+from ..analysis.declared_types import declared_type
+from ..analysis.grad_switches import is_implied_by_inference_mode
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
+from ..facts.index import index_of
+from ..files.search import CPP_NEEDLES
 from ..findings import Applicability, Finding
 from ..guards import Effect
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..prefilter import CPP_NEEDLES
-from ..project import Project
-from ..redundancy import switches_grad_off
 from ..rule import Rule
-from ..scopes import is_constantly_on
-from ..tensor_work import computes_tensors
 
 RULE = Rule("GF207", "guard-lost-in-thread", fix=Applicability.UNSAFE, needles=CPP_NEEDLES)
 
@@ -117,12 +117,12 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
         return None
     given = re.compile(rf"(?:std::(?:ref|move)\()?{variable}\)?")
     around = facts.functions[function.parent].body
-    calls = [call for call in places_of(facts).calls.within(around) if call.function == function.parent]
+    calls = [call for call in index_of(facts).calls.within(around) if call.function == function.parent]
     for call in calls:
         if _starts(call.callee) and any(map(given.fullmatch, call.arguments)) and not _is_deferred(call.span, facts):
             return ThreadStart(call.span, _named(call.callee))
     joined = {call.receiver for call in calls if call.name in ("join", "detach")}
-    for made in places_of(facts).assignments.within(around):
+    for made in index_of(facts).assignments.within(around):
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
         if not made.declares or not (made.target in joined or _THREAD.search(made.type)):
             continue
@@ -156,7 +156,7 @@ def _packaged_in(function: Function, facts: Facts) -> str:
     """The variable that holds the lambda: `std::packaged_task<void()> task([&] { … });` runs nothing yet."""
     if function.parent is None:
         return ""
-    around = places_of(facts).assignments.within(facts.functions[function.parent].body)
+    around = index_of(facts).assignments.within(facts.functions[function.parent].body)
     return next(
         (
             made.target
@@ -192,13 +192,13 @@ def _guard_around(start: Span, function: Function, facts: Facts, project: Projec
 
 def _switches_off(use: GuardUse) -> bool:
     if guards.CPP[use.guard].effect is Effect.GRAD_MODE if use.guard in guards.CPP else True:
-        return switches_grad_off(use)
+        return is_implied_by_inference_mode(use)
     return is_constantly_on(use)
 
 
 def _sets_its_mode(function: Function, facts: Facts) -> bool:
     """Whether a guard stands in the lambda, or what may be one: a setter, a macro, an object that nobody uses."""
-    places = places_of(facts)
+    places = index_of(facts)
     if any(function.span.holds(use.type_span) for use in facts.guard_uses):
         return True
     macros = {use.macro for use in facts.guard_uses} - {None}
@@ -242,7 +242,7 @@ _NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|
 def _first_work(index: int, facts: Facts) -> Call | None:
     """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
     guarded = {facts.functions[use.function].name for use in facts.guard_uses if use.function is not None}
-    for call in places_of(facts).calls.within(facts.functions[index].body):
+    for call in index_of(facts).calls.within(facts.functions[index].body):
         if not computes_tensors(call) or call.name in guarded or _MAKES_DATA.search(call.callee):
             continue
         if _is_run_by(index, call.function, guarded, facts):

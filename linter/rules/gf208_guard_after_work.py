@@ -42,17 +42,16 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from .. import guards
+from ..analysis.calls import computes_tensors, is_load, is_run
+from ..analysis.coverage import covering, is_constantly_on
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
+from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
-from ..decision.inference import is_load, is_run
 from ..facts import Call, Facts, Form, GuardUse, Span
+from ..facts.index import index_of
 from ..findings import Applicability, Context, Finding, Severity
-from ..gates import has_new_counterpart
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..project import Project
 from ..rule import Rule
-from ..scopes import covering, is_constantly_on
-from ..tensor_work import computes_tensors
 
 RULE = Rule("GF208", "guard-after-work", fix=Applicability.UNSAFE, needles=(b"InferenceMode", b"NonVariableTypeMode"))
 
@@ -93,18 +92,18 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 
 def late_work(use: GuardUse, facts: Facts) -> Call | None:
     """The load or run above the guard that it should cover; None when there is none."""
-    below = list(places_of(facts).calls.within(use.live))
+    below = list(index_of(facts).calls.within(use.live))
     return _late_load(use, facts, below) or _late_run(use, facts, below)
 
 
 @lru_cache(maxsize=64)
 def _trains(facts: Facts, span: Span) -> bool:
-    return any(call.name in _TRAINS for call in places_of(facts).calls.within(span))
+    return any(call.name in _TRAINS for call in index_of(facts).calls.within(span))
 
 
 def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
     """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
-    for call in places_of(facts).calls.within(Span(use.scope.start, use.span.start)):
+    for call in index_of(facts).calls.within(Span(use.scope.start, use.span.start)):
         if wanted(call) and call.function == use.function and not any(covering(facts, call.span, call.function)):
             yield call
 
@@ -138,7 +137,7 @@ def _gives(run: Call, facts: Facts) -> set[str]:
     """The names that a run gives a value, `auto [mean, variance] = net->forward(x)` included."""
     if run.function is None:
         return set()
-    around = places_of(facts).assignments.within(facts.functions[run.function].body)
+    around = index_of(facts).assignments.within(facts.functions[run.function].body)
     held = (a for a in around if a.span.holds(run.span) and a.function == run.function)
     return {word for a in held for word in _WORD.findall(a.target)}
 

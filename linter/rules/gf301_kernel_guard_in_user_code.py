@@ -44,15 +44,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .. import guards
+from ..analysis.calls import is_load, is_run
+from ..analysis.coverage import is_in_test
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..decision import decide, open_questions
-from ..decision.inference import is_load, is_run
 from ..facts import Facts, Form, Function, GuardUse
+from ..facts.index import index_of
 from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..project import Project
 from ..rule import Rule
-from ..scopes import is_in_test
 
 RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
 
@@ -129,7 +129,7 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
     """Whether the function itself loads or runs a model: what its callers do is not enough."""
     body = facts.enclosing(use.function)[-1].body
-    return any(is_run(call) or is_load(call) for call in places_of(facts).calls.within(body))
+    return any(is_run(call) or is_load(call) for call in index_of(facts).calls.within(body))
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:

@@ -43,11 +43,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
-from ..bypass import bypasses_dispatcher
+from ..analysis.dispatcher_bypass import bypasses_dispatcher
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding
-from ..ownership import is_gradient_guard
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule(

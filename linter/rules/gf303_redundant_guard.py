@@ -39,13 +39,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.coverage import is_constantly_on, is_inference_scope
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
+from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
 from ..findings import Applicability, Finding, Severity
-from ..ownership import is_gradient_guard
-from ..project import Project
-from ..redundancy import redundant_guards
 from ..rule import Rule
-from ..scopes import is_constantly_on, is_inference_scope
 
 RULE = Rule(
     "GF303",

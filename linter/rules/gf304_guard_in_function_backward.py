@@ -36,10 +36,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding
-from ..ownership import is_gradient_guard
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF304", "guard-in-function-backward", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))

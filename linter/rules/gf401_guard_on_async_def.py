@@ -35,11 +35,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from ..analysis.project import Project
 from ..facts import Facts, Form, Span
+from ..facts.python_model import MODES, Kind, PythonUse, uses_of
 from ..findings import Applicability, Finding
 from ..guards import python_guard
-from ..project import Project
-from ..python.facts import MODES, Kind, PythonUse, uses_of
 from ..rule import Rule
 
 RULE = Rule(

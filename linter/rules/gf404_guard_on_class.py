@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.project import Project
 from ..facts import Facts, Form
+from ..facts.python_model import MODES, Kind, uses_of
 from ..findings import Finding
-from ..project import Project
-from ..python.facts import MODES, Kind, uses_of
 from ..rule import Rule
 
 RULE = Rule(

@@ -31,10 +31,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.project import Project
 from ..facts import Facts, Form
+from ..facts.python_model import C_GUARDS, uses_of
 from ..findings import Applicability, Finding
-from ..project import Project
-from ..python.facts import C_GUARDS, uses_of
 from ..rule import Rule
 
 RULE = Rule(

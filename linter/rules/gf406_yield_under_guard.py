@@ -36,10 +36,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.project import Project
 from ..facts import Facts, Form, Span
+from ..facts.python_model import C_GUARDS, MODES, uses_of
 from ..findings import Finding
-from ..project import Project
-from ..python.facts import C_GUARDS, MODES, uses_of
 from ..rule import Rule
 
 RULE = Rule(

@@ -30,10 +30,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from .. import guards
+from ..analysis.project import Project
 from ..facts import Facts, Form, Span
+from ..facts.python_model import Kind, PythonFacts, PythonUse
 from ..findings import Applicability, Finding, Severity
-from ..project import Project
-from ..python.facts import Kind, PythonFacts, PythonUse
 from ..rule import Rule
 
 RULE = Rule(

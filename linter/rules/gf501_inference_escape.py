@@ -29,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.project import Project
 from ..facts import Facts, Span
 from ..findings import Applicability, Edit, Finding
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule(

@@ -30,9 +30,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.project import Project
 from ..facts import Facts
 from ..findings import Finding, Severity
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule(

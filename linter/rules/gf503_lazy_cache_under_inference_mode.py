@@ -32,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.project import Project
 from ..facts import Facts
 from ..findings import Finding
-from ..project import Project
 from ..rule import Rule
 
 RULE = Rule("GF503", "lazy-cache-under-inference-mode", languages=("python",), needles=(b"inference_mode",))

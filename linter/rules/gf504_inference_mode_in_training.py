@@ -31,10 +31,10 @@ import re
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.project import Project
 from ..facts import Facts, Form, Span
+from ..facts.python_model import uses_of
 from ..findings import Applicability, Edit, Finding, Severity
-from ..project import Project
-from ..python.facts import uses_of
 from ..rule import Rule
 
 RULE = Rule(

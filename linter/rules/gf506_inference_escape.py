@@ -43,13 +43,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.coverage import is_inference_scope
+from ..analysis.inference_escapes import Hazard, escapes_in_function
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Facts, GuardUse, Span
 from ..findings import Applicability, Edit, Finding
-from ..hazards import Hazard, escapes_in_function
-from ..ownership import is_gradient_guard
-from ..project import Project
 from ..rule import Rule
-from ..scopes import is_inference_scope
 
 RULE = Rule("GF506", "inference-escape", fix=Applicability.DISPLAY, needles=(b"InferenceMode",))
 

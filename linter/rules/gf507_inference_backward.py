@@ -35,14 +35,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..declared import declared_type
+from ..analysis.coverage import inference_mode_at, is_expected_to_throw, is_inference_scope, is_run_in_place
+from ..analysis.declared_types import declared_type
+from ..analysis.ownership import is_gradient_guard
+from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse
+from ..facts.index import index_of
 from ..findings import Finding, Severity
-from ..ownership import is_gradient_guard
-from ..places import places_of
-from ..project import Project
 from ..rule import Rule
-from ..scopes import inference_mode_at, is_expected_to_throw, is_inference_scope, is_run_in_place
 
 RULE = Rule("GF507", "inference-backward", needles=(b"InferenceMode",))
 
@@ -51,7 +51,7 @@ RULE = Rule("GF507", "inference-backward", needles=(b"InferenceMode",))
 def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
         return
-    for call in places_of(facts).calls.within(use.live):
+    for call in index_of(facts).calls.within(use.live):
         if not _differentiates(call):
             continue
         if not is_run_in_place(call.function, use.function, facts):

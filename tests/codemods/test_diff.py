@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.diff import base_of, unified_diff
-from guardfix.codemods.rewrite import Rewrite
-from guardfix.linter.sources import Source
+from guardfix.codemods.apply.rewriting import Rewrite
+from guardfix.codemods.apply.unified_diff import base_of, unified_diff
+from guardfix.linter.files.sources import Source
 
 CODE = """// {0}
 class F : public torch::autograd::Function<F> {{

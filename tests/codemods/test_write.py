@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.codemods.rewrite import Rewrite, apply_edits, rewrite
-from guardfix.codemods.statements import removal, statement_around
-from guardfix.codemods.write import NotWritten, write
+from guardfix.codemods.apply.rewriting import Rewrite, apply_edits, rewrite
+from guardfix.codemods.apply.writing import NotWritten, write
+from guardfix.codemods.edits.statements import removal, statement_around
 from guardfix.linter.facts import Span
+from guardfix.linter.files.sources import Source, read
 from guardfix.linter.findings import Applicability, Edit, Finding, Fix, Severity
-from guardfix.linter.sources import Source, read
 
 
 def finding(*edits: Edit, applicability: Applicability = Applicability.SAFE) -> Finding:

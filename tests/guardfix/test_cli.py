@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.languages import CPP_SUFFIXES, PYTHON_SUFFIXES
+from guardfix.linter.files.languages import CPP_SUFFIXES, PYTHON_SUFFIXES
 
 KERNEL = """#include <torch/torch.h>
 
@@ -423,7 +423,7 @@ def test_the_rules_page_is_what_explain_prints(tree: Path) -> None:
 def test_completion_in_bash(words: str, offered: list[str], tree: Path) -> None:
     command = tree / "bin" / "guardfix"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from guardfix.cli import run; run()" "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from guardfix.cli.main import run; run()" "$@"\n')
     command.chmod(0o755)
     script = (
         'eval "$(_GUARDFIX_COMPLETE=bash_source guardfix)"\n'

@@ -12,7 +12,7 @@ import pytest
 from fixture_files import Fixture, all_fixtures
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, Report, check
-from guardfix.output.json import to_json
+from guardfix.output.json_format import to_json
 
 
 class Either(tuple[Any, ...]):

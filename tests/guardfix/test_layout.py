@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.output.layout import cells, frame, shown, wrapped
+from guardfix.output.terminal_layout import cells, frame, shown, wrapped
 
 
 @pytest.mark.parametrize(

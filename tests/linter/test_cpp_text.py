@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.linter.cpp.conditionals import find_conditionals
-from guardfix.linter.cpp.mask import code_only, mask_macros, with_line_feeds
-from guardfix.linter.cpp.objc import mask_objective_c
-from guardfix.linter.cpp.parse import masked_text, parse
-from guardfix.linter.cpp.registrations import find_registrations
-from guardfix.linter.cpp.version_conditions import TORCH_2, evaluate, taken_branch
+from guardfix.linter.facts.version_conditions import TORCH_2, evaluate, taken_branch
+from guardfix.linter.frontends.cpp.conditionals import find_conditionals
+from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros, with_line_feeds
+from guardfix.linter.frontends.cpp.cpp_parsing import masked_text, parse_cpp
+from guardfix.linter.frontends.cpp.objective_c import mask_objective_c
+from guardfix.linter.frontends.cpp.op_registrations import find_registrations
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from guardfix.linter.cpp.version_conditions import TORCH_2, evaluate, taken_bran
 def test_macros_are_masked_so_that_the_file_parses(text: str) -> None:
     masked = mask_macros(text.encode())
     assert len(masked) == len(text)
-    assert not parse(masked).root_node.has_error
+    assert not parse_cpp(masked).root_node.has_error
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_objective_c_is_masked_so_that_the_file_parses(text: str) -> None:
     masked = mask_objective_c(text.encode())
     assert len(masked) == len(text)
     assert masked.count(b"\n") == text.count("\n")
-    assert not parse(masked).root_node.has_error, masked.decode()
+    assert not parse_cpp(masked).root_node.has_error, masked.decode()
 
 
 def test_plain_cpp_is_left_alone_by_the_objective_c_mask() -> None:

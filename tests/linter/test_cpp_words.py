@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.linter.cpp.extract import extract, find_includes
-from guardfix.linter.cpp.focus import focused, needs_all
-from guardfix.linter.cpp.mask import code_only, mask_macros
-from guardfix.linter.cpp.words import any_of, line_before, words
-from guardfix.linter.sources import Source
+from guardfix.linter.files.sources import Source
+from guardfix.linter.frontends.cpp.byte_words import any_of, line_before, words
+from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp, find_includes
+from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros
+from guardfix.linter.frontends.cpp.focus import focused, needs_all
 
 _BITS = ("Guard", "AutoGuard", "at::Guard", "Guard2", "_", " ", "\n", "::", "(", "x", "é", ";")
 
@@ -122,6 +122,6 @@ def test_includes_stand_at_the_start_of_a_line() -> None:
 def test_facts_come_in_the_text_s_order() -> None:
     calls = " ".join(f"f{number}(g{number}());" for number in range(200))
     text = f"void run() {{ at::AutoNonVariableTypeMode guard; {calls} }}"
-    facts = extract(Source("a.cpp", text.encode()))
+    facts = extract_cpp(Source("a.cpp", text.encode()))
     expected = [name for number in range(200) for name in (f"f{number}", f"g{number}")]
     assert [call.name for call in facts.calls] == expected

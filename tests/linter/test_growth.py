@@ -12,7 +12,7 @@ import pytest
 
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.python.parse import parse_with_libcst
+from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
 
 HEAD = "#include <torch/script.h>\n"
 NET = "(torch::jit::Module& m, at::Tensor x)"
@@ -133,7 +133,7 @@ def test_work_grows_with_the_python_file(
         return parse_with_libcst(text, indent)
 
     # One call, whatever it parses.
-    monkeypatch.setattr("guardfix.codemods.python.region.parse_with_libcst", parse)
+    monkeypatch.setattr("guardfix.codemods.edits.libcst_regions.parse_with_libcst", parse)
     assert_linear(tmp_path, ".py", "NN", "import torch\n" + before, line, after)
     # 2, 60 and 240 lines; each fix of one line may parse some hundred characters, but not the other lines.
     assert sum(parsed) < 200 * (2 + 60 + 240)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.linter import decision
+from guardfix.linter.decision import deciding as decision
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Span
-from guardfix.linter.spans import Nested, Sorted
+from guardfix.linter.facts.spans import Nested, Sorted
 
 spans = st.builds(lambda start, length: Span(start, start + length), st.integers(0, 30), st.integers(0, 12))
 

@@ -10,7 +10,7 @@ import pytest
 
 from fixture_files import FIXTURES
 from guardfix.linter.engine import Options, check
-from guardfix.linter.python.look import may_matter
+from guardfix.linter.frontends.python.python_look import may_matter
 
 NAMES = [
     ("import torch", "torch.no_grad", True),
@@ -147,5 +147,5 @@ def test_what_is_passed_over_unparsed_has_no_findings(monkeypatch: pytest.Monkey
         return [(one.path, one.code, one.span.start) for one in check([str(tmp_path)], options).findings]
 
     with_the_look = found()
-    monkeypatch.setattr("guardfix.linter.python.extract.may_matter", lambda *_: True)
+    monkeypatch.setattr("guardfix.linter.frontends.python.python_extraction.may_matter", lambda *_: True)
     assert found() == with_the_look != []

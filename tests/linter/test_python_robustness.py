@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, check
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import Options, check
-from guardfix.linter.python.strings import find_literals, lay_out
-from guardfix.linter.sources import Source
+from guardfix.linter.files.sources import Source
+from guardfix.linter.frontends.embedded.embedded_cpp import find_literals, lay_out
 
 BODY = (
     "at::Tensor run(at::Tensor x) {NL  auto module = torch::jit::load(p);NL  GUARD;NL  return module.forward(x);NL}NL"

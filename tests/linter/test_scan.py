@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.scan import POOL_FROM, extract_all
+from guardfix.linter.frontends.extraction import POOL_FROM, extract_all
 
 KERNEL = """#include <torch/library.h>
 at::Tensor k{n}(const at::Tensor& x) {{

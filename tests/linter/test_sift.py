@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter import prefilter
-from guardfix.linter.sift import Hit, Sift
+from guardfix.linter.files import search
+from guardfix.linter.files.sift import Hit, Sift
 
 NEEDLES = {"cpp": (b"needle",), "python": (b"thread", b"yarn")}
 
@@ -157,9 +157,9 @@ def test_holds(monkeypatch: pytest.MonkeyPatch, has_stringzilla: bool, data: byt
     if not has_stringzilla:
         monkeypatch.setitem(sys.modules, "stringzilla", None)
     try:
-        module = importlib.reload(prefilter)
+        module = importlib.reload(search)
         assert module.holds(bytearray(data + b"\0" * 8), size, [b"needle"]) is found
-        assert (module.find.__module__ == prefilter.__name__) is not has_stringzilla
+        assert (module.find.__module__ == search.__name__) is not has_stringzilla
     finally:
         monkeypatch.undo()
-        importlib.reload(prefilter)
+        importlib.reload(search)

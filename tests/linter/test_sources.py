@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.migrate import apply_fixes
+from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.plan import with_fixes
 from guardfix.linter.engine import check
-from guardfix.linter.sources import BinaryFile, Unreadable, decode
+from guardfix.linter.files.sources import BinaryFile, Unreadable, decode
 
 TEXT = (
     "// Größe\r\n#include <torch/torch.h>\r\n"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.cpp.mask import comments as cpp_comments
 from guardfix.linter.engine import Options, check
-from guardfix.linter.python.comments import comments as python_comments
-from guardfix.linter.sources import Source
-from guardfix.linter.suppress import find_directives, is_suppressed
+from guardfix.linter.files.sources import Source
+from guardfix.linter.files.suppressions import find_directives, is_suppressed
+from guardfix.linter.frontends.cpp.cpp_masking import cpp_comments
+from guardfix.linter.frontends.python.python_comments import python_comments
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.walk import BadPattern, NoSuchPath, find_files, language_of
+from guardfix.linter.files.discovery import BadPattern, NoSuchPath, find_files, language_of
 
 
 def make(folder: Path, *names: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fixture_files import ROOT
-from guardfix.commands.verify import command
+from guardfix.cli.verify_command import command
 
 PAGE = (ROOT / "docs" / "verify.md").read_text()
 EXAMPLES = re.findall(r"<!-- guardfix verify (.*?) -->\n```text\n(.*?)```", PAGE, re.DOTALL)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from guardfix.commands.verify import command
+from guardfix.cli.verify_command import command
 
 IMPORT = "import torch\n"
 FINE = IMPORT + "print(torch.ones(2).sum().item())\n"

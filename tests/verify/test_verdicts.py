@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from fixture_files import FIXTURES
-from guardfix.commands.verify import command
+from guardfix.cli.verify_command import command
 
 PROGRAMS = sorted((FIXTURES / "cpp_programs").glob("*.before.cpp")) + sorted(
     (FIXTURES / "python_programs").glob("*.before.py")

@@ -1,0 +1,1 @@
+"""Fixes -> files: overlaps, diffs, writing."""

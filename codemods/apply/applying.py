@@ -1,0 +1,70 @@
+"""A report's fixes, file by file: shown as diffs, or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from guardfix.linter.engine import Report
+from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Finding
+
+from ..plan import unchanged
+from .rewriting import Rewrite, rewrite
+from .writing import NotWritten, write
+
+
+@dataclass
+class Outcome:
+    """What became of the files of a run."""
+
+    written: list[Rewrite] = field(default_factory=list)
+    refused: list[Rewrite] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    """(path, reason) of files that could not be written."""
+
+    def lines(self) -> Iterator[str]:
+        """What a person should be told."""
+        fixes = sum(len(rewritten.applied) for rewritten in self.written)
+        if fixes:
+            files = len(self.written)
+            yield f"Applied {fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}."
+        for rewritten in self.written:
+            for finding, fix in rewritten.held_back:
+                yield f"{finding.path}: {finding.code} not applied, it overlaps another fix; run again: {fix.message}"
+        for rewritten in self.refused:
+            yield f"{rewritten.source.path}: left as it was: {rewritten.refused}"
+        for path, reason in self.failed:
+            yield f"{path}: not written: {reason}"
+
+
+def rewrites(report: Report, *, unsafe: bool, hoist: bool = True) -> Iterator[Rewrite]:
+    """What would become of each file that has a fix to apply."""
+    for path, group in groupby(report.findings, key=lambda finding: finding.path):
+        findings: list[Finding] = [f for f in group if f.fix is not None]
+        if not findings:
+            continue
+        source = unchanged(report.project.files[path])
+        if source is None:
+            yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
+            continue
+        rewritten = rewrite(source, findings, unsafe=unsafe, hoist=hoist)
+        if rewritten.changed or rewritten.refused:
+            yield rewritten
+
+
+def apply_fixes(report: Report, *, unsafe: bool, hoist: bool = True) -> Outcome:
+    """Write the chosen fixes, each file whole or not at all."""
+    outcome = Outcome()
+    for rewritten in rewrites(report, unsafe=unsafe, hoist=hoist):
+        if rewritten.refused:
+            outcome.refused.append(rewritten)
+            continue
+        try:
+            write(rewritten)
+        except NotWritten as error:
+            outcome.failed.append((rewritten.source.path, str(error)))
+        else:
+            outcome.written.append(rewritten)
+    return outcome

@@ -1,0 +1,1 @@
+"""Parts of edits: statements, includes, names of variables, regions of libcst trees."""

@@ -1,0 +1,47 @@
+"""Moves a guard above the model load that it should cover."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from guardfix.linter.analysis.calls import is_load
+from guardfix.linter.facts import Call, Facts, GuardUse, Span
+from guardfix.linter.facts.index import index_of
+from guardfix.linter.findings import Edit
+from guardfix.linter.frontends.cpp.cpp_masking import code_only
+
+from .statements import indentation, newline_of, removal_with_comment, statement_around
+
+
+def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Call | None = None) -> list[Edit] | None:
+    """The edits that declare the guard above the first load of its scope, or above `work`.
+
+    None when there is no load above it, or when a preprocessor condition begins or ends between the two places.
+    """
+    above = Span(use.scope.start, use.span.start)
+    loads = (c for c in index_of(facts).calls.within(above) if is_load(c) and c.function == use.function)
+    first = work or next(loads, None)
+    if first is None:
+        return None
+    start = statement_around(_code(text), use.scope, first.span.start)
+    if start >= use.span.start or _gated(start, use, facts):
+        return None
+    indent = indentation(text, start).decode()
+    taken_out, comment = removal_with_comment(text, use.span)
+    inserted = Edit(Span(start, start), declaration + comment + newline_of(text, start).decode() + indent)
+    return [inserted, taken_out]
+
+
+@lru_cache(maxsize=2)
+def _code(text: bytes) -> bytes:
+    return code_only(text)
+
+
+def _gated(start: int, use: GuardUse, facts: Facts) -> bool:
+    """Whether a preprocessor condition begins or ends between the two places."""
+    between = Span(start, use.span.start)
+    return any(
+        between.start <= edge < between.end
+        for conditional in facts.conditionals
+        for edge in (conditional.span.start, conditional.span.end)
+    )

@@ -1,0 +1,124 @@
+"""Rewrites whole statements with libcst, and gives the difference back as edits.
+
+Only the lines of the statement are parsed, so the cost does not grow with the file. libcst keeps comments, blank
+lines and layout; comparing line by line keeps every other byte out of the edits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+import libcst as cst
+
+from guardfix.linter.facts import Span
+from guardfix.linter.findings import Edit
+from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
+
+from .statements import indentation, line_start
+
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+Rewriting = Callable[[Sequence[Statement]], Sequence[Statement] | None]
+"""Takes the statements of a region to what should stand there; None when it cannot be done."""
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
+
+
+def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Edit] | None:
+    """The edits that rewrite the statements of `span`, which are those of one block; None when that fails.
+
+    The span begins where the first statement begins, alone on its line, and ends at or behind the last one's end.
+    """
+    start = line_start(text, span.start)
+    indent = indentation(text, span.start)
+    if text[start : span.start] != indent:
+        return None
+    end = _line_end(text, span.end)
+    region = text[start:end].decode("utf-8")
+    header = "if 1:\n" if indent else ""
+    unit = indent_unit(text)
+    module = parse_with_libcst(header + region, unit)
+    if module is None:
+        return None
+    with suppress(cst.CSTValidationError, RecursionError):
+        if header:
+            holder = cst.ensure_type(module.body[0], cst.If)
+            block = cst.ensure_type(holder.body, cst.IndentedBlock)
+            body = rewriting([_statement(node) for node in block.body])
+            if body is None:
+                return None
+            changed = module.with_changes(body=[holder.with_changes(body=block.with_changes(body=body))])
+        else:
+            body = rewriting([_statement(node) for node in module.body])
+            if body is None:
+                return None
+            changed = module.with_changes(body=body)
+        return line_edits(text, Span(start, end), changed.code[len(header) :].encode("utf-8"))
+    return None
+
+
+def _statement(node: cst.BaseStatement) -> Statement:
+    assert isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+    return node
+
+
+def _line_end(text: bytes, offset: int) -> int:
+    match = _LINE.match(text, offset)
+    return match.end() if match else len(text)
+
+
+def line_edits(text: bytes, span: Span, new: bytes) -> list[Edit]:
+    """The edits that turn the lines of `span` into `new`."""
+    before, after = (re.findall(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$", part) for part in (text[slice(*span)], new))
+    offsets = [span.start]
+    for line in before:
+        offsets.append(offsets[-1] + len(line))
+    edits = []
+    for tag, low, high, new_low, new_high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            edits.append(_trimmed(text, Span(offsets[low], offsets[high]), b"".join(after[new_low:new_high])))
+    return edits
+
+
+def _trimmed(text: bytes, span: Span, new: bytes) -> Edit:
+    """An edit without the bytes that stay at its ends; it never ends within a character."""
+    old = text[slice(*span)]
+    low = 0
+    while low < min(len(old), len(new)) and old[low] == new[low]:
+        low += 1
+    while low and (old[low : low + 1] or b"\0")[0] & 0xC0 == 0x80:
+        low -= 1
+    high = 0
+    while high < min(len(old), len(new)) - low and old[-high - 1] == new[-high - 1]:
+        high += 1
+    while high and old[len(old) - high] & 0xC0 == 0x80:
+        high -= 1
+    return Edit(Span(span.start + low, span.end - high), new[low : len(new) - high].decode("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def indent_unit(text: bytes) -> str:
+    """What one level of indentation is in this file: the commonest step behind a colon."""
+    steps: Counter[bytes] = Counter()
+    for match in re.finditer(rb"(?m)^([ \t]*)[^\s#][^\n]*:[ \t]*\r?\n([ \t]+)(?=[^\s#])", text):
+        outer, inner = match[1], match[2]
+        if inner.startswith(outer) and len(inner) > len(outer):
+            steps[inner[len(outer) :]] += 1
+    return steps.most_common(1)[0][0].decode() if steps else "    "
+
+
+def wrap(statements: Sequence[Statement], guard: str, unit: str, header: cst.TrailingWhitespace) -> cst.With:
+    """`with guard:` around the statements, which are indented by one more `unit`; `header` stands behind the colon."""
+    first = statements[0]
+    lines = list(getattr(first, "leading_lines", ()))
+    while lines and lines[0].comment is None:
+        lines.pop(0)  # no blank lines below the colon
+    inside = (
+        [first.with_changes(leading_lines=lines), *statements[1:]] if hasattr(first, "leading_lines") else statements
+    )
+    body = cst.IndentedBlock(body=list(inside), header=header, indent=unit)
+    return cst.With(items=[cst.WithItem(cst.parse_expression(guard))], body=body)

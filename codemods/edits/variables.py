@@ -1,0 +1,71 @@
+"""Names of guard variables: renamed only when the name speaks of the old guard."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.findings import Edit
+from guardfix.linter.guards import LEGACY
+
+_OLD = re.compile(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_CANDIDATES = ("guard", "mode_guard", "autograd_guard", "guard_")
+
+
+def speaks_of_the_old_guard(name: str) -> bool:
+    return _OLD.search(name) is not None
+
+
+def takes_new_name(use: GuardUse) -> bool:
+    """Whether migrating the use gives its variable a name it did not have."""
+    if use.guard != LEGACY:
+        return False
+    return use.form is Form.TEMPORARY or (use.macro is None and speaks_of_the_old_guard(use.variable or ""))
+
+
+def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span], skip: int = 0) -> tuple[str, list[Edit]]:
+    """(the variable's name afterwards, the edits that rename it everywhere).
+
+    A name that the function already uses is not taken; names inside `dropped` statements are free.
+    """
+    name = use.variable or ""
+    if use.macro is not None or not speaks_of_the_old_guard(name):
+        return name, []
+    if _is_read_through_an_object(name, text):
+        return name, []  # something else in the file is called so, or the member is read through an object
+    new = free_name(facts, text, use, dropped, skip)
+    return new, [Edit(place, new) for place in use.variable_spans]
+
+
+@lru_cache(maxsize=16)
+def _is_read_through_an_object(name: str, text: bytes) -> bool:
+    return re.search(rb"(?:\.|->)\s*" + name.encode() + rb"\b", text) is not None
+
+
+def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] = (), skip: int = 0) -> str:
+    """A name for a guard that its function does not use yet; the first `skip` are left to others."""
+    function = facts.enclosing(use.function)
+    taken = _names_in(text, function[-1].span if function else use.scope, dropped)
+    numbered = (f"guard{number}" for number in itertools.count(2))
+    free = (name for name in itertools.chain(_CANDIDATES, numbered) if name not in taken)
+    return next(itertools.islice(free, skip, None))
+
+
+def _names_in(text: bytes, span: Span, dropped: Sequence[Span]) -> set[str]:
+    names = _counted(text, span)
+    in_holes: Counter[str] = Counter()
+    for hole in dropped:
+        if span.holds(hole):
+            in_holes += _counted(text, hole)
+    return {name for name in names if names[name] > in_holes[name]}
+
+
+@lru_cache(maxsize=16)
+def _counted(text: bytes, span: Span) -> Counter[str]:
+    """How often each name stands in the span."""
+    return Counter(match.group().decode() for match in _NAME.finditer(text, *span))

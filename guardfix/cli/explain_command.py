@@ -1,0 +1,36 @@
+"""`guardfix explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule, rule_names
+
+from .options import Failure, complete_rule, no_such_rule
+
+
+@click.command("explain")
+@click.argument("rule", shell_complete=complete_rule)
+def command(rule: str) -> None:
+    """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md)."""
+    if rule.upper() == "ALL":
+        click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
+        return
+    try:
+        click.echo("\n\n".join(found.documentation for found in find_rules(rule)))
+    except UnknownRule:
+        raise Failure(no_such_rule(rule)) from None
+
+
+def pages(rules: Iterable[Rule]) -> str:
+    """Every rule's documentation as one Markdown page: docs/rules.md."""
+    parts = ["# Rules\n\nMade by `guardfix explain ALL`, from the rules' own documentation.\n"]
+    for rule in rules:
+        title, _, rest = rule.documentation.partition("\n")
+        heading, _, summary = title.partition(": ")
+        fix = f"{rule.fix} fix" if rule.fix else "no fix"
+        state = "on by default" if rule.default else "off by default"
+        parts.append(f"## {heading}\n\n*{rule.severity}, {fix}, {state}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n")
+    return "\n".join(parts)

@@ -1,0 +1,92 @@
+"""The command line: one module a command, `NAME_command.py`, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from .. import __version__
+from .options import did_you_mean
+from .streams import cannot_go_on
+
+_SUFFIX = "_command.py"
+
+
+class _Commands(click.Group):
+    """Finds its commands by their modules' names, so that a new command is a new file."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        modules = os.listdir(os.path.dirname(__file__))
+        return sorted(name.removesuffix(_SUFFIX) for name in modules if name.endswith(_SUFFIX))
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        module = importlib.import_module(f"{__package__}.{name}{_SUFFIX[:-3]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            guess = did_you_mean(args[0], self.list_commands(context))
+            raise click.UsageError(f"{error.message.rstrip('.')}{guess or '.'}", context) from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="guardfix")
+def cli() -> None:
+    """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.
+
+    \b
+      guardfix check src/            every guard that is used wrongly, and why
+      guardfix migrate src/          the diff that would mend it
+      guardfix migrate --apply src/  mend it
+
+    Exit status: 0 nothing found or everything done, 1 findings or changes that would be made, 2 the run failed.
+    """
+
+
+def run() -> None:
+    """Run the command line, and end the process with its status: 2 when the run failed.
+
+    Raises `KeyboardInterrupt` when it was interrupted.
+    """
+    try:
+        sys.exit(cli(prog_name="guardfix", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
+        if os.environ.get("GUARDFIX_TRACEBACK"):
+            raise
+        status = cannot_go_on(error) if isinstance(error, OSError) else _bug(error)
+    sys.exit(status)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error is but what an interrupted pool of processes left behind."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _bug(error: Exception) -> int:
+    """The exit status after an error that nobody foresaw: nothing may look like findings that is none."""
+    click.echo(
+        f"guardfix: internal error: {type(error).__name__}: {error}\n"
+        "This is a bug in guardfix. Set GUARDFIX_TRACEBACK=1 to see where, and report it with the file that "
+        "caused it.",
+        err=True,
+    )
+    return 2

@@ -1,0 +1,122 @@
+"""`guardfix migrate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import check_with, choice_from, choosing, run_from, selection
+from .streams import printable
+
+if TYPE_CHECKING:
+    from guardfix.codemods.apply.rewriting import Rewrite
+    from guardfix.linter.engine import Report
+
+_DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("migrate", short_help="Show or apply the changes that migrate guards.")
+@selection
+@click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
+@choosing
+def command(**arguments: Any) -> None:
+    """Show the changes that migrate guards as a unified diff; with --apply, make them.
+
+    PATHS are files and folders; the current folder when none is given. Safe fixes keep the meaning of the
+    program; what is left over is listed behind the diff, with the reason.
+    """
+    run = run_from(arguments)
+    from guardfix.codemods.apply.applying import apply_fixes, rewrites
+    from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
+    from guardfix.codemods.plan import with_fixes
+
+    from ..output import text_format
+
+    choice = choice_from(arguments)
+    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    if arguments["apply"]:
+        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        for line in outcome.lines():
+            click.echo(printable(line), err=True)
+        if not run.quiet:
+            _tell_rest(report, outcome.written, choice.unsafe, written=True)
+            if not outcome.written and not outcome.failed and not outcome.refused:
+                click.echo("Nothing to change.", err=True)
+        sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
+    refused = 0
+    changed = []
+    base = base_of(run.paths)
+    for_reading = []
+    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
+        if rewritten.refused:
+            refused += 1
+            click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
+            continue
+        changed.append(rewritten)
+        _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
+        if is_for_reading(rewritten):
+            for_reading.append(rewritten.source)
+    if not run.quiet:
+        if changed and base != os.path.realpath(os.curdir):
+            click.echo(f"note: names in the diff start from {printable(base)}: apply it there", err=True)
+        for source in for_reading:
+            click.echo(
+                f"note: {printable(source.path)}: its diff is for reading: neither patch nor git apply takes "
+                f"{source.encoding.upper()}; `--apply` writes it",
+                err=True,
+            )
+        for note in text_format.notes(report):
+            click.echo(note, err=True)
+        _tell_rest(report, changed, choice.unsafe)
+        if changed:
+            plural = "" if len(changed) == 1 else "s"
+            click.echo(f"Would change {len(changed)} file{plural}; `--apply` writes.", err=True)
+        elif not report.findings:
+            click.echo("Nothing to change.", err=True)
+    sys.exit(1 if changed or refused else 0)
+
+
+def _show(lines: list[bytes], encoding: str, color: bool) -> None:
+    """Print a diff: for a program in the file's own bytes, for a person as text."""
+    if not color and not sys.stdout.isatty():
+        click.echo(b"".join(lines), nl=False)
+        return
+    readable = "latin-1" if encoding == "latin-1" else "utf-8"
+    for place, line in enumerate(lines):
+        shown = os.fsdecode(line) if place < 2 else line.decode(readable, "replace")
+        style = _DIFF_COLORS.get(shown[0]) if color and place >= 2 else None
+        click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
+
+
+def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, written: bool = False) -> None:
+    """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
+    from guardfix.linter.facts import Span
+    from guardfix.linter.findings import Applicability
+
+    from ..output.source_positions import SourcePositions
+
+    done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
+    moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}
+    places = SourcePositions()
+    for finding in report.findings:
+        if id(finding) in done:
+            continue
+        span = finding.span
+        if finding.path in moved:
+            offset = moved[finding.path].offset_after(span.start)
+            span = Span(offset, offset)
+        start = places.start(finding.path, span)
+        fix = finding.fix
+        if fix is None:
+            why = f"no fix: {finding.message}"
+        elif fix.applicability is Applicability.DISPLAY:
+            why = f"shown only: {fix.message}"
+        elif not unsafe and fix.applicability is Applicability.UNSAFE:
+            why = f"needs --unsafe: {fix.message}"
+        else:
+            continue
+        click.echo(f"{printable(finding.path)}:{start.row}:{start.column}: {finding.code} {why}", err=True)

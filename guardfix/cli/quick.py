@@ -1,0 +1,72 @@
+"""The answer for files that hold no guard, before anything else is imported.
+
+pre-commit calls `guardfix check FILE…` at every commit, and nearly always there is nothing to say. Importing the
+command line and the front ends would cost ten times what reading the files does. Whatever is not plainly this
+case, options, folders, configuration, trouble with a file, is left to the real command: this module only ever
+answers "nothing", and a test holds it to the same words.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+_COMMANDS = ("check",)
+_CONFIGURATION = ("guardfix.toml", ".guardfix.toml")
+
+
+def is_clean(arguments: Sequence[str]) -> str | None:
+    """What to print when the named files plainly hold nothing; None when the real command has to look."""
+    if not arguments or arguments[0] not in _COMMANDS:
+        return None
+    # What pre-commit calls. Whether an excluded file is left out makes no difference when it holds nothing.
+    paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
+    if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
+        return None
+    from guardfix.linter.files.languages import language_of
+    from guardfix.linter.files.search import NEEDLES, candidates
+
+    seen = set()
+    for path in paths:
+        language = language_of(path)
+        if language is None:
+            continue
+        seen.add(os.path.realpath(path))
+        for _, trouble in candidates((path,), NEEDLES[language]):
+            if trouble or language != "python" or _may_matter(path):
+                return None
+    return passed(len(seen))
+
+
+def _may_matter(path: str) -> bool:
+    """Whether a Python file that names a guard needs the real command."""
+    from guardfix.linter.frontends.python.python_look import may_matter
+
+    with open(path, "rb") as file:
+        data = file.read()
+    return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)
+
+
+def passed(files: int) -> str:
+    """The summary of a run without findings."""
+    if files == 0:
+        return "No C++ or Python files to check.\n"
+    return f"All checks passed ({files} file{'' if files == 1 else 's'}).\n"
+
+
+def _is_configured() -> bool:
+    """Whether a configuration is in force here: then the command decides, not this shortcut."""
+    folder = os.getcwd()
+    while True:
+        if any(os.path.exists(os.path.join(folder, name)) for name in _CONFIGURATION):
+            return True
+        try:
+            with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
+                if b"[tool.guardfix" in file.read():
+                    return True
+        except OSError:
+            pass
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return False
+        folder = parent

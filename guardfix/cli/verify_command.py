@@ -1,0 +1,182 @@
+"""`guardfix verify`: does a migrated program still do the same, and was the old one wrong?"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import Choice, CommandRun, Failure, check_with, choice_from, choosing_all, run_from, selection
+
+if TYPE_CHECKING:
+    from ..verify.program_migration import Migration
+    from ..verify.verifying import Result, Settings
+
+
+@click.command("verify", short_help="Run programs before and after migration and compare what they do.")
+@selection
+@choosing_all
+@click.option(
+    "--against",
+    metavar="OTHER",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare the one given program with OTHER instead of migrating it.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["shim", "torch"]),
+    default="shim",
+    show_default=True,
+    help="What programs run on: the runtime shim, or the installed PyTorch 2.13.",
+)
+@click.option(
+    "--legacy-since19",
+    is_flag=True,
+    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9; by default it has the one before.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True, metavar="SECONDS", help="For each run."
+)
+@click.option(
+    "--memory", type=click.IntRange(min=1), default=2048, show_default=True, metavar="MB", help="For each run."
+)
+@click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
+@click.option(
+    "--include",
+    "-I",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Look for headers in DIR, too.",
+)
+@click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
+@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name, or a file).")
+@click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
+@click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
+@click.option("--allow-unsupported", is_flag=True, help="Exit with 0 although programs could not be compared.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(**arguments: Any) -> None:
+    """Run each program at and below PATHS before and after migration, and say what changed.
+
+    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
+    unsafe fixes too; nothing of yours is written. A program with an old guard that no fix replaces is run once,
+    to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
+    raises now where it worked before); changed; unsupported (it could not be compared).
+
+    Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
+    """
+    run, choice = run_from(arguments), choice_from(arguments)
+    from guardfix.linter.files.discovery import NoSuchPath
+
+    from ..verify import verdict_report
+    from ..verify.program_runs import Limits
+    from ..verify.verdicts import Verdict, VerificationFailed
+    from ..verify.verifying import Settings
+
+    settings = Settings(
+        backend=arguments["backend"],
+        legacy_since19=arguments["legacy_since19"],
+        limits=Limits(arguments["timeout"], arguments["memory"] << 20),
+        arguments=arguments["arguments"],
+        include=arguments["include"],
+        define=arguments["define"],
+        link=arguments["link"],
+        standard=arguments["standard"],
+        compiler=arguments["compiler"],
+    )
+    is_json = arguments["output_format"] == "json"
+    results = []
+    try:
+        with _ended_in_order():
+            for result in _results(run, choice, arguments["against"], settings):
+                results.append(result)
+                if not is_json:
+                    _tell(result, run)
+    except NoSuchPath as error:
+        raise Failure(f"no such file or folder: {error}") from None
+    except VerificationFailed as error:
+        click.echo(f"guardfix verify: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
+        sys.exit(2)
+    if is_json:
+        click.echo(verdict_report.as_json(results, settings.backend))
+    if not results:
+        click.echo(
+            "guardfix verify: no program there: neither a C++ file with a main nor a Python script that uses torch",
+            err=True,
+        )
+        sys.exit(2)
+    if not is_json and not run.quiet:
+        click.echo(verdict_report.verdict_summary(results), err=True)
+    bad = {Verdict.STRICTER, Verdict.CHANGED} | (set() if arguments["allow_unsupported"] else {Verdict.UNSUPPORTED})
+    sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
+
+
+def _results(run: CommandRun, choice: Choice, other: Path | None, settings: Settings) -> Iterator[Result]:
+    from ..verify.programs import find_programs
+    from ..verify.verifying import verify, verify_against
+
+    if other is not None:
+        if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
+            raise click.UsageError("--against takes exactly one file to compare with")
+        yield verify_against(Path(run.paths[0]), other, settings)
+        return
+    programs = find_programs(
+        run.paths,
+        exclude=run.options.exclude,
+        respect_gitignore=run.options.respect_gitignore,
+        gtest="gtest" in settings.link,
+    )
+    if programs:
+        yield from verify(programs, _migration(run, choice), settings)
+
+
+def _migration(run: CommandRun, choice: Choice) -> Migration:
+    from guardfix.codemods.plan import with_fixes
+
+    from ..verify.program_migration import Why, migrate
+
+    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    migration = migrate(report, unsafe=choice.unsafe, hoist=choice.hoist)
+    for left in migration.left:
+        if left.why is Why.REFUSED:
+            click.echo(f"{left.place.path}: left as it is: {left.message}", err=True)
+    return migration
+
+
+def _tell(result: Result, run: CommandRun) -> None:
+    from ..verify import verdict_report
+
+    verdict = result.judgement.verdict
+    name = f"{result.program.path}" + (f" against {result.against}" if result.against else "")
+    shown = click.style(str(verdict), fg=verdict_report.COLORS[verdict], bold=True) if run.color else str(verdict)
+    click.echo(f"{name}: {shown}", color=run.color)
+    for line in verdict_report.lines(result):
+        click.echo(f"  {line}")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Inside, a request to end (SIGTERM, SIGHUP) stops the programs and removes the copies first."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        try:
+            before[number] = signal.signal(number, end)
+        except ValueError:  # not the main thread
+            break
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

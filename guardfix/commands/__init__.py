@@ -1,1 +1,0 @@
-"""The commands, one module each; `command` in it is what `guardfix NAME` runs."""

@@ -1,0 +1,88 @@
+"""Findings as JSON, in the shape that Ruff's users know. The fields are a contract: none comes or goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from guardfix.linter.files.languages import language_of
+from guardfix.linter.files.sources import Position
+from guardfix.linter.findings import Decision, Finding, Fix
+from guardfix.linter.frontends.python.python_comments import string_end
+
+from .source_positions import SourcePositions
+
+_DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
+
+
+def to_json(findings: Iterable[Finding]) -> str:
+    """A JSON array, one object a finding; ASCII, so that no terminal, locale or odd file name can spoil it."""
+    places = SourcePositions()
+    return json.dumps([finding_object(finding, places) for finding in findings], indent=2)
+
+
+def finding_object(finding: Finding, places: SourcePositions) -> dict[str, Any]:
+    start = places.start(finding.path, finding.span)
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "severity": finding.severity.value,
+        "filename": _name(finding.path),
+        "location": _location(start),
+        "end_location": _location(places.end(finding.path, finding.span)),
+        "decision": _decision(finding.decision),
+        "fix": _fix(finding, finding.fix, places),
+        "noqa_row": _noqa_row(finding, places, start),
+        "url": f"{_DOCUMENTATION}{finding.code.lower()}-{finding.name}",
+    }
+
+
+def _noqa_row(finding: Finding, places: SourcePositions, start: Position) -> int:
+    """The row at whose end a comment silences the finding: inside a string there is no place for one."""
+    source = places.source(finding.path)
+    if source is None or language_of(finding.path) != "python":
+        return start.row
+    end = string_end(source.text, finding.span.start)
+    return start.row if end is None else source.row(end)
+
+
+def _name(path: str) -> str:
+    """A path as UTF-8, whatever the locale; bytes that are none keep their surrogates, as `os.fsdecode` gives them."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def _location(position: Position) -> dict[str, int]:
+    return {"row": position.row, "column": position.column}
+
+
+def _decision(decision: Decision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {
+        "context": decision.context.value,
+        "replacement": decision.replacement,
+        "confidence": decision.confidence.value,
+        "evidence": [
+            {"message": decision.reason(evidence), "filename": _name(evidence.path), "row": evidence.row}
+            for evidence in decision.evidence
+        ],
+    }
+
+
+def _fix(finding: Finding, fix: Fix | None, places: SourcePositions) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {
+        "applicability": fix.applicability.value,
+        "message": fix.message,
+        "edits": [
+            {
+                "content": edit.content,
+                "location": _location(places.start(finding.path, edit.span)),
+                "end_location": _location(places.end(finding.path, edit.span)),
+            }
+            for edit in sorted(fix.edits)
+        ],
+    }

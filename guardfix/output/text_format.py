@@ -1,0 +1,146 @@
+"""Findings as text: the place, the code around it, the evidence and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import click
+
+from guardfix.linter.engine import Report
+from guardfix.linter.findings import Applicability, Decision, Evidence, Finding, Severity
+
+from ..cli.quick import passed
+from ..cli.streams import printable
+from .source_positions import SourcePositions
+from .terminal_layout import TAB, cells, frame, wrapped
+
+_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_SHOWN_EVIDENCE = 6
+
+
+def finding_text(finding: Finding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
+    """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
+    style = partial(click.style) if color else (lambda text, **_: text)
+    start = places.start(finding.path, finding.span)
+    place, mark = f"{printable(finding.path)}:{start.row}:{start.column}:", _mark(finding)
+    head = " ".join(filter(None, (place, finding.code, mark)))
+    styled = " ".join(
+        filter(
+            None,
+            (
+                style(place, bold=True),
+                style(finding.code, fg=_COLORS[finding.severity], bold=True),
+                style(mark, fg="green" if mark == _MARKS[Applicability.SAFE] else "yellow") if mark else "",
+            ),
+        )
+    )
+    first, *rest = wrapped(finding.message, width, first=cells(head) + 1, indent=TAB)
+    lines = [f"{styled} {first}".rstrip(), *rest]
+    margin = " " * len(str(start.row))
+    lines += _frame(finding, places, margin, style, width)
+    equals = style("=", fg="blue")
+    for title, text in _remarks(finding):
+        first, *rest = wrapped(f"{title}{text}", width, first=len(margin) + 4, indent=f" {margin}   ")
+        if title and first.startswith(title):
+            first = style(title, bold=True) + first.removeprefix(title)
+        lines += [f" {margin} {equals} {first}", *rest]
+    return "\n".join(lines) + "\n"
+
+
+_MARKS = {Applicability.SAFE: "[*]", Applicability.UNSAFE: "[unsafe fix]", Applicability.DISPLAY: ""}
+_TITLES = {
+    Applicability.SAFE: "fix:",
+    Applicability.UNSAFE: "unsafe fix:",
+    Applicability.DISPLAY: "suggestion:",
+}
+
+
+def _mark(finding: Finding) -> str:
+    return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
+
+
+def _frame(
+    finding: Finding, places: SourcePositions, margin: str, style: Callable[..., str], width: int | None
+) -> Iterator[str]:
+    """The line of code with carets under what is meant, and the decision behind them."""
+    source = places.source(finding.path)
+    if source is None or not source.text:
+        return
+    start, end = places.start(finding.path, finding.span), places.end(finding.path, finding.span)
+    line = source.line(start.row)
+    room = width - len(margin) - 4 if width is not None else None
+    part = frame(line, start.column - 1, end.column - 1 if end.row == start.row else len(line), room)
+    bar, color = style("|", fg="blue"), _COLORS[finding.severity]
+    yield f" {margin} {bar}"
+    yield f" {style(str(start.row), fg='blue')} {bar} {part.code}"
+    under = f" {margin} {bar} {part.before}{style(part.carets, fg=color)}"
+    label = f"{finding.decision.context}, {finding.decision.confidence} confidence" if finding.decision else ""
+    taken = len(part.before) + len(part.carets)
+    if not label or room is None or taken + 1 + len(label) <= room:
+        yield f"{under} {label}".rstrip()
+        return
+    yield under
+    yield f" {margin} {bar} {' ' * max(0, min(len(part.before), room - len(label)))}{label}"
+
+
+def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+    """(title, text) of what is said below the code: the evidence, and the fixes."""
+    if finding.decision is not None:
+        for line in _evidence_lines(finding.decision, finding.path):
+            yield "", line
+    if finding.fix is not None:
+        yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
+    for fix in finding.more_fixes:
+        yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
+
+
+def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
+    shown = decision.evidence[:_SHOWN_EVIDENCE]
+    for evidence in shown:
+        yield f"{decision.reason(evidence)} ({_where(evidence, path)})"
+    if len(decision.evidence) > len(shown):
+        yield f"and {len(decision.evidence) - len(shown)} more, in --output-format json"
+    if not decision.evidence:
+        yield "nothing near it speaks for an inference workload or for a kernel"
+
+
+def _where(evidence: Evidence, path: str) -> str:
+    return f"line {evidence.row}" if evidence.path == path else f"{printable(evidence.path)}:{evidence.row}"
+
+
+def summary(report: Report, width: int | None = None) -> str:
+    """The last lines: how many findings, in how many files, and what can be done about them."""
+    if not report.findings:
+        return passed(report.files)
+    count = len(report.findings)
+    files = len({finding.path for finding in report.findings})
+    safe, unsafe = (
+        sum(1 for f in report.findings if f.fix is not None and f.fix.applicability is kind)
+        for kind in (Applicability.SAFE, Applicability.UNSAFE)
+    )
+    line = f"Found {_count(count, 'issue')} in {_count(files, 'file')} ({_count(report.files, 'file')} checked)."
+    if safe:
+        line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
+    if unsafe:
+        line += (
+            f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
+        )
+    return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What a reader should know about how files were read."""
+    for facts in report.project:
+        for note in facts.notes:
+            yield f"note: {printable(facts.path)}: {note}"
+    if report.partial:
+        places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
+        more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
+        yield f"note: {_count(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
+    if report.suppressed:
+        yield f"note: {_count(report.suppressed, 'finding')} suppressed by comments"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

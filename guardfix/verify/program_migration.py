@@ -1,0 +1,192 @@
+"""What the migration makes of the programs' files, and what it leaves as it is."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from guardfix.linter.engine import Report
+    from guardfix.linter.findings import Finding
+
+    from .programs import Program
+
+_SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
+
+
+class Why(enum.StrEnum):
+    """Why a finding is left as it is."""
+
+    NO_FIX = "no fix"
+    SHOWN_ONLY = "shown only"
+    UNSAFE = "unsafe"
+    HELD_BACK = "overlaps another fix"
+    REFUSED = "refused"
+
+
+_WORDS = {
+    Why.NO_FIX: "",
+    Why.SHOWN_ONLY: "a suggestion, to be made by hand: ",
+    Why.UNSAFE: "",
+    Why.HELD_BACK: "its fix overlaps another one: ",
+    Why.REFUSED: "",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a finding stands."""
+
+    path: str
+    row: int
+    column: int
+    code: str
+
+    def in_words(self, program: Program) -> str:
+        where = "" if _real(self.path) == _real(program.path) else f"{self.path}, "
+        return f"{where}row {self.row}, {self.code}"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A finding that is not migrated."""
+
+    place: Place
+    why: Why
+    message: str
+    is_guard: bool
+    """It is about one use of a guard: what the program does depends on it."""
+
+    def in_words(self, program: Program) -> str:
+        return f"{self.place.in_words(program)}: {_WORDS[self.why]}{self.message}"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A fix that is verified."""
+
+    place: Place
+    unsafe: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class Migration:
+    """New texts of files by their real paths, with the fixes in them and the findings without one."""
+
+    texts: Mapping[Path, bytes] = field(default_factory=dict)
+    applied: tuple[Applied, ...] = ()
+    left: tuple[Left, ...] = ()
+    old_guards: frozenset[Path] = frozenset()
+    """Files that hold the old guard, found or suppressed."""
+
+    def of(self, program: Program) -> Migration:
+        """The part that may matter to a program: what is about itself, or about a file that it may include."""
+        own = _real(program.path)
+        suffixes = {".py"} if program.is_python else None
+
+        def matters(path: Path) -> bool:
+            return path == own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
+
+        return replace(
+            self,
+            texts={path: text for path, text in self.texts.items() if matters(path)},
+            applied=tuple(fix for fix in self.applied if matters(_real(fix.place.path))),
+            left=tuple(left for left in self.left if matters(_real(left.place.path))),
+            old_guards=frozenset(path for path in self.old_guards if matters(path)),
+        )
+
+    @property
+    def leaves_guards(self) -> bool:
+        """Nothing is migrated, and a guard is there that may hide something."""
+        return not self.texts and (bool(self.old_guards) or any(left.is_guard for left in self.left))
+
+    @property
+    def foremost(self) -> Left | None:
+        """The finding to speak of first when nothing is migrated."""
+        return next((left for left in self.left if left.why is Why.UNSAFE), self.left[0] if self.left else None)
+
+    def why_nothing(self, program: Program) -> str:
+        """Why nothing is migrated, in words."""
+        if self.foremost is None:
+            if self.old_guards:
+                return "nothing was migrated: no rule speaks of its old guard (it is suppressed, or beside a new one)"
+            return "there is nothing to migrate"
+        first = self.foremost.in_words(program)
+        if self.foremost.why is Why.UNSAFE:
+            unsafe = sum(left.why is Why.UNSAFE for left in self.left)
+            count = "the one fix is unsafe" if unsafe == 1 else f"the {unsafe} fixes are unsafe"
+            return f"nothing was migrated: {count}, and --safe-only takes safe ones alone: {first}"
+        count = "1 finding has" if len(self.left) == 1 else f"{len(self.left)} findings have"
+        return f"nothing was migrated: {count} no fix that can be applied: {first}"
+
+    @property
+    def advice(self) -> str:
+        """What to do about a program that stays wrong because nothing was migrated."""
+        if any(left.why is Why.UNSAFE for left in self.left):
+            return "leave out `--safe-only`: then what the unsafe fixes make of it is verified"
+        return "choose the guard by hand: what hides this from autograd is still there"
+
+
+def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
+    """What the fixes of a report come to. `unsafe` takes the unsafe ones, too."""
+    from guardfix.codemods.apply.applying import rewrites
+    from guardfix.linter.findings import Applicability
+
+    from ..output.source_positions import SourcePositions
+
+    places = SourcePositions()
+
+    def place(finding: Finding) -> Place:
+        start = places.start(finding.path, finding.span)
+        return Place(finding.path, start.row, start.column, finding.code)
+
+    texts: dict[Path, bytes] = {}
+    applied: list[Applied] = []
+    done: set[int] = set()
+    refused: dict[str, str] = {}
+    for rewritten in rewrites(report, unsafe=unsafe, hoist=hoist):
+        if rewritten.refused:
+            refused[rewritten.source.path] = rewritten.refused
+            continue
+        texts[_real(rewritten.source.path)] = rewritten.source.encode(rewritten.text)
+        for finding, fix in rewritten.applied:
+            done.add(id(finding))
+            applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
+    left = tuple(
+        Left(place(finding), *_why(finding, unsafe, refused.get(finding.path)), finding.use is not None)
+        for finding in report.findings
+        if id(finding) not in done
+    )
+    return Migration(texts, tuple(applied), left, frozenset(_old_guards(report)))
+
+
+def _why(finding: Finding, unsafe: bool, refused: str | None) -> tuple[Why, str]:
+    from guardfix.linter.findings import Applicability
+
+    fix = finding.fix
+    if fix is None:
+        return Why.NO_FIX, finding.message
+    if fix.applicability is Applicability.DISPLAY:
+        return Why.SHOWN_ONLY, fix.message
+    if fix.applicability is Applicability.UNSAFE and not unsafe:
+        return Why.UNSAFE, fix.message
+    if refused is not None:
+        return Why.REFUSED, refused
+    return Why.HELD_BACK, fix.message
+
+
+def _old_guards(report: Report) -> Iterator[Path]:
+    from guardfix.linter.guards import LEGACY
+
+    for facts in report.project:
+        if facts.language in ("cpp", "python") and any(use.guard == LEGACY for use in facts.guard_uses):
+            yield _real(facts.path)
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.realpath(path))

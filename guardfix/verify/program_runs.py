@@ -1,0 +1,202 @@
+"""Running a program in a process of its own, within limits, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from guardfix.runtime_shim.recording.process import Specification, read_events
+
+COMPILE_SECONDS = 300.0
+"""How long a program may take to become ready: to compile, and to import what it runs on."""
+
+OUTPUT_LIMIT = 4 << 20
+"""Bytes of output that are kept for comparing, from the beginning."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may take."""
+
+    seconds: float = 60.0
+    memory: int = 2 << 30
+    """Bytes, on top of what the shim takes by itself."""
+
+
+@dataclass
+class ProgramRun:
+    """One program, run once."""
+
+    status: int | None
+    """The exit status; minus the signal that ended it; None when it was stopped."""
+    output: str
+    errors: str
+    events: list[dict[str, Any]] = field(repr=False)
+    timed_out: bool = False
+    endless_output: bool = False
+
+    def first(self, event: str) -> dict[str, Any] | None:
+        return next((e for e in self.events if e["event"] == event), None)
+
+    def all(self, event: str) -> list[dict[str, Any]]:
+        return [e for e in self.events if e["event"] == event]
+
+    @property
+    def failed(self) -> dict[str, Any] | None:
+        """Why the program could not be run at all."""
+        return self.first("failed")
+
+    @property
+    def out_of_memory(self) -> bool:
+        ended = self.first("ended")
+        raised = self.all("raised")[-1:]
+        names = [event.get("error") for event in [*raised, ended or {}]]
+        return any(name in ("MemoryError", "_ArrayMemoryError") for name in names) or (
+            self.status not in (0, None) and "std::bad_alloc" in self.errors
+        )
+
+
+class Process:
+    """A program that runs. `finish` waits for it; it and what it started are gone afterwards, whatever happens."""
+
+    def __init__(
+        self, specification: Specification, folder: Path, where: Path, limits: Limits, environment: Mapping[str, str]
+    ) -> None:
+        self.limits = limits
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.recording = folder / "recording"
+        specification = replace(
+            specification,
+            recording=str(self.recording),
+            # With the folder goes what a compiler had begun when it was stopped.
+            workplace=str(folder / "compiling"),
+            memory=limits.memory,
+            seconds=limits.seconds,
+        )
+        specification.write(folder / "specification.json")
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        read, write = os.pipe()
+        self.alive = read
+        """Becomes readable when the program is ready, and at its end."""
+        try:
+            with open(folder / "output", "wb") as output, open(folder / "errors", "wb") as errors:
+                self.process = subprocess.Popen(
+                    [
+                        sys.executable,
+                        "-P",
+                        "-m",
+                        "guardfix.runtime_shim.recording",
+                        str(folder / "specification.json"),
+                        str(write),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    cwd=where,
+                    env={**environment, "TMPDIR": str(temporary)},
+                    start_new_session=True,
+                    pass_fds=(write,),
+                )
+        except BaseException:
+            os.close(read)
+            raise
+        finally:
+            os.close(write)
+
+    def finish(self) -> ProgramRun:
+        timed_out = endless = False
+        try:
+            if self._ready():
+                timed_out, endless = self._wait(self.limits.seconds)
+            else:
+                timed_out = self.process.poll() is None
+        finally:
+            self.stop()
+        status = self.process.returncode
+        return ProgramRun(
+            None if timed_out or endless else status,
+            self._text("output"),
+            self._text("errors"),
+            list(read_events(self.recording)),
+            timed_out,
+            endless,
+        )
+
+    def _ready(self) -> bool:
+        readable, _, _ = select.select([self.alive], [], [], COMPILE_SECONDS)
+        return bool(readable)
+
+    def _wait(self, seconds: float) -> tuple[bool, bool]:
+        """Whether the program had to be stopped: for its time, for its output."""
+        deadline = time.monotonic() + seconds
+        while True:
+            remaining = deadline - time.monotonic()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(max(0.0, min(remaining, 1.0)))
+                return False, False
+            if remaining <= 0:
+                return True, False
+            if self._size() > 16 * OUTPUT_LIMIT:
+                return False, True
+
+    def _size(self) -> int:
+        return sum((self.folder / name).stat().st_size for name in ("output", "errors"))
+
+    def stop(self) -> None:
+        """Ends the program and all that it started, and waits for it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.alive >= 0:
+            os.close(self.alive)
+            self.alive = -1
+
+    def _text(self, name: str) -> str:
+        with open(self.folder / name, "rb") as file:
+            return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+
+
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",  # the same order of sets, before and after
+    "OMP_NUM_THREADS": "1",  # sums in the same order; and no stacks of idle threads in the memory limit
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",  # what was printed before a crash is compared, too
+    "NO_COLOR": "1",
+}
+
+
+def environment() -> dict[str, str]:
+    """The environment of the programs: ours, with what makes runs alike."""
+    return {**os.environ, **_ENVIRONMENT}
+
+
+# What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.
+_DEPRECATION = re.compile(r"^.*AutoNonVariableTypeMode is deprecated.*\n?", re.MULTILINE)
+# `[W file.cpp:29]` and `File "x.py", line 3`: rewriting moves lines.
+_PLACES = re.compile(r'(\[W[^\]\n]*?:)\d+(?= ?\]|\])|(File "[^"\n]*", line )\d+|(\.(?:cpp|cc|cxx|h|hpp|py):)\d+')
+_ADDRESSES = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_TORCH_TIME = re.compile(r"\[W\d+ [\d:.]+ ", re.MULTILINE)
+
+
+def comparable(text: str, places: Mapping[str, str]) -> str:
+    """Output without what differs although nothing differs: scratch folders, lines, addresses, the deprecation."""
+    for scratch, shown in places.items():
+        text = text.replace(scratch, shown)
+    text = _DEPRECATION.sub("", text)
+    text = _TORCH_TIME.sub("[W ", text)
+    text = _PLACES.sub(lambda match: f"{match[1] or match[2] or match[3]}N", text)
+    return _ADDRESSES.sub("0x…", text)

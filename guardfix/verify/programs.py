@@ -1,0 +1,127 @@
+"""Paths -> programs: the files among the given ones that can be run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from guardfix.linter.files.discovery import find_files
+
+CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
+PYTHON_SUFFIXES = frozenset({".py"})
+
+# Comments, raw strings, strings and characters: a main in one of them is none.
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+)
+_MAIN = re.compile(r"\b(?:int|auto)\s+main\s*\(")
+_GTEST = re.compile(r"^\s*TEST(?:_F|_P)?\s*\(", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A file that can be run."""
+
+    path: Path
+    root: Path
+    """The folder that is copied to run it: the one named on the command line, or the file's own."""
+    named: bool
+    """Named itself on the command line: then it is a program whatever is in it."""
+
+    @property
+    def is_python(self) -> bool:
+        return self.path.suffix in PYTHON_SUFFIXES
+
+
+def find_programs(
+    paths: Sequence[str], *, exclude: Sequence[str] = (), respect_gitignore: bool = True, gtest: bool = False
+) -> list[Program]:
+    """The programs at and below `paths`, sorted: C++ files with a main, Python scripts that use torch.
+
+    A file that is named itself is taken whatever is in it. With `gtest` a C++ file of tests is a program, too.
+    Raises `NoSuchPath`.
+    """
+    found: dict[Path, Program] = {}
+    for given in paths:
+        walk = find_files([given], exclude=tuple(exclude), respect_gitignore=respect_gitignore)
+        path = Path(given)
+        if path.is_dir():
+            for name in [*walk.cpp, *walk.python]:
+                file = Path(name)
+                if _is_program(file, gtest):
+                    found.setdefault(file.absolute(), Program(file, path, named=False))
+        elif path.suffix in CPP_SUFFIXES | PYTHON_SUFFIXES:
+            found[path.absolute()] = Program(path, path.parent, named=True)
+    return [found[key] for key in sorted(found)]
+
+
+def _is_program(path: Path, gtest: bool) -> bool:
+    if path.suffix not in CPP_SUFFIXES | PYTHON_SUFFIXES:
+        return False
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False  # the migration says what is wrong with it
+    return is_python_script(text) if path.suffix in PYTHON_SUFFIXES else has_main(text) or (gtest and _has_tests(text))
+
+
+def has_main(text: str) -> bool:
+    """Whether C++ text defines (or declares) a main."""
+    return "main" in text and _MAIN.search(_code(text)) is not None
+
+
+def _has_tests(text: str) -> bool:
+    return _GTEST.search(_code(text)) is not None
+
+
+def _code(text: str) -> str:
+    return _NOT_CODE.sub(lambda match: '""' if match[0][0] in "R\"'" else " ", text)
+
+
+def is_python_script(text: str) -> bool:
+    """Whether Python text uses torch and does something when it is run, more than defining names."""
+    if "torch" not in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return _imports_torch(tree) and any(_does_something(node) for node in tree.body)
+
+
+def _imports_torch(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "torch" for alias in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
+            return True
+    return False
+
+
+def _does_something(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.If):
+        return _is_main_check(node.test)
+    return isinstance(node, ast.For | ast.While | ast.With | ast.Assert | ast.Match)
+
+
+def _is_main_check(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
+
+
+def files_below(root: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, int]]:
+    """Each regular file below `root` with its size, folders named in `skipped` left out; in no order."""
+    folders = [root]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in skipped:
+                        folders.append(Path(entry.path))
+                elif entry.is_file():
+                    yield Path(entry.path), entry.stat().st_size

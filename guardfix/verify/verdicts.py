@@ -1,0 +1,448 @@
+"""What two runs of a program, before and after its migration, say about the migration."""
+
+from __future__ import annotations
+
+import enum
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .program_runs import ProgramRun, comparable
+from .traces import Comparison, compare, in_words, short
+
+
+class Verdict(enum.StrEnum):
+    SAME = "same"
+    REPAIRED = "repaired"
+    STRICTER = "stricter"
+    CHANGED = "changed"
+    UNSUPPORTED = "unsupported"
+
+
+_WAS_WRONG = "the program was silently wrong: "
+_LOOK = "look at the diff of the migration"
+
+
+class VerificationFailed(Exception):
+    """Nothing could be verified: no compiler, no headers, no PyTorch. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Silent:
+    """A place at which a program is wrong without saying so."""
+
+    kind: str
+    message: str
+    event: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with its reasons."""
+
+    verdict: Verdict
+    reason: str
+    advice: str = ""
+    silent_before: tuple[Silent, ...] = ()
+    silent_after: tuple[Silent, ...] = ()
+    comparison: Comparison | None = None
+    output: tuple[str, str] | None = None
+    """The first line of output that differs, before and after."""
+
+    def saying(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
+        return replace(self, verdict=verdict, reason=reason, advice=advice)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error by which autograd refuses what the old guard let pass."""
+
+    text: str
+    """Part of PyTorch's message."""
+    what: str
+    advice: str
+    answers: frozenset[str] = frozenset()
+    """Kinds of silent errors that it uncovers."""
+
+
+REFUSALS = (
+    Refusal(
+        "Inference tensors cannot be saved for backward",
+        "an inference tensor is used where autograd would have to save it",
+        "clone the inference tensor where it is used outside the scope (`t.clone()` is a normal tensor), or move "
+        "that computation into the scope if it needs no gradient",
+    ),
+    Refusal(
+        "Inplace update to inference tensor outside InferenceMode",
+        "an inference tensor is changed in place outside the scope",
+        "clone it before changing it (`t = t.clone()` outside the scope), or move the change into the scope",
+    ),
+    Refusal(
+        "Setting requires_grad=True on inference tensor",
+        "an inference tensor is to require grad",
+        "clone it first, outside the scope (`t.clone().requires_grad_()`), or make it outside the scope",
+    ),
+    Refusal(
+        "Inference tensors do not track version counter",
+        "the version of an inference tensor is asked for",
+        "clone the tensor outside the scope, or ask `is_inference()` first",
+    ),
+    Refusal(
+        "modified by an inplace operation",
+        "backward finds that a tensor which it saved was changed",
+        "clone the tensor before it is changed, or change it before it is used: the old guard hid the change",
+        frozenset({"saved", "view"}),
+    ),
+    Refusal(
+        "A view was created in",
+        "a view made in the scope is changed outside it",
+        "make the view and change it on the same side of the scope's end, or clone it in between",
+        frozenset({"saved", "view"}),
+    ),
+    Refusal(
+        "is a view of a view which was created in",
+        "a view made in the scope is changed outside it",
+        "make the view and change it on the same side of the scope's end, or clone it in between",
+        frozenset({"saved", "view"}),
+    ),
+    Refusal(
+        "a leaf Variable that requires grad",
+        "a leaf that requires grad is changed in place",
+        "make the change under `NoGradGuard` (`torch.no_grad()`), or on a clone",
+    ),
+    Refusal(
+        "a view of a leaf Variable that requires grad",
+        "a view of a leaf that requires grad is changed in place",
+        "make the change under `NoGradGuard` (`torch.no_grad()`), or on a clone",
+    ),
+)
+
+
+def _refusal(message: str) -> Refusal | None:
+    return next((refusal for refusal in REFUSALS if refusal.text in message), None)
+
+
+def judge(
+    before: ProgramRun, after: ProgramRun, places: Mapping[str, str], *, uncovered: ProgramRun | None = None
+) -> Judgement:
+    """The verdict on a migration from a run of the program before it and one after it.
+
+    `places` maps scratch folders to what they are copies of. `uncovered` is a run of the program before the
+    migration in which nothing is hidden from autograd, where the runs themselves can't tell (PyTorch's can't):
+    whatever it does otherwise was hidden. Raises `VerificationFailed`.
+    """
+    stopped = _unsupported(before, after)
+    if stopped is not None:
+        return stopped
+    comparison = compare(before.events, after.events)
+    silent_before, silent_after = (_silent(run) for run in (before, after))
+    if uncovered is not None:
+        silent_before += _uncovered(before, uncovered, places)
+    output = _output_difference(before, after, places)
+    found = Judgement(
+        Verdict.SAME,
+        "",
+        silent_before=silent_before,
+        silent_after=silent_after,
+        comparison=comparison,
+        output=output,
+    )
+    if output is None and before.status == after.status and comparison.parting is None:
+        return found.saying(Verdict.SAME, *_same(before, comparison, silent_before, silent_after))
+    ending = _ending(before, after)
+    if ending:
+        return found.saying(Verdict.CHANGED, ending, _LOOK)
+
+    error = _new_error(before, after, comparison)
+    refusal = _refusal(error["message"]) if error is not None else None
+    still = {silent.kind for silent in silent_after}
+    gone = [silent for silent in silent_before if silent.kind not in still]
+    if error is not None and refusal is not None:
+        raises = f"now {'`' + error['op'] + '`' if 'op' in error else 'the program'} raises: {short(error['message'])}"
+        uncovers = next((s for s in gone if s.kind in refusal.answers or s.kind == "hidden"), None)
+        if uncovers is not None:
+            return found.saying(Verdict.REPAIRED, f"before, {uncovers.message}; {raises}", refusal.advice)
+        worked = f"elsewhere, before, {gone[0].message}" if gone else "before, it worked and was right"
+        return found.saying(Verdict.STRICTER, f"{refusal.what}: {raises}; {worked}", refusal.advice)
+    if error is None and gone and after.status == before.status and not _other_values(before, comparison, gone[0]):
+        return found.saying(
+            Verdict.REPAIRED,
+            f"before, {gone[0].message}; after, nothing is hidden and the results are others",
+            "check that nothing relied on the wrong results",
+        )
+    return found.saying(Verdict.CHANGED, _change(before, after, comparison, output, error), _change_advice(error))
+
+
+def judge_alone(
+    run: ProgramRun, places: Mapping[str, str], reason: str, advice: str, *, uncovered: ProgramRun | None = None
+) -> Judgement:
+    """The verdict on a program that the migration leaves as it is, for the `reason` given, from a run of it.
+
+    It stays the same, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
+    """
+    stopped = _unsupported(run, run)
+    if stopped is not None:
+        return Judgement(Verdict.SAME, f"{reason}; whether it is right was not seen: {stopped.reason}", stopped.advice)
+    silent = _silent(run)
+    if uncovered is not None:
+        silent += _uncovered(run, uncovered, places)
+    if not silent:
+        ended = run.first("ended") or {}
+        error = ended.get("message") or ""
+        refusal = _refusal(error)
+        end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
+        return Judgement(
+            Verdict.SAME,
+            f"{reason}; run as it is, nothing in it was silently wrong{end}{': ' + short(error) if error else ''}",
+            refusal.advice if refusal is not None else "",
+        )
+    what = silent[0].message.removeprefix(_WAS_WRONG)
+    return Judgement(
+        Verdict.SAME,
+        f"{reason}; and it stays silently wrong: {what}",
+        advice,
+        silent_before=silent,
+        silent_after=silent,
+    )
+
+
+def differs(first: ProgramRun, second: ProgramRun, places: Mapping[str, str]) -> bool:
+    """Whether two runs of one program differ: then it is not deterministic."""
+    return (
+        first.status != second.status
+        or _output_difference(first, second, places) is not None
+        or compare(first.events, second.events).parting is not None
+    )
+
+
+def not_deterministic() -> Judgement:
+    return Judgement(
+        Verdict.UNSUPPORTED,
+        "two runs of the program as it was differ: there is nothing to compare with",
+        "seed its random numbers, and keep times, addresses and the order of threads out of its results",
+    )
+
+
+# ---- what can't be compared
+
+
+def _unsupported(before: ProgramRun, after: ProgramRun) -> Judgement | None:
+    for run, when in ((before, "before"), (after, "after")):
+        failure = run.failed
+        if failure is not None:
+            judgement = _failure(failure, when)
+            if judgement is not None:
+                return judgement
+        missing = _missing(run)
+        if missing:
+            return Judgement(
+                Verdict.UNSUPPORTED, missing, "`--backend torch` verifies with an installed PyTorch instead"
+            )
+    if before.timed_out:
+        if before.first("ready") is None:
+            return Judgement(Verdict.UNSUPPORTED, "the program does not get compiled in time", "try it with less")
+        return Judgement(
+            Verdict.UNSUPPORTED,
+            "the program as it was did not end in time",
+            "give it more with `--timeout`, or less to do",
+        )
+    if before.endless_output:
+        return Judgement(Verdict.UNSUPPORTED, "the program as it was prints without end", "give it less to do")
+    if before.out_of_memory:
+        return Judgement(
+            Verdict.UNSUPPORTED,
+            "the program as it was ran out of memory",
+            "give it more with `--memory`, or less to do",
+        )
+    return None
+
+
+def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
+    kind, message = failure["kind"], failure["message"]
+    if kind in ("toolchain", "internal", "backend"):
+        raise VerificationFailed(message)
+    if kind == "load":
+        return Judgement(Verdict.UNSUPPORTED, short(message), "name a program with a main")
+    if failure.get("missing"):
+        return Judgement(
+            Verdict.UNSUPPORTED,
+            f"the shim's C++ headers lack {failure['missing']}",
+            "`--backend torch` verifies with an installed PyTorch instead",
+        )
+    error = next((line for line in message.splitlines() if "error:" in line), message.splitlines()[-1])
+    if when == "after":
+        return Judgement(Verdict.CHANGED, f"the migrated program does not compile: {error.strip()}", _LOOK)
+    return Judgement(
+        Verdict.UNSUPPORTED,
+        f"the program does not compile as it is: {error.strip()}",
+        "see `--include`, `--define` and `--link`",
+    )
+
+
+def _missing(run: ProgramRun) -> str | None:
+    """What of torch the shim lacks and the program asked for."""
+    for event in [*run.all("raised"), *run.all("ended")]:
+        message = event.get("message") or ""
+        if event.get("error") in ("UnsupportedError", "NotImplementedError", "ModuleNotFoundError") and (
+            message.startswith("the shim has no ")
+        ):
+            return message.partition(";")[0]
+        if event.get("error") == "ModuleNotFoundError":
+            return f"{message[:1].lower()}{message[1:]}"
+    if run.status not in (0, None) and "the shim has no " in run.errors:
+        rest = run.errors[run.errors.index("the shim has no ") :]
+        return rest.splitlines()[0].partition(";")[0]
+    return None
+
+
+# ---- silent errors
+
+
+def _silent(run: ProgramRun) -> tuple[Silent, ...]:
+    return tuple(Silent(event["kind"], _silent_in_words(event), event) for event in run.all("silent"))
+
+
+def _silent_in_words(event: Mapping[str, Any]) -> str:
+    tensor = f"{event['dtype']}{list(event['shape'])}"
+    if event["kind"] == "saved":
+        times = event["writes_when_used"] - event["writes_when_saved"]
+        written = f"written to {'once' if times == 1 else f'{times} times'}" if times > 0 else "changed"
+        return (
+            f"{_WAS_WRONG}backward of {_node(event['op'])} used a saved tensor {tensor} that had "
+            f"been {written} since, unseen: its version was still {event['version']}"
+        )
+    if event["kind"] == "view":
+        return (
+            f"{_WAS_WRONG}`{event['op']}` used a tensor {tensor} that had been written to through "
+            "a view which the guard kept autograd from tracking, so the gradient misses the write"
+        )
+    return (
+        f"{_WAS_WRONG}a guard in backward of {_node(event['op'])} kept its gradient {tensor} "
+        "from having a gradient of its own, though create_graph asked for it"
+    )
+
+
+def _node(name: str) -> str:
+    return name.removeprefix("torch::autograd::CppNode<").replace(">Backward", "")
+
+
+def _uncovered(before: ProgramRun, uncovered: ProgramRun, places: Mapping[str, str]) -> tuple[Silent, ...]:
+    if uncovered.failed is not None or not differs(before, uncovered, places):
+        return ()
+    output = _output_difference(before, uncovered, places)
+    shown = f": {output[0]!r} instead of {output[1]!r}" if output else ""
+    message = f"{_WAS_WRONG}with nothing hidden from autograd it does something else{shown}"
+    return (Silent("hidden", message, {}),)
+
+
+# ---- differences
+
+
+def _same(
+    before: ProgramRun,
+    comparison: Comparison,
+    silent_before: Sequence[Silent],
+    silent_after: Sequence[Silent],
+) -> tuple[str, str]:
+    parts = ["the same output, results and gradients"]
+    if before.status != 0:
+        parts.append(f"and the same end ({status_in_words(before.status)})")
+    reason = " ".join(parts)
+    if comparison.inference:
+        count = comparison.inference
+        reason += f"; {count} result{' is an inference tensor' if count == 1 else 's are inference tensors'} now"
+    if silent_before and silent_after:
+        return f"{reason}, and both are wrong: {silent_after[0].message}", "mend the program: the migration does not"
+    return reason, ""
+
+
+def _ending(before: ProgramRun, after: ProgramRun) -> str:
+    if after.timed_out:
+        return "the migrated program did not end in time; before, it did"
+    if after.endless_output:
+        return "the migrated program prints without end; before, it ended"
+    if after.out_of_memory:
+        return "the migrated program ran out of memory; before, it did not"
+    if after.status is not None and after.status < 0 and after.status != before.status and not after.all("raised"):
+        return f"the migrated program was ended by {_signal(after.status)}; before, it ended with " + (
+            status_in_words(before.status)
+        )
+    return ""
+
+
+def _new_error(before: ProgramRun, after: ProgramRun, comparison: Comparison) -> Mapping[str, Any] | None:
+    """The error at which the runs part: raised after, and not before."""
+    parting = comparison.parting
+    if parting is not None:
+        found = parting.after
+        return found if found is not None and found["event"] == "raised" else None
+    # Nothing of it was recorded (PyTorch's C++ is not): what the output says of it.
+    known = f"{before.output}\n{before.errors}"
+    for line in f"{after.output}\n{after.errors}".splitlines():
+        for refusal in REFUSALS:
+            if refusal.text in line and refusal.text not in known:
+                return {"event": "raised", "error": "RuntimeError", "message": line}
+    return None
+
+
+def _other_values(before: ProgramRun, comparison: Comparison, silent: Silent) -> bool:
+    """Whether the values part before the program goes wrong: then that is not why they do."""
+    parting = comparison.parting
+    if parting is None or parting.before is None or parting.after is None or silent.event not in before.events:
+        return False
+    position = next(i for i, event in enumerate(before.events) if event is parting.before)
+    if position > before.events.index(dict(silent.event)):
+        return False
+    return parting.other_data()
+
+
+def _output_difference(before: ProgramRun, after: ProgramRun, places: Mapping[str, str]) -> tuple[str, str] | None:
+    for one, two in ((before.output, after.output), (before.errors, after.errors)):
+        one, two = comparable(one, places), comparable(two, places)
+        if one == two:
+            continue
+        first, second = one.splitlines(), two.splitlines()
+        for index in range(max(len(first), len(second))):
+            b, a = (lines[index] if index < len(lines) else "" for lines in (first, second))
+            if b != a:
+                return b, a
+        return one[-1:], two[-1:]  # the last line's end
+    return None
+
+
+def _change(
+    before: ProgramRun,
+    after: ProgramRun,
+    comparison: Comparison,
+    output: tuple[str, str] | None,
+    error: Mapping[str, Any] | None,
+) -> str:
+    parting = comparison.parting
+    if error is not None:
+        return f"the migrated program fails: {in_words(error)}"
+    if parting is not None:
+        return f"the results differ: {parting.what()}"
+    if before.status != after.status:
+        return f"{status_in_words(before.status)} before, {status_in_words(after.status)} after"
+    assert output is not None
+    return f"the output differs: {output[0]!r} before, {output[1]!r} after"
+
+
+def _change_advice(error: Mapping[str, Any] | None) -> str:
+    if error is not None and error["error"] == "RecursionError":
+        return "the guard kept a kernel from calling itself through the dispatcher: it must not go"
+    return "look at the diff of the migration: the guard it chose means something else here"
+
+
+def status_in_words(status: int | None) -> str:
+    if status is None:
+        return "stopped"
+    return f"exit status {status}" if status >= 0 else _signal(status)
+
+
+def _signal(status: int) -> str:
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"

@@ -1,0 +1,61 @@
+"""Whether what runs under a guard in `Function<T>::forward` provably never enters the dispatcher by name.
+
+Inside `forward` grad mode is off already, so a guard there matters only when the op is called back through the
+dispatcher: then, without it, the op's autograd kernel would run again, for ever.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..facts import Call, Facts, Function, GuardUse, Span
+from ..facts.index import index_of
+from .calls import computes_nothing
+from .project import Project
+
+_DEPTH = 4
+_DISPATCHES = re.compile(r"redispatch|callBoxed|findSchema|Dispatcher|\.typed<|torch::ops|_ops::|^op\.call|\bapply$")
+
+
+def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether every call below the guard goes to a function whose body is known and calls no op by its schema."""
+    method = next((f for f in facts.enclosing(use.function) if project.autograd_method(facts, f)), None)
+    if method is None or project.autograd_method(facts, method) != "forward":
+        return False
+    calls = [call for call in index_of(facts).calls.within(use.live) if not computes_nothing(call)]
+    return bool(calls) and all(_is_plain(call, facts, _DEPTH, frozenset()) for call in calls)
+
+
+def _is_plain(call: Call, facts: Facts, depth: int, seen: frozenset[str]) -> bool:
+    """A call of a function of this file that stays off the dispatcher, as far down as it can be followed."""
+    if depth == 0 or _DISPATCHES.search(call.callee) or call.receiver or call.callee.startswith(("at::", "torch::")):
+        return False
+    if call.callee in seen:
+        return True  # a recursion that was looked at
+    definitions = [f for f in facts.functions if f.name == call.name and not f.is_lambda]
+    if not definitions:
+        return False
+    return all(_body_is_plain(function, facts, depth, seen | {call.callee}) for function in definitions)
+
+
+def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset[str]) -> bool:
+    """Ordinary ops inside (`at::add`, methods) are fine: each has its own kernel. Calls by schema are not."""
+    for call in _calls_in(function.body, facts):
+        if _DISPATCHES.search(call.callee):
+            return False
+        own = any(f.name == call.name and not f.is_lambda for f in facts.functions)
+        if own and not call.receiver and not _is_plain(call, facts, depth - 1, seen):
+            return False
+        if not own and not call.receiver and not _is_library_call(call):
+            return False  # a function of another file: unknown
+    return True
+
+
+def _is_library_call(call: Call) -> bool:
+    return (
+        call.callee.startswith(("at::", "torch::", "c10::", "std::")) or computes_nothing(call) or call.name.isupper()
+    )
+
+
+def _calls_in(span: Span, facts: Facts) -> list[Call]:
+    return list(index_of(facts).calls.within(span))

@@ -1,0 +1,68 @@
+"""Whether a guard's name means PyTorch's class, or another library's class of the same name."""
+
+from __future__ import annotations
+
+import re
+
+from .. import guards
+from ..facts import Facts, GuardUse
+from ..guards import INFERENCE_MODE, Effect
+from .project import Project
+
+_TORCH = ("at", "torch", "c10")
+_TORCH_HEADER = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
+
+
+def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether the use is one of PyTorch's guards that switch gradients or autograd's dispatch keys."""
+    guard = guards.CPP.get(use.guard)
+    if guard is None or guard.effect is Effect.NEIGHBOUR:
+        return False
+    if use.alias is not None or "::" in use.written:
+        return True
+    if use.guard == INFERENCE_MODE and not _reaches_torch(use, facts):
+        return False  # a name that many projects give to a type of their own
+    return _sees_torch(use, facts) and not is_another_librarys(use, facts, project)
+
+
+def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether an unqualified name means a class of that name that the project itself defines."""
+    for where, class_ in project.defined_elsewhere(use.guard):
+        if where.path == facts.path:
+            return True
+        space = class_.qualified.rpartition("::")[0]
+        opened = _opened(facts)
+        if space and (use.namespace.split("::")[0] == space.split("::")[0] or space in opened):
+            return True
+        if not space and not opened & set(_TORCH) and use.namespace.split("::")[0] not in _TORCH:
+            return True
+    return False
+
+
+def _opened(facts: Facts) -> set[str]:
+    return {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
+
+
+def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
+    """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or stands in it."""
+    if use.namespace.split("::")[0] in _TORCH:
+        return True
+    namespaces = {alias.name: alias.target.lstrip(":") for alias in facts.aliases if alias.kind == "namespace"}
+    for alias in facts.aliases:
+        target = alias.target.lstrip(":")
+        if alias.kind == "using-namespace" and namespaces.get(target, target) in _TORCH:
+            return True
+        if alias.kind == "using-declaration" and alias.name == use.guard:
+            first = target.split("::")[0]
+            return namespaces.get(first, first) in _TORCH
+    return False
+
+
+def _sees_torch(use: GuardUse, facts: Facts) -> bool:
+    """Whether the file shows that PyTorch's names are meant: a header, a namespace, a call."""
+    return (
+        use.namespace.split("::")[0] in _TORCH
+        or any(_TORCH_HEADER.match(include.header) for include in facts.includes)
+        or any(target.lstrip(":").split("::")[0] in _TORCH for target in (a.target for a in facts.aliases))
+        or any(call.callee.lstrip(":").split("::")[0] in _TORCH for call in facts.calls if "::" in call.callee)
+    )

@@ -1,0 +1,298 @@
+"""The facts of all files, joined: who registers, who calls, who inherits, who uses a type made of guards."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from .. import guards
+from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
+from ..facts.index import index_of
+from .reexports import resolve_reexports
+
+if TYPE_CHECKING:
+    from ..decision.signals import Signal
+    from ..findings import Decision
+
+_AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
+_FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
+
+
+FUNCTION_METHODS = frozenset({"forward", "backward"})
+"""The methods of an autograd Function that autograd itself calls."""
+
+
+def takes_context(function: Function) -> bool:
+    """Whether the function is given an autograd Function's context."""
+    return not function.is_lambda and any("AutogradContext" in parameter.type for parameter in function.parameters)
+
+
+class Project:
+    """Answers questions that need more than one file."""
+
+    def __init__(self, files: Iterable[Facts], *, minimum_torch: str = "") -> None:
+        self.minimum_torch = minimum_torch
+        self.asked_callers: dict[tuple[str, Span, int], list[Signal]] = {}
+        """What a function's callers say, by its file, its place and how many calls up they are asked."""
+        self.decided: dict[tuple[str, Span, Form], Decision] = {}
+        """Decisions on uses, by file, place and form: rules and codemods ask for the same ones."""
+        found: dict[str, Facts] = {}
+        for facts in files:
+            found[facts.path] = facts
+            found |= {piece.path: piece for piece in facts.embedded}
+        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
+
+    def joined(self, more: Iterable[Facts]) -> Project:
+        """This project with further files, or with newer facts of its own."""
+        return Project([*self, *more], minimum_torch=self.minimum_torch)
+
+    def __iter__(self) -> Iterator[Facts]:
+        return iter(self.files.values())
+
+    # -- registrations
+
+    @cached_property
+    def _registrations(self) -> dict[str, list[tuple[Facts, Registration]]]:
+        table: dict[str, list[tuple[Facts, Registration]]] = defaultdict(list)
+        for facts in self:
+            for registration in facts.registrations:
+                if registration.function:
+                    table[_last(registration.function)].append((facts, registration))
+        return table
+
+    def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
+        """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
+        found = []
+        if function.name == "operator()":
+            return self._registrations_of_functor(facts, function)
+        for where, registration in self._registrations.get(function.name, ()):
+            if not _names_agree(registration.function, function.qualified):
+                continue
+            if "::" not in registration.function and self._is_member(facts, function):
+                continue  # a free function's name; a class's is written `&Net::run`
+            # A file that defines a function of that name registers its own.
+            if where.path != facts.path and function.name in index_of(where).function_names:
+                continue
+            found.append((where, registration))
+        return found
+
+    def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
+        """Where the class is given, whose call operator is the kernel: `.kernel<AddKernel>(DispatchKey::Autograd)`."""
+        owner = function.qualified.rpartition("::")[0]
+        if function.class_ is not None:
+            owner = facts.classes[function.class_].qualified
+        return [
+            (where, registration)
+            for where, registration in self._registrations.get(_last(owner), ())
+            if owner
+            and _names_agree(registration.function, owner)
+            and (where.path == facts.path or all(class_.name != _last(owner) for class_ in where.classes))
+        ]
+
+    def _is_member(self, facts: Facts, function: Function) -> bool:
+        """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
+        if function.class_ is not None:
+            return True
+        space = function.qualified.rpartition("::")[0]
+        if any(_names_agree(class_.qualified, space) for class_ in self._classes.get(_last(space), ())):
+            return True
+        # The class may stand in a header that nobody asked for; namespaces are rarely written so, and rarely capital.
+        return "::" in function.declared_as and space.rpartition("::")[2][:1].isupper()
+
+    # -- calls
+
+    @cached_property
+    def _calls(self) -> dict[str, list[tuple[Facts, Call]]]:
+        table: dict[str, list[tuple[Facts, Call]]] = defaultdict(list)
+        for facts in self:
+            for call in facts.calls:
+                table[call.name].append((facts, call))
+        return table
+
+    def callers_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Call]]:
+        """Calls that name `function`; its own body does not count."""
+        found = []
+        for where, call in self._calls.get(function.name, ()):
+            if where.path == facts.path and function.span.holds(call.span):
+                continue
+            if where.path != facts.path and function.name in index_of(where).function_names:
+                continue
+            callee = call.callee if not call.receiver else call.name
+            if _names_agree(callee, function.qualified):
+                found.append((where, call))
+        return found
+
+    # -- classes
+
+    @cached_property
+    def _classes(self) -> dict[str, list[Class]]:
+        """All classes by their unqualified names."""
+        table: dict[str, list[Class]] = defaultdict(list)
+        for facts in self:
+            for class_ in facts.classes:
+                table[class_.name].append(class_)
+        return table
+
+    @cached_property
+    def _function_classes(self) -> frozenset[str]:
+        """Qualified names of the classes that derive from torch::autograd::Function, directly or not."""
+        classes = [class_ for found in self._classes.values() for class_ in found if class_.bases]
+        names = {class_.qualified for class_ in classes if _derives_from_function(class_)}
+        size = -1
+        while size != len(names):
+            size = len(names)
+            tails = {_last(name) for name in names}
+            names |= {
+                class_.qualified
+                for class_ in classes
+                for base in class_.bases
+                if _last(base) in tails and _is_among(re.sub("<.*", "", base), names)
+            }
+        return frozenset(names)
+
+    def is_autograd_function(self, class_: Class) -> bool:
+        return class_.qualified in self._function_classes or _derives_from_function(class_)
+
+    def autograd_method(self, facts: Facts, function: Function) -> str | None:
+        """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""
+        # Whoever is called `forward` and takes the context is one, wherever its class may stand.
+        if function.name in FUNCTION_METHODS and takes_context(function):
+            return function.name
+        if function.class_ is not None:
+            return function.name if self.is_autograd_function(facts.classes[function.class_]) else None
+        owner = function.qualified.rpartition("::")[0]
+        if not owner:
+            return None
+        # A class of that name in the same file is the one that is meant.
+        own = [c for c in facts.classes if c.name == _last(owner) and _names_agree(c.qualified, owner)]
+        if own:
+            return function.name if any(map(self.is_autograd_function, own)) else None
+        return function.name if _is_among(owner, self._function_classes) else None
+
+    # -- types and macros made of guards
+
+    @cached_property
+    def _mentions(self) -> dict[str, list[tuple[Facts, GuardUse]]]:
+        table: dict[str, list[tuple[Facts, GuardUse]]] = defaultdict(list)
+        for facts in self:
+            for use in facts.guard_uses:
+                if use.guard not in guards.CPP:
+                    table[use.guard].append((facts, use))
+                elif use.alias is not None:
+                    table[use.alias].append((facts, use))
+        return table
+
+    @cached_property
+    def _alias_uses(self) -> dict[str, list[tuple[Facts, GuardUse]]]:
+        table: dict[str, list[tuple[Facts, GuardUse]]] = defaultdict(list)
+        for facts in self:
+            names: dict[Span, list[str]] = defaultdict(list)
+            for alias in facts.aliases:
+                names[alias.span].append(alias.name)
+            for use in facts.guard_uses:
+                if use.form is Form.ALIAS:
+                    for name in names.get(use.span, ()):
+                        table[name].append((facts, use))
+        return table
+
+    def alias_uses(self, name: str) -> list[tuple[Facts, GuardUse]]:
+        """The declarations, in any file, that give a guard this name."""
+        return self._alias_uses.get(name, [])
+
+    def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
+        """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
+        return [
+            (facts, use)
+            for facts, use in self._mentions.get(name, ())
+            if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
+        ]
+
+    @cached_property
+    def _invocations(self) -> dict[str, list[Invocation]]:
+        table: dict[str, list[Invocation]] = defaultdict(list)
+        for facts in self:
+            for invocation in facts.invocations:
+                table[invocation.macro].append(invocation)
+        return table
+
+    def invocations(self, macro: str) -> list[Invocation]:
+        """With which arguments a macro that defines functions is invoked, in any file."""
+        return self._invocations.get(macro, [])
+
+    def defined_elsewhere(self, name: str, language: str = "cpp") -> list[tuple[Facts, Class]]:
+        """Classes of a guard's name, written in that language, that are not PyTorch's own."""
+        return [
+            (facts, class_)
+            for facts in self
+            if facts.language == language
+            for class_ in facts.classes
+            if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
+        ]
+
+
+def _derives_from_function(class_: Class) -> bool:
+    """Whether a base is `torch::autograd::Function<…>`, or is spelled `Function<the class itself>`."""
+    if any(_AUTOGRAD_BASE.search(base) for base in class_.bases):
+        return True
+    bases = map(_FUNCTION_BASE.search, class_.bases)
+    return any(base["of"] == class_.name for base in bases if base is not None)
+
+
+def _is_among(written: str, names: Iterable[str]) -> bool:
+    """Whether a class's name as written can mean one of the qualified ones."""
+    return any(_names_agree(written, name) for name in names)
+
+
+def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:
+    """Files in which a name that another file defines as an alias of a guard is read as that guard."""
+    targets: dict[str, set[str]] = defaultdict(set)
+    for facts in files.values():
+        for alias in facts.aliases:
+            if alias.kind == "type":
+                targets[alias.name].add(alias.target.rsplit("::", 1)[-1])
+    shared = {name: next(iter(to)) for name, to in targets.items() if len(to) == 1 and to & guards.CPP.keys()}
+    if not shared:
+        return files
+    return {
+        path: replace(facts, guard_uses=tuple(_resolved(use, shared) for use in facts.guard_uses))
+        if any(use.guard in shared for use in facts.guard_uses)
+        else facts
+        for path, facts in files.items()
+    }
+
+
+def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:
+    return replace(use, guard=shared[use.guard], alias=use.guard) if use.guard in shared else use
+
+
+def _defines(facts: Facts, name: str, span: Span) -> bool:
+    """Whether the name stands inside the very class or macro that it names."""
+    return any(place.holds(span) for place in _definitions(facts).get(name, ()))
+
+
+@lru_cache(maxsize=64)
+def _definitions(facts: Facts) -> dict[str, list[Span]]:
+    """Where the file's classes and macros stand, by name."""
+    found: dict[str, list[Span]] = defaultdict(list)
+    for name, span in [*((c.name, c.span) for c in facts.classes), *((m.name, m.span) for m in facts.macros)]:
+        found[name].append(span)
+    return found
+
+
+def _last(name: str) -> str:
+    return re.sub(r"<.*>$", "", name).rsplit("::", 1)[-1].rsplit("->", 1)[-1].rsplit(".", 1)[-1]
+
+
+def _names_agree(written: str, qualified: str) -> bool:
+    """Whether a name as written can mean the qualified one: one is a tail of the other."""
+    short, long = sorted((_parts(written), _parts(qualified)), key=len)
+    return long[len(long) - len(short) :] == short
+
+
+@lru_cache(maxsize=4096)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for part in re.sub(r"<[^<>]*>", "", name).split("::") if part)

@@ -1,0 +1,118 @@
+"""Guards that an `InferenceMode` makes redundant: it switches grad mode off itself (c10/core/InferenceMode.h)."""
+
+from __future__ import annotations
+
+import re
+
+from .. import guards
+from ..facts import Facts, Form, GuardUse, Span
+from ..facts.index import index_of
+from .coverage import inference_mode_at, is_run_in_place
+from .grad_switches import is_implied_by_inference_mode
+
+_LOCAL = (Form.DECLARATION, Form.AUTO)
+
+
+def _switches_grad_on(use: GuardUse) -> bool:
+    """`AutoGradMode(true)`, `InferenceMode(false)`, and both with a value that is known at run time only."""
+    if use.guard == "InferenceMode":
+        return use.argument is not None and not use.argument.empty and use.argument.value is not True
+    return use.guard == "AutoGradMode" and not is_implied_by_inference_mode(use)
+
+
+def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
+    """The guards beside `use`, and in the blocks below it, that do nothing once `use` is an InferenceMode.
+
+    A guard stays when something runs between it and the guard below it (that would lose its cover), when grad mode
+    is switched on again around it, when a preprocessor condition parts the two, or when its name is used.
+    """
+    forms = (Form.MEMBER,) if use.form is Form.MEMBER else _LOCAL
+    if use.form not in forms:
+        return []
+    switches = [
+        other for other in index_of(facts).others.within(use.scope) if _switches_grad_on(other) and other.form in forms
+    ]
+    if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
+        return []
+    if use.form is not Form.MEMBER and _may_switch_grad_on(use, facts):
+        return []
+    if any(call.name == "set_enabled" for call in index_of(facts).calls.within(use.scope)):
+        return []
+    return [
+        other
+        for other in index_of(facts).others.within(use.scope)
+        if other.form in forms
+        and is_implied_by_inference_mode(other)
+        and not other.shared
+        and not other.under_error
+        and other.macro == use.macro
+        and len(other.variable_spans) <= 1
+        and _gates(other.span, facts) == _gates(use.span, facts)
+        and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
+    ]
+
+
+def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
+    """The InferenceMode, surely on, whose scope covers all that `use` covers."""
+    if use.form not in _LOCAL:
+        return None
+    around = inference_mode_at(facts, use.span, use.function)
+    beside = (
+        other
+        for other in index_of(facts).others.within(use.scope)
+        if other.guard == guards.INFERENCE_MODE and other.form in _LOCAL and _is_beside(use, other)
+    )
+    for other in (around, *beside):
+        if (
+            other is not None
+            and not _switches_grad_on(other)
+            and not other.under_error
+            and other.macro is None
+            and _gates(other.span, facts) == _gates(use.span, facts)
+        ):
+            return other
+    return None
+
+
+_SWITCHES = re.compile(r"(?i)grad|train")
+
+
+def _may_switch_grad_on(use: GuardUse, facts: Facts) -> bool:
+    """Whether the scope holds an optional `AutoGradMode`, or an object that may be one: `EnableGrad on;`."""
+    here = index_of(facts)
+    for other in here.others.within(use.scope):
+        if other.form in (Form.OPTIONAL, Form.HEAP, Form.STATIC) and other.guard in ("AutoGradMode", "InferenceMode"):
+            return True
+    for given in here.assignments.within(use.scope):
+        name = given.type.rsplit("::", 1)[-1]
+        if given.declares and _SWITCHES.search(name) and name not in guards.CPP and _is_built(given.value):
+            return True
+    return False
+
+
+def _is_built(value: str) -> bool:
+    """`T name;`, `T name(…);`, `T name{…};`."""
+    return not value or value.startswith(("(", "{"))
+
+
+def _is_beside(other: GuardUse, use: GuardUse) -> bool:
+    if other.scope != use.scope or other.type_span == use.type_span:
+        return False
+    if use.form is Form.MEMBER or other.span.start > use.span.start:
+        return True
+    return other.first_work is None or other.first_work.start >= use.span.start
+
+
+def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[GuardUse]) -> bool:
+    """Whether the guard stands in a block below `use`, with grad mode still off there."""
+    return (
+        use.form is not Form.MEMBER
+        and use.live.holds(other.span)
+        and other.scope != use.scope
+        and is_run_in_place(other.function, use.function, facts)
+        and not any(use.live.holds(switch.span) and switch.live.holds(other.span) for switch in switches)
+    )
+
+
+def _gates(span: Span, facts: Facts) -> list[Span]:
+    return [branch.span for _, branch in index_of(facts).branches.around(span)]

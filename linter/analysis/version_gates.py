@@ -1,0 +1,59 @@
+"""Guards in the branches of an `#if`: which branch holds the old guard, which the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import guards
+from ..facts import Branch, Conditional, Facts, GuardUse
+from ..facts.index import index_of
+from ..facts.version_conditions import mentions_torch_version
+from .project import Project
+
+NEW_GUARDS = frozenset({guards.INFERENCE_MODE, guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW})
+
+
+def uses_in(branch: Branch, facts: Facts) -> list[GuardUse]:
+    return list(index_of(facts).uses.within(branch.span))
+
+
+def gates_around(use: GuardUse, facts: Facts) -> Iterator[tuple[Conditional, Branch]]:
+    """The `#if`s around a use, innermost first, each with the branch in which it stands."""
+    return index_of(facts).branches.around(use.type_span)
+
+
+def _asks_for_version(conditional: Conditional) -> bool:
+    return any(mentions_torch_version(branch.condition) for branch in conditional.branches)
+
+
+def _stand_in_one_place(use: GuardUse, other: GuardUse, facts: Facts) -> bool:
+    """Whether two guards of an `#if`'s branches are each other's stand-in: in one function, or under one name."""
+    return bool(_place_of(use, facts)) and _place_of(use, facts) == _place_of(other, facts)
+
+
+def _place_of(use: GuardUse, facts: Facts) -> str:
+    """The name of what a guard stands in or is made of: a macro, a function, a class, an alias, a variable."""
+    if use.macro is not None:
+        return f"macro {use.macro}"
+    if use.function is not None:
+        return f"function {facts.enclosing(use.function)[-1].qualified}"
+    if use.class_ is not None:
+        return f"class {facts.classes[use.class_].qualified}"
+    given = index_of(facts).alias_names.get(use.span, use.variable)
+    return f"name {given}" if given else ""
+
+
+def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether another branch of an `#if` around the use holds a new guard: then the old one is deliberate.
+
+    A use through an alias is as deliberate as the alias.
+    """
+    if use.alias is not None:
+        return any(has_new_counterpart(other, where, project) for where, other in project.alias_uses(use.alias))
+    return any(
+        other.guard in NEW_GUARDS and (_asks_for_version(conditional) or _stand_in_one_place(use, other, facts))
+        for conditional, own in gates_around(use, facts)
+        for branch in conditional.branches
+        if branch is not own
+        for other in uses_in(branch, facts)
+    )

@@ -1,1 +1,0 @@
-"""The C++ front end: bytes of a C++, CUDA or Objective-C++ file -> facts."""

@@ -1,0 +1,329 @@
+"""What one file contributes: small, plain, picklable data.
+
+All spans are byte offsets into the UTF-8 form of the file's text (`Source.text`), half open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from .spans import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from .python_model import PythonFacts
+
+
+class Form(StrEnum):
+    """The syntactic form in which a guard stands."""
+
+    DECLARATION = "declaration"
+    AUTO = "auto"
+    MEMBER = "member"
+    BASE = "base class"
+    TEMPORARY = "temporary"
+    HEAP = "heap"
+    OPTIONAL = "optional"
+    STATIC = "static"
+    GLOBAL = "namespace scope"
+    ALIAS = "alias"
+    USING = "using declaration"
+    TEMPLATE_ARGUMENT = "template argument"
+    VEXING_PARSE = "vexing parse"
+    STATIC_CALL = "static call"
+    REFERENCE = "reference"
+    WITH = "with item"
+    DECORATOR = "decorator"
+    IMPORT = "import"
+    ARGUMENT = "part of an expression"
+
+
+class Argument(NamedTuple):
+    """A constructor argument list as written, with its delimiters; `value` when it is a literal bool."""
+
+    span: Span
+    text: str
+    value: bool | None
+    empty: bool
+
+
+class Holder(NamedTuple):
+    """What is given a guard that was made on the heap."""
+
+    name: str
+    """As written; empty when nothing is: the expression is a statement of its own."""
+    declared: bool
+    """The holder is declared there, so that it ends with the block."""
+    raw: bool
+    """A plain pointer, which destroys nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardUse:
+    """One place where a guard stands."""
+
+    guard: str
+    """Name in the guard table, whatever alias it was written through."""
+    form: Form
+    span: Span
+    """The whole statement or declaration, with its semicolon where it has one."""
+    type_span: Span
+    """The guard's type as written, qualifiers included."""
+    written: str
+    alias: str | None = None
+    """The alias through which the guard was named."""
+    variable: str | None = None
+    variable_spans: tuple[Span, ...] = ()
+    """Every place in the scope where the variable's name stands, its declaration first."""
+    argument: Argument | None = None
+    built: tuple[Argument, ...] = ()
+    """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""
+    holder: Holder | None = None
+    """Of a guard on the heap: what keeps it; None when it is handed on, or cannot be told."""
+    scope: Span = NOWHERE
+    """The block at whose end the guard is destroyed."""
+    first_work: Span | None = None
+    """The first statement behind it in its scope that can do something; None when nothing is left to cover."""
+    after: tuple[Span, ...] = ()
+    """Of an InferenceMode: what is surely reached from the end of its scope, in the same function."""
+    function: int | None = None
+    """Index of the innermost function or lambda in `Facts.functions`."""
+    class_: int | None = None
+    """Index in `Facts.classes`, for members and bases."""
+    namespace: str = ""
+    macro: str | None = None
+    """The macro in whose body the guard stands."""
+    under_error: bool = False
+    """The parser was lost here: nothing may be edited on its word alone."""
+    shared: bool = False
+    """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
+
+    @property
+    def declares_its_argument(self) -> bool:
+        """`at::G(name);` declares a variable of that name ([dcl.ambig.res]); it constructs no temporary."""
+        return (
+            self.form is Form.TEMPORARY
+            and self.argument is not None
+            and self.argument.value is None
+            and self.argument.text.startswith("(")
+            and self.argument.text[1:-1].strip().isidentifier()
+        )
+
+    @property
+    def live(self) -> Span:
+        """The part of the scope that the guard covers: from its end to the end of the block."""
+        return Span(self.span.end, max(self.span.end, self.scope.end))
+
+
+class Parameter(NamedTuple):
+    type: str
+    name: str
+
+
+class Function(NamedTuple):
+    """A function, method or lambda that has a body."""
+
+    name: str
+    """Unqualified; empty for a lambda."""
+    qualified: str
+    """With the namespaces and classes around it."""
+    span: Span
+    body: Span
+    declared_as: str = ""
+    """Its name as the definition writes it: `Net::run` outside the class."""
+    parent: int | None = None
+    """The function around a lambda or a local class's method."""
+    class_: int | None = None
+    """The class in whose body it is defined."""
+    parameters: tuple[Parameter, ...] = ()
+    returns: str = ""
+    is_lambda: bool = False
+    immediately_invoked: bool = False
+    passed_to: str = ""
+    """The callee of which a lambda is an argument, or the type of what is built from it."""
+    assigned_to: str = ""
+    """The variable that a lambda initialises."""
+    is_static: bool = False
+    """`static`, or in an unnamed namespace: no other file can name it."""
+    macro: str | None = None
+    """The macro in whose body it stands; its names are then written with that macro's parameters and `##`."""
+
+
+class Member(NamedTuple):
+    type: str
+    name: str
+    span: Span
+
+
+class Class(NamedTuple):
+    name: str
+    qualified: str
+    span: Span
+    bases: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+    has_methods: bool = False
+    """It has a member function other than constructors and the destructor."""
+    has_constructors: bool = False
+    """It declares a constructor that is neither deleted nor the default: what its members are given may stand there."""
+
+
+class Call(NamedTuple):
+    name: str
+    """Last identifier of the callee."""
+    callee: str
+    """The callee as written, without white space."""
+    receiver: str
+    """What stands before `.`, `->`; empty for a free call."""
+    arguments: tuple[str, ...]
+    span: Span
+    function: int | None
+
+
+class Registration(NamedTuple):
+    """One function given to the dispatcher."""
+
+    function: str
+    """As written, `&`, `TORCH_FN` and the like taken off; empty for a lambda."""
+    key: str
+    """Dispatch key as written without `DispatchKey::` (`Autograd`, `CPU`); empty for all keys."""
+    operator: str
+    namespace: str
+    span: Span
+
+
+class Assignment(NamedTuple):
+    """`target = value`, or a declaration with a value."""
+
+    target: str
+    declares: bool
+    operator: str
+    value: str
+    span: Span
+    function: int | None
+    type: str = ""
+    """Of a declaration, the type as written, without `const`, `&` and `*`."""
+
+
+class Return(NamedTuple):
+    value: str
+    span: Span
+    function: int | None
+
+
+class Branch(NamedTuple):
+    """One arm of an `#if`; its condition is empty for `#else`."""
+
+    condition: str
+    span: Span
+    directive: Span
+    condition_start: int = 0
+    """Where the condition begins as written; it ends with the directive."""
+
+
+class Conditional(NamedTuple):
+    """An `#if … #endif` with its arms."""
+
+    branches: tuple[Branch, ...]
+    span: Span
+
+
+class Alias(NamedTuple):
+    """`using name = target;`, `typedef target name;`, `namespace name = target;`, `using namespace target;`."""
+
+    name: str
+    """Empty for `using namespace`."""
+    target: str
+    span: Span
+    kind: str
+    """type, namespace, using-namespace or using-declaration."""
+
+
+class Macro(NamedTuple):
+    name: str
+    parameters: tuple[str, ...]
+    span: Span
+    body: Span
+
+
+class Invocation(NamedTuple):
+    """One place where a macro with a guard in it is expanded, directly or by another macro."""
+
+    macro: str
+    arguments: tuple[str, ...]
+    span: Span
+
+
+class Include(NamedTuple):
+    header: str
+    span: Span
+    """The whole directive, without the line's end."""
+    system: bool
+
+
+class Suppression(NamedTuple):
+    """A comment that silences rules on some rows; no codes means every rule."""
+
+    rows: range
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """All that one file contributes to the project. Compared by identity: two readings are two things."""
+
+    path: str
+    language: str
+    unreadable: str = ""
+    """Why the file could not be read; then everything else is empty."""
+    digest: bytes = b""
+    """Of the text that was read: edits are for that text alone."""
+    notes: tuple[str, ...] = ()
+    partial: bool = False
+    """The parser was lost somewhere in the file."""
+    error_row: int = 0
+    guard_uses: tuple[GuardUse, ...] = ()
+    functions: tuple[Function, ...] = ()
+    classes: tuple[Class, ...] = ()
+    calls: tuple[Call, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    returns: tuple[Return, ...] = ()
+    deletes: tuple[str, ...] = ()
+    """Operands of `delete`, as written."""
+    conditionals: tuple[Conditional, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    macros: tuple[Macro, ...] = ()
+    invocations: tuple[Invocation, ...] = ()
+    """Of macros that have a guard in them, or that were asked for."""
+    includes: tuple[Include, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    line_starts: tuple[int, ...] = ()
+    python: PythonFacts | None = None
+    """What only Python files have."""
+    embedded: tuple[Facts, ...] = ()
+    """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
+
+    def enclosing(self, function: int | None) -> tuple[Function, ...]:
+        """The function with that index and those around it, innermost first."""
+        chain: list[Function] = []
+        while function is not None:
+            chain.append(self.functions[function])
+            function = self.functions[function].parent
+        return tuple(chain)
+
+    def has_function_in(self, span: Span) -> bool:
+        """Whether a function stands inside the span."""
+        from .index import index_of
+
+        return next(index_of(self).functions.within(span), None) is not None
+
+    def rows(self, span: Span) -> range:
+        """The rows on which a span stands."""
+        return range(self.row(span.start), self.row(max(span.start, span.end - 1)) + 1)
+
+    def row(self, offset: int) -> int:
+        """The row of a byte offset, from 1."""
+        from bisect import bisect_right
+
+        return bisect_right(self.line_starts, offset)

@@ -1,0 +1,178 @@
+"""What a Python file contributes beyond the facts that both languages share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from .. import guards
+from . import Facts, Form, GuardUse, Span
+
+
+class Kind(StrEnum):
+    """What a decorator decorates."""
+
+    FUNCTION = "function"
+    GENERATOR = "generator"
+    ASYNC_FUNCTION = "async function"
+    ASYNC_GENERATOR = "async generator"
+    CLASS = "class"
+
+
+class Decorated(NamedTuple):
+    """The function or class below a decorator."""
+
+    name: str
+    kind: Kind
+    span: Span
+    """From its first decorator to its end."""
+    definition: int
+    """Where its `def` or `class` begins, behind the decorators."""
+    decorators: tuple[str, ...]
+    """As dotted names, from above; the lowest is applied first."""
+    position: int
+    """Which of them this one is."""
+    pauses: bool
+    """Its own body holds `await` or `yield`."""
+
+
+class Pause(NamedTuple):
+    """A `yield`, `await`, `async for` or `async with`."""
+
+    word: str
+    span: Span
+
+
+class Following(NamedTuple):
+    """The statement behind a bare one, where that is a `def` or `class`."""
+
+    kind: Kind
+    start: int
+    """Of its first decorator, or of its keyword."""
+    descriptor: bool = False
+    """Its first decorator may make something else of it than a function: `@property`, `@classmethod`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonUse:
+    """A guard use, with what only Python says about it."""
+
+    use: GuardUse
+    called: bool
+    """The guard is called, not only named."""
+    call_span: Span
+    """The whole expression: name, brackets and arguments."""
+    mode: bool | None = None
+    """The literal mode that it is called with, or that stands for a left-out argument; None when not known."""
+    target_span: Span | None = None
+    """` as name` of a `with` item."""
+    target_used: bool = False
+    """The name of `as name` is used somewhere in the function."""
+    items: int = 1
+    """How many items the `with` statement has."""
+    decorated: Decorated | None = None
+    following: Following | None = None
+    pauses: tuple[Pause, ...] = ()
+    """Inside the `with` block, not inside functions that are defined there."""
+    resumes: str = ""
+    """Why pauses are meant here: the decorator that makes the generator a context manager, or guards its steps."""
+    entered: bool = False
+    """A variable that holds the guard is entered, left, passed on or returned somewhere."""
+    released: bool = False
+    """The variable is deleted or set to None where that happens on every way out: in a `finally`, or in
+    another method of the object that holds it."""
+    around: tuple[int, ...] = ()
+    """Indices of the uses that cover this one, in the same function, outermost first."""
+    sole: bool = False
+    """The `with` statement is the only statement of the guard's block around it."""
+    local: bool = False
+    """Stands in a function, not at the top of a module or class."""
+    origin: str = ""
+    """The dotted name as it resolves in this file; a name of the project's own is resolved later."""
+    async_with: bool = False
+    expected: bool = False
+    """Stands in a block of a test that expects a failure or a warning."""
+
+
+class GradientCall(NamedTuple):
+    """Gradients are computed, or a step is taken, under inference mode."""
+
+    what: str
+    span: Span
+    use: int
+
+
+class Escape(NamedTuple):
+    """A tensor made under inference mode is used after the block as inference tensors cannot be."""
+
+    use: int
+    variable: str
+    made: Span
+    what: str
+    """`changed in place`, `given requires_grad`, `used in a loss that is differentiated`."""
+    span: Span
+
+
+class LazyCache(NamedTuple):
+    """An attribute that is filled once, with a tensor, under inference mode, and read outside it."""
+
+    attribute: str
+    span: Span
+    method: str
+    reader: str
+    """A method that reads it without the guard."""
+    reader_span: Span
+
+
+class Training(NamedTuple):
+    """A sign that the file trains with something that inference tensors do not mix with."""
+
+    what: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFacts:
+    uses: tuple[PythonUse, ...] = ()
+    gradient_calls: tuple[GradientCall, ...] = ()
+    escapes: tuple[Escape, ...] = ()
+    lazy_caches: tuple[LazyCache, ...] = ()
+    training: tuple[Training, ...] = ()
+    """Empty where the file trains nothing."""
+    exports: tuple[tuple[str, str], ...] = ()
+    """(name, dotted name) of guards and possible guards that the module binds at its top."""
+    stars: tuple[str, ...] = ()
+    """Modules that the file imports everything from."""
+    torch_name: str = ""
+    """The name under which the file has torch; empty when it has not."""
+    imports_end: int = 0
+    """Where a further import can be written: the start of the line behind the last import at the top."""
+
+
+MODES: Final = frozenset({guards.NO_GRAD, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE})
+"""The public guards: context managers and decorators alike."""
+C_GUARDS: Final = frozenset({guards.C_INFERENCE_MODE, guards.C_BELOW_AUTOGRAD, guards.C_BELOW_ADINPLACEORVIEW})
+"""The guards of torch._C, which are no decorators."""
+
+
+def uses_of(facts: Facts, names: Collection[str], *forms: Form) -> Iterator[PythonUse]:
+    """The file's uses of those guards, in those forms (all when none is given)."""
+    if facts.python is None:
+        return
+    for use in facts.python.uses:
+        if use.use.guard in names and (not forms or use.use.form in forms):
+            yield use
+
+
+def use_behind(facts: Facts, use: GuardUse) -> PythonUse | None:
+    """Python's side of a guard use."""
+    return _uses_by_place(facts).get(use.type_span)
+
+
+@lru_cache(maxsize=4)
+def _uses_by_place(facts: Facts) -> dict[Span, PythonUse]:
+    found = facts.python.uses if facts.python is not None else ()
+    return {one.use.type_span: one for one in reversed(found)}

@@ -1,0 +1,65 @@
+"""Places in a file, and things found by their place without looking at all of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Span(NamedTuple):
+    """Bytes `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def holds(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+NOWHERE = Span(0, 0)
+
+
+class Sorted(Generic[T]):
+    """Items by where they start."""
+
+    def __init__(self, items: Iterable[T], span: Callable[[T], Span]) -> None:
+        # A stable sort: of items that start together the outer one stays first.
+        self._items = sorted(items, key=lambda item: span(item).start)
+        self._spans = [span(item) for item in self._items]
+        self._starts = [place.start for place in self._spans]
+
+    def within(self, span: Span) -> Iterator[T]:
+        """The items that lie in `span`, by where they start."""
+        low, high = bisect_left(self._starts, span.start), bisect_right(self._starts, span.end)
+        for index in range(low, high):
+            if self._spans[index].end <= span.end:
+                yield self._items[index]
+
+
+class Nested(Generic[T]):
+    """Items whose spans hold one another or lie apart, as blocks and `#if`s do."""
+
+    def __init__(self, items: Iterable[T], span: Callable[[T], Span]) -> None:
+        self._items = sorted(items, key=lambda item: (span(item).start, -span(item).end))
+        self._spans = [span(item) for item in self._items]
+        self._starts = [place.start for place in self._spans]
+        self._parents: list[int | None] = []
+        stack: list[int] = []
+        for index, place in enumerate(self._spans):
+            while stack and not self._spans[stack[-1]].holds(place):
+                stack.pop()
+            self._parents.append(stack[-1] if stack else None)
+            stack.append(index)
+
+    def around(self, span: Span) -> Iterator[T]:
+        """The items that hold `span`, innermost first."""
+        index: int | None = bisect_right(self._starts, span.start) - 1
+        if index is not None and index < 0:
+            return
+        while index is not None:
+            if self._spans[index].holds(span):
+                yield self._items[index]
+            index = self._parents[index]

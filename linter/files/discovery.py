@@ -1,0 +1,280 @@
+"""Paths -> files: which files of the given roots are looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .languages import LANGUAGES, LANGUAGES_AND_DOCS, language_of
+
+SKIPPED_FOLDERS = frozenset(
+    ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
+    "__pycache__ __pypackages__ node_modules".split()
+)
+
+
+class NoSuchPath(Exception):
+    """A path on the command line that does not exist."""
+
+
+class BadPattern(Exception):
+    """A pattern that .gitignore's syntax gives no meaning, such as a lone `!`; the message is the pattern."""
+
+
+@dataclass
+class FoundFiles:
+    """What was found, in the order in which it is looked at."""
+
+    cpp: list[str] = field(default_factory=list)
+    python: list[str] = field(default_factory=list)
+    docs: list[str] = field(default_factory=list)
+    """Markdown and reStructuredText, when they were asked for."""
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    """Folders that could not be listed and named files that are none (pipes, sockets), with the reason."""
+
+    def __len__(self) -> int:
+        return len(self.cpp) + len(self.python) + len(self.docs)
+
+
+Ignored = Callable[[str, bool], bool]
+"""Whether a path (absolute, is it a folder) is ignored."""
+
+
+def is_pattern(line: str) -> bool:
+    """Whether .gitignore's syntax gives the line a meaning; blank lines and comments have one."""
+    import re
+
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):  # the latter for a character range that runs backwards
+        return False
+    return True
+
+
+class _IgnoreFile:
+    """The patterns of one .gitignore, asked about paths below its folder.
+
+    pathspec decides; one joined expression in front of it answers the common case, that no pattern
+    matches at all, in one go instead of one search a pattern.
+    """
+
+    def __init__(self, folder: str, lines: Iterable[str]) -> None:
+        import re
+
+        from pathspec import GitIgnoreSpec
+
+        self.prefix = len(folder.rstrip(os.sep)) + 1
+        lines = list(lines)
+        try:
+            self.spec = GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):
+            # git passes over a line that it cannot read: one such line must not cost the others.
+            self.spec = GitIgnoreSpec.from_lines(line for line in lines if is_pattern(line))
+        sources = [str(p.regex.pattern) for p in self.spec.patterns if p.include is not None and p.regex is not None]
+        # pathspec names a group in each of its expressions, and a name may stand only once in the union.
+        union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in sources)
+        self.any = re.compile(union).match if sources else None
+
+    def __call__(self, path: str, is_folder: bool) -> bool | None:
+        """True ignored, False taken back by a `!` pattern, None when no pattern matches."""
+        if self.any is None:
+            return None
+        relative = path[self.prefix :] + ("/" if is_folder else "")
+        if os.sep != "/":
+            relative = relative.replace(os.sep, "/")
+        if self.any(relative) is None:
+            return None
+        return self.spec.check_file(relative).include
+
+
+def _read_ignore_file(folder: str) -> _IgnoreFile | None:
+    try:
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as lines:
+            return _IgnoreFile(folder, lines.read().splitlines())
+    except OSError:
+        return None
+
+
+def _ignore_files_above(root: str) -> list[_IgnoreFile]:
+    """The .gitignore files of the folders above `root`, up to the top of its git repository."""
+    above: list[_IgnoreFile] = []
+    folder = root
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return []
+        folder = parent
+        found = _read_ignore_file(folder)
+        if found is not None:
+            above.append(found)
+    return above[::-1]
+
+
+def path_matcher(folder: str, patterns: Sequence[str]) -> Callable[[str, bool], bool]:
+    """Whether an absolute path (second argument: is it a folder) matches patterns that start from `folder`.
+
+    Raises `BadPattern`.
+    """
+    if not patterns:
+        return lambda path, is_folder: False
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise BadPattern(pattern)
+    ignore = _IgnoreFile(folder, patterns)
+    prefix = folder.rstrip(os.sep) + os.sep
+
+    def matched(path: str, is_folder: bool) -> bool:
+        if path.startswith(prefix):
+            return ignore(path, is_folder) is True
+        # Outside the folder a pattern can still name a file or folder anywhere.
+        return bool(ignore.spec.match_file(path.lstrip(os.sep) + ("/" if is_folder else "")))
+
+    return matched
+
+
+def _any_of(*matchers: Callable[[str, bool], bool]) -> Callable[[str, bool], bool]:
+    return lambda path, is_folder: any(matched(path, is_folder) for matched in matchers)
+
+
+def find_files(
+    paths: Sequence[str],
+    *,
+    exclude: Sequence[str] = (),
+    root: str = "",
+    root_exclude: Sequence[str] = (),
+    respect_gitignore: bool = True,
+    force_exclude: bool = False,
+    docs: bool = False,
+    found: Callable[[list[str], str], None] | None = None,
+) -> FoundFiles:
+    """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
+
+    `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`.
+    Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
+    as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
+    are passed over, as they have no text, unless they are named themselves. Paths are
+    reported as given: relative roots give relative paths. `found` is called with the paths of each folder,
+    language by language, while the walk goes on.
+
+    Raises `NoSuchPath`, `BadPattern`.
+    """
+    excluded = _any_of(
+        path_matcher(os.path.realpath(os.curdir), exclude),
+        path_matcher(os.path.realpath(root or os.curdir), root_exclude),
+    )
+    walk = FoundFiles()
+    roots: list[tuple[str, str]] = []
+    for path in paths:
+        if not os.path.exists(path):
+            raise NoSuchPath(f"{path} (a link to {os.readlink(path)})" if os.path.islink(path) else path)
+        roots.append((path, os.path.realpath(path)))
+    tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
+
+    has_excludes = bool(exclude or root_exclude)
+    lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
+    languages = LANGUAGES_AND_DOCS if docs else LANGUAGES
+    folders_met: set[str] = set()
+    named: set[str] = set()
+    # What a folder gave, to be looked into when a second name turns up: noting each file by itself takes longer.
+    met: list[tuple[str, int, list[str]]] = []
+    links: list[tuple[str, str]] = []
+
+    def take(paths: list[str], language: str) -> None:
+        lists[language] += paths
+        if found is not None:
+            found(paths, language)
+
+    def take_new(shown: str, real: str, language: str) -> None:
+        for folder, start, names in met:
+            named.update(folder + name[start:] for name in names)
+        met.clear()
+        if real not in named:
+            named.add(real)
+            take([shown], language)
+
+    def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:
+        return _ignored(path, is_folder, ignores) or (has_excludes and excluded(path, is_folder))
+
+    def visit(shown: str, real: str, ignores: list[_IgnoreFile]) -> None:
+        if real in folders_met:
+            return
+        folders_met.add(real)
+        try:
+            with os.scandir(real) as entries:
+                listed: list[os.DirEntry[str]] = list(entries)
+        except OSError as error:
+            walk.unreadable.append((shown, error.strerror or str(error)))
+            return
+        if respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
+            own = _read_ignore_file(real)
+            if own is not None:
+                ignores = [*ignores, own]
+        prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        folders: list[tuple[str, str]] = []
+        files: dict[str, list[str]] = {"cpp": [], "python": [], "docs": []}
+        all_kept = not ignores and not has_excludes and not named
+        for entry in listed:
+            name = entry.name
+            language = languages.get(name[name.rfind(".") :])
+            if language is None or not entry.is_file(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False):
+                    path = entry.path
+                    if name not in SKIPPED_FOLDERS and not left_out(path, True, ignores):
+                        folders.append((prefix + name, path))
+                    continue
+                language = language_of(name, languages)
+                if language is None:
+                    continue
+                if not entry.is_file(follow_symlinks=False):
+                    if entry.is_symlink():
+                        links.append((prefix + name, os.path.realpath(entry.path)))
+                    continue
+            if not all_kept:
+                path = entry.path
+                if path in named or left_out(path, False, ignores):
+                    continue
+            files[language].append(prefix + name)
+        for language, paths in files.items():
+            if paths:
+                met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
+                take(paths, language)
+        for folder in folders:
+            visit(*folder, ignores)
+
+    for shown, real in roots:
+        if os.path.isdir(real):
+            visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
+        else:
+            language = language_of(shown, languages) or language_of(real, languages)
+            if language is None:
+                continue
+            if not os.path.isfile(real):
+                # Opening a named pipe would wait for somebody to write into it.
+                walk.unreadable.append((shown, "not a regular file"))
+                continue
+            if force_exclude:
+                above = _ignore_files_above(os.path.dirname(real)) if respect_gitignore else []
+                own = _read_ignore_file(os.path.dirname(real)) if respect_gitignore else None
+                if left_out(real, False, above + ([own] if own else [])):
+                    continue
+            take_new(shown, real, language)
+    # A link to a place below the roots is a second name for a file that the walk met already, unless the
+    # walk passed that place over.
+    for shown, real in links:
+        if real.startswith(tops) and os.path.isfile(real):
+            language = language_of(shown, languages)
+            if language is not None and not excluded(real, False):
+                take_new(shown, real, language)
+    return walk
+
+
+def _ignored(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:
+    # The nearest .gitignore that has a pattern for the path decides.
+    for ignore in reversed(ignores):
+        verdict = ignore(path, is_folder)
+        if verdict is not None:
+            return verdict
+    return False

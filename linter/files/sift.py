@@ -1,0 +1,236 @@
+"""The byte search over many files, shared among processes while the tree is still being walked.
+
+A pool from concurrent.futures takes longer to start and to feed than searching 40,000 files takes (measured), so
+here the processes are forked plainly. The parent walks and puts batches of paths into a pipe that all children
+read from, and each child writes its hits to a pipe of its own. When the pipe is full, the parent parses what was hit
+so far or searches the batch itself; at the end it takes batches back out, so that all are done at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+
+from .search import candidates
+
+Needles = Mapping[str, Sequence[bytes]]
+"""Language -> the bytes of which one must stand in a file."""
+
+Hit = tuple[str, str, str]
+"""(language, path, why it could not be read or "")."""
+
+_BATCH = getattr(select, "PIPE_BUF", 512)
+"""Bytes a batch: so much goes into a pipe, and comes out of it, in one piece however many read from it."""
+_BACKLOG = 1 << 19
+"""Bytes that the pipe holds where the system lets us say so: some 6,000 files."""
+_FILES = 48
+"""Files a batch, unless their paths take more bytes."""
+_CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
+_FORK_FROM = 300
+"""Files that are searched before the first child is forked: small trees need none."""
+
+
+class Sift:
+    """Collects paths as they are found, and the ones among them that hold a needle.
+
+    Use as a context manager: `add` paths, then `hits` gives the answer and ends the children. `meanwhile` is
+    called with hits that are known early, at moments when the children are busy; `hits` leaves those out.
+    """
+
+    def __init__(self, needles: Needles, processes: int, meanwhile: Callable[[Hit], object] | None = None) -> None:
+        self._needles = {language: tuple(found) for language, found in needles.items() if found}
+        self._spare = max(0, processes - 1) if _CAN_FORK else 0
+        self._batches: dict[str, list[str]] = {language: [] for language in self._needles}
+        self._meanwhile = meanwhile
+        self._hits: list[Hit] = []
+        self._queue: _Queue | None = None
+        self._children: list[_Child] = []
+        self._count = 0
+
+    def __enter__(self) -> Sift:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._queue is not None:
+            self._queue.close()
+        for child in self._children:
+            child.abandon()
+
+    def add(self, paths: Sequence[str], language: str) -> None:
+        """Search these files, now or soon, here or in a child."""
+        batch = self._batches.get(language)
+        if batch is None:
+            return
+        batch += paths
+        if len(batch) >= _FILES:
+            self._batches[language] = []
+            for start in range(0, len(batch), _FILES):
+                self._send(batch[start : start + _FILES], language)
+
+    def _send(self, batch: list[str], language: str) -> None:
+        data = os.fsencode("\0".join((language, *batch)))
+        if len(data) > _BATCH and len(batch) > 1:
+            middle = len(batch) // 2
+            self._send(batch[:middle], language)
+            self._send(batch[middle:], language)
+            return
+        self._count += len(batch)
+        if self._count > _FORK_FROM and len(self._children) < self._spare:
+            if self._queue is None:
+                self._queue = _Queue()
+            self._children.append(_Child(self._queue, self._needles))
+        if self._queue is not None and len(data) <= _BATCH and b"\n" not in data:
+            while True:
+                if self._queue.put(data):
+                    return
+                if not self._passes_a_hit_on():
+                    break
+        self._search(language, batch)
+
+    def _search(self, language: str, paths: Sequence[str]) -> None:
+        self._hits += ((language, path, trouble) for path, trouble in candidates(paths, self._needles[language]))
+
+    def _passes_a_hit_on(self) -> bool:
+        """Give `meanwhile` one hit, when there is one and a child is at work."""
+        if self._meanwhile is None:
+            return False
+        for child in self._children:
+            self._hits += child.hits_so_far()
+        if not self._hits or all(child.done for child in self._children):
+            return False
+        self._meanwhile(self._hits.pop())
+        return True
+
+    def hits(self) -> list[Hit]:
+        """Every file that holds a needle or could not be read, sorted by path, but those that `meanwhile` was given."""
+        for language, batch in self._batches.items():
+            if batch:
+                self._send(batch, language)
+        if self._queue is not None:
+            self._queue.end()
+            while data := self._queue.take():
+                language, *paths = os.fsdecode(data).split("\0")
+                self._search(language, paths)
+                while self._passes_a_hit_on():
+                    pass
+            while self._passes_a_hit_on():
+                pass
+        while self._children:
+            self._hits += self._children.pop().finish()
+        return sorted(self._hits, key=lambda hit: hit[1])
+
+
+class _Queue:
+    """Batches on their way to whoever has time for them."""
+
+    def __init__(self) -> None:
+        self._out, self._in = os.pipe()
+        os.set_blocking(self._in, False)
+        _enlarge(self._in)
+
+    def put(self, data: bytes) -> bool:
+        """Add a batch of at most `_BATCH` bytes; False when there is no room."""
+        try:
+            os.write(self._in, data.ljust(_BATCH, b"\0"))
+        except (BlockingIOError, BrokenPipeError):
+            return False
+        return True
+
+    def take(self) -> bytes:
+        """The next batch; waits for one. Empty when there will be none."""
+        return os.read(self._out, _BATCH).rstrip(b"\0")
+
+    def end(self) -> None:
+        """No more batches will come from this process."""
+        if self._in >= 0:
+            os.close(self._in)
+            self._in = -1
+
+    def close(self) -> None:
+        self.end()
+        os.close(self._out)
+
+
+class _Child:
+    """One forked process that searches what it takes from the queue."""
+
+    def __init__(self, queue: _Queue, needles: Needles) -> None:
+        self._answers, answers_in = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                os.close(self._answers)
+                _serve(queue, answers_in, needles)
+                status = 0
+            finally:
+                os._exit(status)  # no clean-up of the parent's objects in the child
+        os.close(answers_in)
+        self._news = select.poll()
+        self._news.register(self._answers, select.POLLIN)
+        self._rest = b""
+        self.done = False
+
+    def hits_so_far(self) -> list[Hit]:
+        """The hits that the child has found since it was last asked; does not wait for any."""
+        hits: list[Hit] = []
+        while not self.done and self._news.poll(0):
+            hits += self._read()
+        return hits
+
+    def _read(self) -> list[Hit]:
+        data = os.read(self._answers, 1 << 16)
+        self.done = not data
+        return self._hits_in(data)
+
+    def _hits_in(self, data: bytes) -> list[Hit]:
+        *lines, self._rest = (self._rest + data).split(b"\n\n")
+        hits = []
+        for line in lines:
+            language, path, trouble = line.split(b"\0")
+            hits.append((language.decode(), os.fsdecode(path), trouble.decode()))
+        return hits
+
+    def finish(self) -> list[Hit]:
+        """The child's other hits. Raises `ChildProcessError` when it died, so that no file is passed over unseen."""
+        hits: list[Hit] = []
+        while not self.done:
+            hits += self._read()
+        os.close(self._answers)
+        _, status = os.waitpid(self.pid, 0)
+        if status:
+            raise ChildProcessError(f"a process that read files ended with status {status}")
+        return hits
+
+    def abandon(self) -> None:
+        """End a child whose answer nobody wants any more."""
+        import signal
+
+        os.close(self._answers)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _enlarge(pipe: int) -> None:
+    """Let a pipe hold more, on Linux and where the user's limit for pipes allows it."""
+    import fcntl
+
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BACKLOG)
+
+
+def _serve(queue: _Queue, answers: int, needles: Needles) -> None:
+    """The child's life: batches in, hits out."""
+    queue.end()
+    with os.fdopen(answers, "wb") as out:
+        while data := queue.take():
+            language, *paths = data.split(b"\0")
+            for path, trouble in candidates(paths, needles[language.decode()]):
+                out.write(b"\0".join((language, path, trouble.encode())) + b"\n\n")
+                out.flush()

@@ -1,0 +1,146 @@
+"""Comments that silence findings.
+
+As clang-tidy has them: `NOLINT`, `NOLINT(GF101)`, `NOLINTNEXTLINE(legacy-guard)`, `NOLINTBEGIN(GF1*)` …
+`NOLINTEND(GF1*)`; an end belongs to the last open begin and names the same rules, and what has no partner silences
+nothing (https://clang.llvm.org/extra/clang-tidy/#suppressing-undesired-diagnostics). As Ruff has them: `noqa`,
+`noqa: GF101`. `guardfix: ignore-file` silences the whole file. They count in comments only, in every language.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..facts import Span, Suppression
+
+_MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
+# A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
+_DIRECTIVE = re.compile(
+    rb"\bNOLINT(?P<kind>NEXTLINE|BEGIN|END)?\b"
+    rb"(?:\((?P<checks>[^)\n]*)\)|[ \t]+\((?P<spaced>[ \t]*{check}(?:[ \t]*,[ \t]*{check})*[ \t]*)\))?"
+    rb"|(?:^|#|//)[ \t]*(?i:noqa)\b(?:[ \t]*:[ \t]*(?P<codes>{code}(?:[ \t]*,[ \t]*{code}|[ \t]+(?i:[A-Z]+\d+)\b)*))?"
+    rb"|\bguardfix:[ \t]*ignore-file\b".replace(b"{check}", rb"(?:[\w.*-]*[\d*-][\w.*-]*)").replace(
+        b"{code}", rb"[\w-]+"
+    )
+)
+_OPENER = re.compile(rb"/[/*]|#|<!--|\.\.")
+_WHOLE_FILE = range(1, sys.maxsize)
+
+
+class Directives(NamedTuple):
+    """What a file's comments silence."""
+
+    suppressions: tuple[Suppression, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Begins and ends without a partner."""
+
+
+class _Open(NamedTuple):
+    row: int
+    written: str
+    checks: tuple[str, ...] | None
+
+
+def find_directives(text: bytes, row: Callable[[int], int], comments: Callable[[bytes], Iterable[Span]]) -> Directives:
+    """The directives in a text's comments; `row` gives the row of an offset.
+
+    `comments` is asked only when there is something to look for: most files hold no directive.
+    """
+    if b"NOLINT" not in text and b"guardfix:" not in text and b"noqa" not in text.lower():
+        return Directives()
+    found: list[Suppression] = []
+    begun: list[_Open] = []
+    lost: list[tuple[int, str]] = []
+    for offset, match in _in_comments(text, comments):
+        here = row(offset)
+        if match.group().startswith(b"guardfix:"):
+            found.append(Suppression(_WHOLE_FILE, ()))
+            continue
+        checks = _names(next((given for given in match.group("checks", "spaced", "codes") if given is not None), None))
+        mark = _Open(here, match.group().decode("utf-8", "replace"), checks)
+        if match["kind"] == b"BEGIN":
+            begun.append(mark)
+        elif match["kind"] == b"END":
+            if begun and begun[-1].checks == checks:
+                found += _silenced(range(begun.pop().row, here + 1), checks)
+            elif _may_be_ours(checks):
+                lost.append((here, f"`{mark.written}` ends no NOLINTBEGIN of the same checks, and silences nothing"))
+        else:
+            first = here + 1 if match["kind"] == b"NEXTLINE" else here
+            found += _silenced(range(first, first + 1), checks)
+    lost += [
+        (mark.row, f"`{mark.written}` has no NOLINTEND of the same checks, and silences nothing")
+        for mark in begun
+        if _may_be_ours(mark.checks)
+    ]
+    return Directives(tuple(found), tuple(f"line {at}: {what}" for at, what in sorted(lost)))
+
+
+def _in_comments(text: bytes, comments: Callable[[bytes], Iterable[Span]]) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """The directives with their offsets: comment by comment, line by line, behind what opens the comment."""
+    for span in comments(text):
+        if not _MARKS.search(text, *span):
+            continue
+        opener = _OPENER.match(text, *span)
+        start = opener.end() if opener else span.start
+        for line in text[start : span.end].splitlines(keepends=True):
+            for match in _DIRECTIVE.finditer(line):
+                yield start + match.start(), match
+            start += len(line)
+
+
+def _names(given: bytes | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(filter(None, re.split(r"[,\s]+", given.decode("utf-8", "replace"))))
+
+
+def _silenced(rows: range, checks: tuple[str, ...] | None) -> list[Suppression]:
+    """`NOLINT()` names nothing and silences nothing; `NOLINT` silences everything."""
+    return [] if checks == () else [Suppression(rows, checks or ())]
+
+
+def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
+    """Whether a directive is meant for this tool: another tool's unmatched ones are no news here."""
+    from ..rule import rule_names
+
+    return checks is None or any(_matches(given, rule.code, rule.name) for given in checks for rule in rule_names())
+
+
+def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:
+    """Whether one of the comments on `rows` silences the rule."""
+    by_row, blocks = _by_row(suppressions)
+    near = itertools.chain(blocks, *(by_row.get(row, ()) for row in rows))
+    return any(
+        _overlap(suppression.rows, rows)
+        and (not suppression.codes or any(_matches(given, code, name) for given in suppression.codes))
+        for suppression in near
+    )
+
+
+def _overlap(a: range, b: range) -> bool:
+    return max(a.start, b.start) < min(a.stop, b.stop)
+
+
+@lru_cache(maxsize=16)
+def _by_row(suppressions: tuple[Suppression, ...]) -> tuple[dict[int, list[Suppression]], list[Suppression]]:
+    """(those of one row, by row; those of several)."""
+    by_row: dict[int, list[Suppression]] = {}
+    blocks = []
+    for suppression in suppressions:
+        if len(suppression.rows) == 1:
+            by_row.setdefault(suppression.rows.start, []).append(suppression)
+        else:
+            blocks.append(suppression)
+    return by_row, blocks
+
+
+def _matches(given: str, code: str, name: str) -> bool:
+    given = given.lower().removeprefix("guardfix-")
+    code = code.lower()
+    if "*" in given:
+        pattern = ".*".join(map(re.escape, given.split("*")))
+        return re.fullmatch(pattern, code) is not None or re.fullmatch(pattern, name) is not None
+    return given in (code, name) or (re.fullmatch(r"gf\d*", given) is not None and code.startswith(given))

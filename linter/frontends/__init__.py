@@ -1,0 +1,1 @@
+"""Languages: how a text becomes facts."""

@@ -1,0 +1,1 @@
+"""C++, CUDA and Objective-C++, read with tree-sitter."""

@@ -1,0 +1,144 @@
+"""A C++ file's text -> its facts.
+
+Everything is read off one syntax tree, and the guards by working upward from their tokens, so that an ERROR node
+elsewhere in the file loses no guard.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...facts import Facts, Function, Include, Invocation, Registration, Span
+from ...files.sources import Source
+from ...files.suppressions import find_directives
+from .byte_words import line_before
+from .conditionals import find_conditionals, without_dead_branches
+from .cpp_masking import code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
+from .cpp_parsing import grammar_for, is_objective_c, masked_text, parse_cpp, parse_sparse
+from .focus import focused, guard_places, needs_all
+from .guard_uses import guard_uses, macro_bodies, wrappers
+from .tree_reading import Reading
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_INCLUDE = re.compile(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
+
+
+def extract_cpp(source: Source, watched: Iterable[str] = (), *, whole: bool = False) -> Facts:
+    """The facts of one C++, CUDA or Objective-C++ file.
+
+    `watched` are further names whose places are reported like guards': types made of guards, macros and
+    aliases that other files define. `whole` reads also the functions that hold no guard, for a text that is
+    one piece of several: another piece may ask what stands here.
+    """
+    grammar = grammar_for(source.path)
+    if (text := with_line_feeds(source.text)) is not source.text:
+        source = replace(source, text=text)
+    left_out: tuple[Function, ...] = ()
+    bare = code_only(source.text)
+    live = without_dead_branches(source.text)
+    live_code = bare if live == source.text else code_only(live)
+    if is_objective_c(source.path, source.text):
+        masked = masked_text(source.path, source.text)
+        code = code_only(masked)
+    else:
+        code = live_code
+        if not watched and not whole:
+            places = guard_places(code)
+            if not places:
+                return _without_guards(source)
+            if not needs_all(code):
+                code, left_out = focused(code, places)
+        masked = code = mask_macros(code)
+    tree = parse_sparse(masked, grammar) if left_out else parse_cpp(masked, grammar)
+    root = tree.root_node
+    reading = Reading(source.text, masked, code, 0, None)
+    reading.collect(root, grammar)
+    watched_names = {*watched, *wrappers(reading)}
+    uses = list(guard_uses(reading, root, watched_names))
+    macro_uses, macro_functions, macro_calls = macro_bodies(source, reading, grammar, watched_names)
+    uses += macro_uses
+    makers = {use.macro for use in macro_uses if use.macro is not None and use.function is not None}
+    reading.functions += macro_functions
+    reading.calls += macro_calls
+    partial = root.has_error
+    directives = find_directives(source.text, source.row, cpp_comments)
+    return Facts(
+        path=source.path,
+        language="cpp",
+        notes=(*source.notes, *directives.notes),
+        partial=partial,
+        error_row=_first_error_row(root, source) if partial else 0,
+        guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
+        functions=(*reading.functions, *left_out),
+        classes=tuple(reading.classes),
+        calls=tuple(reading.calls),
+        registrations=_registrations(live, live_code),
+        assignments=tuple(reading.assignments),
+        returns=tuple(reading.returns),
+        deletes=tuple(reading.deletes),
+        conditionals=find_conditionals(bare),
+        aliases=tuple(reading.aliases),
+        macros=tuple(reading.macros),
+        invocations=_invocations(live, live_code, frozenset(makers.union(watched))),
+        includes=find_includes(live, live_code),
+        suppressions=directives.suppressions,
+        line_starts=source.line_starts,
+    )
+
+
+def _first_error_row(root: Node, source: Source) -> int:
+    node = root
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:
+            break
+        node = inner
+    return source.position(node.start_byte).row
+
+
+def _without_guards(source: Source) -> Facts:
+    """The facts of a file that names guards in comments and strings only."""
+    directives = find_directives(source.text, source.row, cpp_comments)
+    return Facts(
+        path=source.path,
+        language="cpp",
+        notes=(*source.notes, *directives.notes),
+        suppressions=directives.suppressions,
+        line_starts=source.line_starts,
+    )
+
+
+def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
+    if not any(hint in text for hint in (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")):
+        return ()
+    from .op_registrations import find_registrations
+
+    return find_registrations(text, code)
+
+
+def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invocation, ...]:
+    if not wanted:
+        return ()
+    from .macro_expansion import definitions, invocations, without_directives
+
+    return invocations(text, without_directives(code), wanted, definitions(text, code))
+
+
+def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
+    """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
+    if code is None:
+        text = with_line_feeds(text)
+        code = text = mask_block_comments(text) if b"/*" in text else text
+    found = []
+    for match in _INCLUDE.finditer(text):
+        line = line_before(text, match.start())
+        if line is not None and code[match.start()] == 0x23:  # '#'
+            header = match["header"]
+            span = Span(line, match.end())
+            found.append(Include(header[1:-1].decode("utf-8", "replace"), span, header[:1] == b"<"))
+    return tuple(found)

@@ -1,0 +1,180 @@
+"""Length-preserving masking of what tree-sitter's C++ grammar cannot parse.
+
+A preprocessor macro that stands where the grammar knows no token loses the parser, often for a whole
+class. Such macros are overwritten by blanks, byte for byte, so that every offset into the masked text is an
+offset into the real one. Masked text is for the parser alone: names and edits come from the real text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...facts import Span
+from .byte_words import begins_word
+
+# Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
+_ATTRIBUTES = rb"""
+    TORCH_(?:API|CUDA_API|CUDA_CPP_API|CUDA_CU_API|HIP_API|XPU_API|PYTHON_API|EXTENSION_API)
+    | C10_(?:API|API_ENUM|EXPORT|IMPORT|HIDDEN|CUDA_API|HIP_API|UNUSED|NODISCARD|ALWAYS_INLINE
+        |ALWAYS_INLINE_UNLESS_MOBILE|NOINLINE|NORETURN|HOST_DEVICE|HOST|DEVICE|RESTRICT|FALLTHROUGH|MAYBE_UNUSED|USED)
+    | CAFFE2_(?:API|CUDA_API) | AT_(?:API|CUDA_API|CPP_CUDA_API|HOST_DEVICE)
+    | VISION_API | TORCHAUDIO_API | FBGEMM_API | SPHINX_API | DLL_(?:PUBLIC|EXPORT|LOCAL|IMPORT)
+    | THP?_(?:API|CLASS) | THP(?:CppFunction|Utils)?_API | PYBIND11_(?:EXPORT|NOINLINE|DEPRECATED)
+    | HANDLE_TH_ERRORS(?:_PYBIND|_RET)? | END_HANDLE_TH_ERRORS(?:_PYBIND|_RET\([^()\n]*\))?
+    | NS_(?:ASSUME_NONNULL_BEGIN|ASSUME_NONNULL_END) | FOUNDATION_EXPORT | UI_EXTERN
+    | JNIEXPORT | JNICALL | (?:__host__|__device__|__global__|__forceinline__|__noinline__|__restrict__)
+    | __(?:forceinline|declspec\([^()\n]*\)|attribute__\s*\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\))
+"""
+_ATTRIBUTE = re.compile(rb"(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
+
+# `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
+_CLASS_HEAD = re.compile(
+    rb"(?:class(?<!\wclass)|struct(?<!\wstruct))\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])"
+)
+
+# Statement macros of ATen that people write without a semicolon.
+_STATEMENT_MACRO = re.compile(
+    rb"(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
+    rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
+)
+
+# `class at::Guard g;`: an elaborated type. `struct Name {`, `struct Name : Base` and `struct Name;` define or declare.
+_ELABORATED = re.compile(
+    rb"(?:class(?<!\wclass)(?<!enum class)|struct(?<!\wstruct)(?<!enum struct))"
+    rb"(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
+)
+
+_HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
+
+
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*", re.MULTILINE)
+_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\\\n]*(?:\\.[^"\\\n]*)*"', re.DOTALL)
+
+
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def with_line_feeds(text: bytes) -> bytes:
+    """The text with every lone CR, the line end of old Macs, as LF: the one line end that grammar and patterns know."""
+    if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
+        return text
+    return _LONE_RETURN.sub(b"\n", text)
+
+
+def mask_define_comments(text: bytes) -> bytes:
+    """Blank comments inside `#define`: to the grammar a macro's body ends at the first one."""
+    if b"define" not in text or b"/*" not in text:
+        return text
+    masked: bytearray | None = None
+    for define in _DEFINE.finditer(text):
+        if b"/*" not in define.group():
+            continue
+        masked = masked if masked is not None else bytearray(text)
+        for comment in _COMMENT.finditer(text, *define.span()):
+            if comment.group().startswith(b"/*"):
+                blank(masked, *comment.span())
+    return text if masked is None else bytes(masked)
+
+
+def mask_macros(text: bytes) -> bytes:
+    """Blank attribute-like macros and close statement macros that have no semicolon."""
+    text = mask_define_comments(text)
+    text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
+    if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
+        return text
+    masked = bytearray(text)
+    for match in _ATTRIBUTE.finditer(text):
+        if begins_word(text, match.start()) and not _on_define_line(text, match.start()):
+            blank(masked, match.start(), match.end())
+    for match in _CLASS_HEAD.finditer(text):
+        blank(masked, *match.span("macro"))
+    for match in _STATEMENT_MACRO.finditer(text):
+        if not begins_word(text, match.start()):
+            continue
+        end = closing(text, match.end() - 1)
+        if end is not None and text[end : end + 1] in (b"\n", b" ", b"\r") and _statement_ends(text, end):
+            masked[end] = ord(";")
+    return bytes(masked)
+
+
+def _on_define_line(text: bytes, offset: int) -> bool:
+    """Whether the offset is the name that a `#define` gives."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    return re.match(rb"[ \t]*#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+$", text[start:offset]) is not None
+
+
+def _statement_ends(text: bytes, offset: int) -> bool:
+    """Whether what follows cannot continue the expression that ends at `offset`."""
+    following = re.compile(rb"\s*").match(text, offset)
+    after = text[following.end() : following.end() + 1] if following else b""
+    return after.isalnum() or after in (b"}", b"_")
+
+
+_BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
+
+
+def blank(masked: bytearray, start: int, end: int) -> None:
+    """Overwrite by blanks, keeping line ends."""
+    masked[start:end] = masked[start:end].translate(_BLANKS)
+
+
+_BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
+_TOKEN = re.compile(
+    rb'//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    rb"|'(?<![0-9A-Fa-f]')(?!')[^'\\\n]*(?:\\.[^'\\\n]*)*'|\(|\)|\[|\]|\{|\}",
+    re.DOTALL,
+)
+
+
+_LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
+
+
+def closing(text: bytes, opening: int) -> int | None:
+    """The offset just behind the bracket that closes the one at `opening`; None when nothing does."""
+    depth = 0
+    for match in _TOKEN.finditer(text, opening):
+        token = match.group()
+        if len(token) > 1:
+            continue
+        if token in b"([{":
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
+
+
+def mask_block_comments(text: bytes) -> bytes:
+    """The text with `/* … */` blanked; a `//` comment or a string may hold one that is none."""
+    masked = bytearray(text)
+    for match in _COMMENT.finditer(text):
+        if match.group().startswith(b"/*"):
+            blank(masked, *match.span())
+    return bytes(masked)
+
+
+def cpp_comments(text: bytes) -> Iterator[Span]:
+    """The comments, where they stand in no literal."""
+    for match in _LITERAL.finditer(text):
+        if text[match.start()] == 0x2F:  # /
+            yield Span(*match.span())
+
+
+def code_only(text: bytes) -> bytes:
+    """The text with comments and the contents of literals blanked; it parses as the text does.
+
+    A raw string can span lines, which no other literal can: it becomes a `0` and blanks. A lone CR becomes LF.
+    """
+    return _LITERAL.sub(_hidden, with_line_feeds(text))
+
+
+def _hidden(literal: re.Match[bytes]) -> bytes:
+    written = literal.group()
+    blanks = written.translate(_BLANKS)
+    if written[0] == 0x2F:  # /
+        return blanks
+    if written[0] == 0x52:  # R
+        return b"0" + blanks[1:]
+    return written[:1] + blanks[1:-1] + written[-1:]

@@ -1,0 +1,102 @@
+"""Masked text -> syntax tree, with the grammar that fits the file."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .conditionals import without_dead_branches
+from .cpp_masking import mask_macros, with_line_feeds
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Parser, Tree
+
+CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
+
+
+@cache
+def language(name: str) -> Language:
+    """The grammar: `cpp` or `cuda`."""
+    from tree_sitter import Language
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        if name == "cuda":
+            import tree_sitter_cuda
+
+            return Language(tree_sitter_cuda.language())
+        import tree_sitter_cpp
+
+        return Language(tree_sitter_cpp.language())
+
+
+@cache
+def _parser(name: str) -> Parser:
+    from tree_sitter import Parser
+
+    return Parser(language(name))
+
+
+def grammar_for(path: str) -> str:
+    return "cuda" if path.endswith(CUDA_SUFFIXES) else "cpp"
+
+
+def is_objective_c(path: str, text: bytes) -> bool:
+    """Whether the file is Objective-C++: by suffix, or for headers by what stands in it."""
+    if path.endswith((".mm", ".m", ".M")):
+        return True
+    return path.endswith((".h", ".hh", ".hpp")) and (b"@interface" in text or b"@protocol" in text)
+
+
+def masked_text(path: str, text: bytes) -> bytes:
+    """The text as the grammar can read it, without disabled code; every offset stays."""
+    text = without_dead_branches(with_line_feeds(text))
+    if is_objective_c(path, text):
+        from .objective_c import mask_objective_c
+
+        text = mask_objective_c(text)
+    return mask_macros(text)
+
+
+def parse_cpp(masked: bytes, grammar: str = "cpp") -> Tree:
+    return _parser(grammar).parse(masked)
+
+
+_BLANK_STRETCH = re.compile(rb"(?<=\n)\s{64,}(?=\n)")
+
+
+def parse_sparse(masked: bytes, grammar: str = "cpp") -> Tree:
+    """The tree of a text that is blank for the most part: blank stretches are not even lexed.
+
+    Offsets are those of the whole text; rows and columns of the nodes are not filled in. The line ends around a
+    stretch stay, as directives end there.
+    """
+    from tree_sitter import Parser, Point, Range
+
+    origin = Point(0, 0)
+    ranges, start = [], 0
+    for stretch in _BLANK_STRETCH.finditer(masked):
+        if stretch.start() > start:
+            ranges.append(Range(origin, origin, start, stretch.start()))
+        start = stretch.end()
+    if start < len(masked) or not ranges:
+        ranges.append(Range(origin, origin, start, len(masked)))
+    parser = Parser(language(grammar))
+    parser.included_ranges = ranges
+    return parser.parse(masked)
+
+
+def error_count(node: Node) -> int:
+    """How many places of the tree the grammar could not read: ERROR and missing nodes."""
+    if not node.has_error:
+        return 0
+    count = 0
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.is_error or current.is_missing:
+            count += 1
+        stack.extend(child for child in current.children if child.has_error or child.is_missing)
+    return count

@@ -1,0 +1,154 @@
+"""What of a file has to be parsed: the function bodies that hold a guard, and whatever stands outside of bodies.
+
+Parsing and reading a whole file costs many times what looking for the guards in it costs, and most functions of a
+file that holds a guard have nothing to do with it. Those are overwritten by blanks, byte for byte, so that every
+offset stays. A file whose braces do not balance is left whole.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ... import guards
+from ...facts import Function, Span
+from ...guards import Effect
+from .byte_words import line_before, places, words
+from .cpp_masking import blank
+
+_GRADIENT_GUARDS = sorted(name for name, guard in guards.CPP.items() if guard.effect is not Effect.NEIGHBOUR)
+_ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
+_ALIAS_LENGTH = 200
+"""How far in front of the guard's name an alias's declaration may begin."""
+_TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
+_HEAP_HEAD = re.compile(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
+_HEAP_LENGTH = 200
+_MARK = re.compile(rb"[{}#]")
+_LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)+\Z")
+_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
+
+
+def guard_places(code: bytes) -> list[int]:
+    """Where guards, or aliases that the file gives them, are named; `code` has no comments and strings."""
+    found: list[int] = []
+    waiting = [*map(str.encode, _GRADIENT_GUARDS), guards.LEGACY_API.encode()]
+    known = set(waiting)
+    while waiting:
+        name = waiting.pop()
+        for place in words(name, code):
+            found.append(place)
+            alias = _alias_at(place, place + len(name), code)
+            if alias and alias not in known:
+                known.add(alias)
+                waiting.append(alias)
+    return found
+
+
+def _alias_at(start: int, end: int, code: bytes) -> bytes | None:
+    """The name that `using name = at::G;` or `typedef at::G name;` around the guard's name gives it."""
+    head = _ALIAS_HEAD.search(code, max(0, start - _ALIAS_LENGTH), start)
+    if head is None:
+        return None
+    if head["using"]:
+        return head["using"]
+    tail = _TYPEDEF_TAIL.match(code, end)
+    return tail[1] if tail else None
+
+
+def needs_all(code: bytes) -> bool:
+    """Whether the rules must know the whole file, and not only the functions that hold a guard.
+
+    So it is for the old guard, for guards in autograd Functions, and for guards on the heap.
+    """
+    if guards.LEGACY_API.encode() in code or (b"AutoDispatchBelow" in code and b"AutogradContext" in code):
+        return True
+    return any(
+        _HEAP_HEAD.search(code, max(0, place - _HEAP_LENGTH), place) is not None
+        for name in _GRADIENT_GUARDS
+        for place in places(name.encode(), code)
+    )
+
+
+class Focus(NamedTuple):
+    """What is left of a file, and what was left out."""
+
+    code: bytes
+    functions: tuple[Function, ...]
+    """The functions that were blanked: where they stand and what they are called, no more."""
+
+
+def focused(code: bytes, places: Iterable[int]) -> Focus:
+    """The code with every outermost function blanked that holds none of the places."""
+    wanted = sorted(places)
+    masked = bytearray(code)
+    functions = []
+    for head, start, end in _bodies(code):
+        if _any_between(wanted, head, end):
+            continue
+        # A function goes with its head; of what is none, or may be none, only what the braces hold.
+        if not _ends_parameters(code[head : start - 1].rstrip()):
+            blank(masked, start, end)
+            continue
+        blank(masked, head, end + 1)
+        name = _NAME.search(code, head, start)
+        written = name[1].decode("utf-8", "replace") if name is not None else ""
+        functions.append(Function(written, written, Span(head, end + 1), Span(start - 1, end + 1)))
+    return Focus(bytes(masked), tuple(functions))
+
+
+def _ends_parameters(head: bytes) -> bool:
+    return head.endswith(b")") or _BEHIND_PARAMETERS.search(head) is not None
+
+
+def _opens_space(head: bytes) -> bool:
+    """Whether a namespace or a class begins: what stands in it is looked at one by one."""
+    return b"(" not in head and b"=" not in head and _SPACE_WORD.search(head) is not None
+
+
+def _any_between(places: list[int], start: int, end: int) -> bool:
+    index = bisect_left(places, start)
+    return index < len(places) and places[index] < end
+
+
+def _bodies(code: bytes) -> list[tuple[int, int, int]]:
+    """(where its head begins, where it begins, where it ends) of every outermost block.
+
+    Namespaces and classes are no blocks of their own. Empty when the braces do not balance.
+    """
+    found: list[tuple[int, int, int]] = []
+    open_spaces = 0
+    depth = 0  # inside a block
+    head = start = previous = skipped = 0
+    for match in _MARK.finditer(code):
+        place = match.start()
+        if place < skipped:
+            continue
+        mark = code[place]
+        if mark == 0x7B:  # {
+            if depth:
+                depth += 1
+                continue
+            previous = code.rfind(b";", previous, place) + 1 or previous
+            if _opens_space(code[previous:place]):
+                open_spaces += 1
+            else:
+                depth, head, start = 1, previous, place + 1
+            previous = place + 1
+        elif mark == 0x7D:  # }
+            if depth:
+                depth -= 1
+                if depth == 0:
+                    found.append((head, start, place))
+            elif open_spaces:
+                open_spaces -= 1
+            else:
+                return []
+            previous = place + 1
+        elif line_before(code, place) is not None:  # a directive: its braces are its own
+            line = _LOGICAL_LINE.match(code, place)
+            previous = skipped = line.end() if line is not None else place + 1
+    return found if depth == 0 and open_spaces == 0 else []

@@ -1,0 +1,602 @@
+"""In which syntactic form a guard stands: climbs from the guard's token."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from ... import guards
+from ...facts import Form, GuardUse, Holder, Span
+from .byte_words import words
+from .control_flow import runs_after
+from .first_work import first_work
+from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from .tree_reading import Reading
+
+_CONTROL = frozenset(
+    {
+        "if_statement",
+        "for_statement",
+        "while_statement",
+        "for_range_loop",
+        "switch_statement",
+        "else_clause",
+        "do_statement",
+    }
+)
+_SMART = {
+    "make_unique": Form.HEAP,
+    "make_shared": Form.HEAP,
+    "unique_ptr": Form.HEAP,
+    "shared_ptr": Form.HEAP,
+    "make_intrusive": Form.HEAP,
+    "optional": Form.OPTIONAL,
+    "OptionalGuard": Form.OPTIONAL,
+    "make_optional": Form.OPTIONAL,
+    "in_place_type_t": Form.OPTIONAL,
+}
+_NAMESPACES = frozenset({"at", "torch", "c10"})
+_COVERS = (Form.DECLARATION, Form.AUTO)
+_NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
+
+
+def names_in(code: str) -> list[str]:
+    """The words of a type or a macro's body: what it is, or wraps."""
+    return re.findall(r"\w+", code)
+
+
+def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+    """The use that a guard's token belongs to; None where the token is no use of the guard."""
+    if token.type in ("comment", "string_content", "raw_string_content", "char_literal", "preproc_arg"):
+        return None
+    top = token
+    while top.parent is not None and top.parent.type == "qualified_identifier":
+        if top.parent.child_by_field_name("name") != top:
+            return _static_call(reading, top.parent, name, resolve)
+        top = top.parent
+    guard = resolve.get(name, name)
+    written = reading.written(top)
+    if not _is_torchs(reading, top, written, name, resolve):
+        return None
+    parent = top.parent
+    if parent is None:
+        return None
+    finder = _FORMS.get(parent.type)
+    if parent.type in _NEVER_A_USE:
+        return None
+    use = finder(reading, top, parent) if finder else _other(reading, top, parent)
+    if use is None:
+        return None
+    alias = name if name in resolve else None
+    return _complete(reading, use, guard, written, top, alias)
+
+
+def _complete(
+    reading: Reading,
+    use: tuple[Form, Node, Node | None, Node | None, bool],
+    guard: str,
+    written: str,
+    top: Node,
+    alias: str | None,
+) -> GuardUse:
+    form, statement, declarator, argument, shared = use
+    block = _block_of(statement)
+    scope = reading.span(block)
+    type_span = reading.span(top)
+    under_error = reading.is_under_error(statement)
+    variable: str | None = None
+    spans: tuple[Span, ...] = ()
+    if declarator is not None:
+        variable = reading.slice(reading.span(declarator))
+        # A member can be named above its declaration, in a constructor's initialisers.
+        first = scope if form is Form.MEMBER else reading.span(declarator)
+        spans = _variable_spans(reading, variable, first, scope)
+        own = reading.span(declarator)
+        if spans[:1] != (own,):
+            spans = (own, *(span for span in spans if span != own))
+    work = first_work(statement, block, reading.first_works) if form in _COVERS else None
+    after: tuple[Span, ...] = ()
+    if guard == guards.INFERENCE_MODE and form in _COVERS:
+        after = tuple(Span(start + reading.shift, end + reading.shift) for start, end in runs_after(block))
+    return GuardUse(
+        guard=guard,
+        form=form,
+        span=_with_keyword(reading, reading.span(statement)),
+        type_span=type_span,
+        written=written,
+        alias=alias,
+        variable=variable,
+        variable_spans=spans,
+        argument=cpp_argument(reading, argument),
+        built=built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
+        holder=_holder(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
+        scope=scope,
+        first_work=reading.span(work) if work is not None else None,
+        after=after,
+        class_=reading.class_at(type_span) if form in (Form.MEMBER, Form.BASE) else None,
+        namespace=reading.namespace(top),
+        under_error=under_error,
+        shared=shared,
+    )
+
+
+_KEYWORD = re.compile(rb"\b(?:class|struct)\s+$")
+
+
+def _with_keyword(reading: Reading, span: Span) -> Span:
+    """The statement with the `struct` of an elaborated type, which the parser was not shown."""
+    before = max(0, span.start - 20)
+    match = _KEYWORD.search(reading.text[before : span.start])
+    return span if match is None else span._replace(start=before + match.start())
+
+
+# -- whose class is it
+
+
+def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
+    """Whether the name, as qualified here, is PyTorch's class and not another library's of that name."""
+    if name in resolve or (name not in guards.CPP and name != guards.LEGACY_API):
+        return True  # an alias or a watched name of the project's own
+    parts = written.lstrip(":").split("::")[:-1]
+    if parts:
+        namespaces = reading.namespaces
+        first = parts[0]
+        for _ in range(8):
+            if first not in namespaces:
+                break
+            first = namespaces[first].lstrip(":").split("::")[0]
+        if first in _NAMESPACES:
+            return True
+        # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
+        around = reading.namespace(top).split("::")[0]
+        return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
+    span = reading.span(top)
+    if any(class_.name == name and class_.span.holds(span) for class_ in reading.classes):
+        return False  # the class itself: its constructors, its copies
+    if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
+        owner = next(class_ for class_ in reading.classes if class_.name == name)
+        return owner.qualified.split("::")[0] in _NAMESPACES
+    return True
+
+
+def _opens_torch(reading: Reading) -> bool:
+    return any(
+        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
+    )
+
+
+def _static_call(reading: Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
+    """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier; also of a function that is not called here."""
+    top = qualified
+    while top.parent is not None and top.parent.type == "qualified_identifier":
+        top = top.parent
+    guard = resolve.get(name, name)
+    if (guard not in guards.CPP and guard != guards.LEGACY_API) or not _means_torchs(reading, top, name, guard):
+        return None
+    call = top.parent
+    if call is None or _never(call) or call.type in ("declaration", "field_declaration", "function_declarator"):
+        return None  # `Class::Type name;` and `Class::method() {`
+    written = reading.written(top)
+    called = call.type == "call_expression" and call.child_by_field_name("function") == top
+    argument = call.child_by_field_name("arguments") if called else None
+    use = (Form.STATIC_CALL, _statement_of(call), None, argument, False)
+    return _complete(reading, use, guard, written, top, name if name in resolve else None)
+
+
+def _means_torchs(reading: Reading, top: Node, name: str, guard: str) -> bool:
+    """Whether `…::name::function` is of PyTorch's class, as it is written or by the alias's target."""
+    written = reading.written(top).split(f"{name}::")[0] + name
+    if name == guard:
+        return _is_torchs(reading, top, written, name, {})
+    targets = {alias.name: alias.target for alias in reading.aliases if alias.kind == "type"}
+    target, seen = name, {name}
+    while target in targets and targets[target] not in seen:
+        target = targets[target]
+        seen.add(target)
+    return _is_torchs(reading, top, target, guard, {})
+
+
+# -- forms; each gives (form, statement, variable's node, argument's node, shared)
+
+_Found = tuple[Form, "Node", "Node | None", "Node | None", bool]
+
+
+def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    if parent.child_by_field_name("type") != top:
+        return None
+    declarators = parent.children_by_field_name("declarator")
+    declarator = declarators[0] if declarators else None
+    if declarator is None:
+        return Form.REFERENCE, parent, None, None, True
+    name, argument, vexing = _declared(declarator, top)
+    at_namespace = _block_of(parent).type in ("translation_unit", "declaration_list")
+    if name is None:
+        return Form.REFERENCE, parent, None, None, True
+    if vexing and (at_namespace or _is_empty(argument)):
+        form = Form.REFERENCE if at_namespace else Form.VEXING_PARSE
+        return form, parent, name, argument, True
+    words = {
+        reading.written(child)
+        for child in parent.children
+        if child.type in ("storage_class_specifier", "type_qualifier")
+    }
+    form = Form.DECLARATION
+    if {"static", "thread_local"} & words and not at_namespace:
+        form = Form.STATIC
+    elif "extern" in words:
+        form = Form.REFERENCE
+    elif at_namespace:
+        form = Form.GLOBAL if _is_outside_functions(reading, parent) else Form.REFERENCE
+    outer = parent.parent
+    lonely = outer is not None and outer.type in _CONTROL | {
+        "init_statement",
+        "condition_clause",
+        "case_statement",
+    }
+    return form, parent, name, argument, len(declarators) > 1 or lonely
+
+
+_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
+
+
+def _is_outside_functions(reading: Reading, node: Node) -> bool:
+    """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
+    starts, outside = _outside_functions(reading.code)
+    index = bisect_left(starts, node.start_byte) - 1
+    return index < 0 or outside[index]
+
+
+@lru_cache(maxsize=2)
+def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
+    """(where each brace stands, whether only namespaces are open behind it)."""
+    starts: list[int] = []
+    outside: list[bool] = []
+    opened: list[bool] = []
+    inner = 0  # how many of the open braces are no namespace's
+    balanced = True
+    previous = 0
+    for match in re.finditer(rb"[{};]", code):
+        if match.group() == b"{":
+            opened.append(_NAMESPACE_HEAD.search(code, previous, match.start()) is not None)
+            inner += not opened[-1]
+        elif match.group() == b"}":
+            balanced = balanced and bool(opened)
+            inner -= bool(opened) and not opened.pop()
+        if match.group() != b";":
+            starts.append(match.start())
+            outside.append(balanced and not inner)
+        previous = match.end()
+    return starts, outside
+
+
+def _is_empty(parameters: Node | None) -> bool:
+    """`()`; with something in it, `at::G g(a && b);` is a guard that the grammar reads as a function."""
+    return parameters is None or all(
+        child.type == "comment" or child.text == b"void" for child in parameters.named_children
+    )
+
+
+def _last_name(node: Node) -> bytes:
+    return (node.text or b"").rsplit(b"::", 1)[-1].strip()
+
+
+def _declared(declarator: Node, type_: Node) -> tuple[Node | None, Node | None, bool]:
+    """(name, constructor argument, is a function declaration) of one declarator."""
+    if declarator.type in ("identifier", "field_identifier"):
+        return declarator, None, False
+    if declarator.type == "init_declarator":
+        name, value = declarator.child_by_field_name("declarator"), declarator.child_by_field_name("value")
+        if name is None or name.type not in ("identifier", "field_identifier"):
+            return None, None, False
+        if value is not None and value.type in ("argument_list", "initializer_list"):
+            return name, value, False
+        if value is not None and value.type in ("call_expression", "compound_literal_expression"):
+            built = value.child_by_field_name("function") or value.child_by_field_name("type")
+            if built is None or _last_name(built) != _last_name(type_):
+                return None, None, False  # `at::G guard = make_guard();`
+            inner = value.child_by_field_name("arguments") or value.child_by_field_name("value")
+            return name, inner, False
+        if value is not None and value.type in ("true", "false"):
+            return name, value, False  # `at::G guard = true;`
+        return None, None, False
+    if declarator.type == "function_declarator":
+        name = declarator.child_by_field_name("declarator")
+        parameters = declarator.child_by_field_name("parameters")
+        if name is None or name.type not in ("identifier", "field_identifier"):
+            return None, None, False
+        if _is_empty(parameters):
+            return name, parameters, True
+        given = parameters.named_children if parameters is not None else []
+        # `at::G guard(enabled);` parses as a function with a nameless parameter of type `enabled`.
+        names = [child for child in given if child.type == "parameter_declaration" and child.named_child_count == 1]
+        if given and len(names) == len(given):
+            return name, parameters, False
+        return name, parameters, True
+    return None, None, False
+
+
+def _field(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    declarators = parent.children_by_field_name("declarator")
+    if parent.child_by_field_name("type") != top:
+        return None
+    if not declarators:
+        return Form.REFERENCE, parent, None, None, True
+    if declarators[0].type != "field_identifier":
+        kind = declarators[0].type
+        if kind == "function_declarator":
+            return None if _encloses_class(reading, top) else (Form.REFERENCE, parent, None, None, True)
+        return Form.REFERENCE, parent, None, None, True
+    value = parent.child_by_field_name("default_value")
+    words = {reading.written(child) for child in parent.children if child.type == "storage_class_specifier"}
+    form = Form.STATIC if "static" in words else Form.MEMBER
+    argument = value
+    if value is not None and value.type in ("call_expression", "compound_literal_expression"):
+        argument = value.child_by_field_name("arguments") or value.child_by_field_name("value")
+    return form, parent, declarators[0], argument, len(declarators) > 1
+
+
+def _encloses_class(reading: Reading, top: Node) -> bool:
+    index = reading.class_at(reading.span(top))
+    return index is not None and reading.classes[index].name == reading.written(top)
+
+
+def _base(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    return Form.BASE, parent, None, None, True
+
+
+def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    """`T(true)` and `T{true}`."""
+    if parent.type == "call_expression" and parent.child_by_field_name("function") != top:
+        return Form.REFERENCE, _statement_of(parent), None, None, True
+    argument = parent.child_by_field_name("arguments") or parent.child_by_field_name("value")
+    outer = parent.parent
+    if outer is not None and outer.type == "field_declaration":
+        kind = outer.child_by_field_name("type")
+        if kind is not None and _last_name(kind) == _last_name(top):
+            return None  # `at::G guard = at::G(true);` was met at its type
+    while outer is not None and outer.type in (
+        "initializer_list",
+        "parenthesized_expression",
+        "argument_list",
+    ):
+        if outer.parent is None or outer.parent.type not in (
+            "init_declarator",
+            "initializer_list",
+            "parenthesized_expression",
+        ):
+            break
+        outer = outer.parent
+    if outer is not None and outer.type == "init_declarator":
+        declaration = outer.parent
+        name = outer.child_by_field_name("declarator")
+        while name is not None and name.type == "reference_declarator":
+            name = name.named_children[0] if name.named_children else None
+        if declaration is None or name is None or name.type != "identifier":
+            return Form.REFERENCE, _statement_of(parent), None, argument, True
+        kind = declaration.child_by_field_name("type")
+        if kind is not None and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]:
+            return None  # `at::G g = at::G(true);` was met at its type
+        words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
+        if _block_of(declaration).type in ("translation_unit", "declaration_list"):
+            form = Form.GLOBAL if _is_outside_functions(reading, declaration) else Form.REFERENCE
+        else:
+            form = Form.STATIC if {"static", "thread_local"} & words else Form.AUTO
+        return form, declaration, name, argument, False
+    if outer is not None and outer.type == "expression_statement":
+        return Form.TEMPORARY, outer, None, argument, False
+    if outer is not None and outer.type in ("cast_expression", "comma_expression", "argument_list"):
+        return Form.TEMPORARY, _statement_of(parent), None, argument, True
+    return Form.REFERENCE, _statement_of(parent), None, argument, True
+
+
+def _new(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    return Form.HEAP, _statement_of(parent), None, parent.child_by_field_name("arguments"), True
+
+
+def _descriptor(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    outer = parent.parent
+    if outer is None:
+        return None
+    if outer.type == "alias_declaration":
+        return Form.ALIAS, outer, None, None, True
+    if outer.type == "new_expression":
+        return _new(reading, top, outer)
+    if outer.type != "template_argument_list":
+        return Form.REFERENCE, _statement_of(outer), None, None, True
+    template = outer.parent
+    name = template.child_by_field_name("name") if template is not None else None
+    form = _SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
+    whole = template
+    while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
+        whole = whole.parent
+    call = whole.parent if whole is not None else None
+    argument = None
+    if call is not None and call.type == "call_expression":
+        argument = call.child_by_field_name("arguments")
+    return form, _statement_of(parent), None, argument, True
+
+
+def _initialised_base(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    """`: at::G(true)`, where a class's constructor builds its base."""
+    children = parent.named_children
+    return Form.REFERENCE, parent, None, children[-1] if len(children) == 2 else None, True
+
+
+def _alias_name(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    return None  # the name that an alias gives
+
+
+def _typedef(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    if parent.child_by_field_name("type") != top:
+        return None
+    return Form.ALIAS, parent, None, None, True
+
+
+def _using(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    if any(child.type == "namespace" for child in parent.children):
+        return None
+    return Form.USING, parent, None, None, True
+
+
+def _macro_statement(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    """`GUARD_MACRO;`, or a name as a whole statement."""
+    if parent.has_error:
+        return _error(reading, top, parent)
+    return Form.REFERENCE, parent, None, None, True
+
+
+def _function(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    """A declarator named like the guard (the class's own constructor), or a function that returns one."""
+    if parent.child_by_field_name("type") == top:
+        return Form.REFERENCE, parent, None, None, True
+    return None
+
+
+_ERROR_DECLARATION = re.compile(
+    rb"\s*(?P<name>[A-Za-z_]\w*)?\s*(?P<argument>\([^(){};]*\)|\{[^(){};]*\})?\s*(?P<end>;)?"
+)
+
+
+def _error(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    """`if (x) at::G g(true);` and other places where the grammar lost a declaration: read its text."""
+    match = _ERROR_DECLARATION.match(reading.code, top.end_byte)
+    if match is None or match["name"] is None or match["end"] is None:
+        return _other(reading, top, parent)
+    root = top
+    while root.parent is not None:
+        root = root.parent
+    name = root.descendant_for_byte_range(*match.span("name"))
+    argument = root.descendant_for_byte_range(*match.span("argument")) if match["argument"] else None
+    if argument is not None and (argument.start_byte, argument.end_byte) != match.span("argument"):
+        return _other(reading, top, parent)
+    return Form.DECLARATION, parent, name, argument, True
+
+
+def _other(reading: Reading, top: Node, parent: Node) -> _Found | None:
+    if _never(parent):
+        return None
+    return Form.REFERENCE, _statement_of(parent), None, None, True
+
+
+def _never(node: Node | None) -> bool:
+    while node is not None and node.type not in BLOCKS:
+        if node.type in _NEVER_A_USE:
+            return True
+        node = node.parent
+    return False
+
+
+_FORMS = {
+    "declaration": _declaration,
+    "field_declaration": _field,
+    "base_class_clause": _base,
+    "field_initializer": _initialised_base,
+    "call_expression": _construction,
+    "compound_literal_expression": _construction,
+    "new_expression": _new,
+    "type_descriptor": _descriptor,
+    "type_definition": _typedef,
+    "alias_declaration": _alias_name,
+    "namespace_alias_definition": _alias_name,
+    "using_declaration": _using,
+    "expression_statement": _macro_statement,
+    "function_definition": _function,
+    "function_declarator": _function,
+    "ERROR": _error,
+}
+
+
+# -- guards on the heap
+
+
+def _holder(reading: Reading, top: Node, statement: Node) -> Holder | None:
+    """What is given the guard, climbing from its name through the expression that makes it."""
+    current, raw = top, False
+    while current != statement and current.parent is not None:
+        outer = current.parent
+        if outer.type == "new_expression":
+            if outer.child_by_field_name("placement") is not None:
+                return None  # its storage is somebody's, who destroys it by hand
+            raw = True
+        elif outer.type in ("init_declarator", "assignment_expression"):
+            target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
+            if target is None or target.type == "pointer_expression":
+                return None  # `*out = new G;` hands it on
+            return Holder(reading.written(target).lstrip("*&"), outer.type == "init_declarator", raw)
+        elif outer.type in ("declaration", "field_declaration"):
+            declarator = outer.child_by_field_name("declarator")
+            if current.type in ("template_type", "qualified_identifier") and declarator is not None:
+                inner = declarator.child_by_field_name("declarator") or declarator
+                return Holder(reading.written(inner).lstrip("*&"), True, False)
+            return None
+        elif outer.type == "argument_list":
+            call = outer.parent
+            callee = call.child_by_field_name("function") if call is not None else None
+            written = reading.written(callee) if callee is not None else ""
+            if written.endswith((".reset", "->reset")):
+                return Holder(re.split(r"\.reset|->reset", written)[0], False, False)
+            if call is None or re.sub(r"<.*", "", written).rsplit("::", 1)[-1] not in _SMART:
+                return None
+            raw = False
+        elif outer.type in ("return_statement", "lambda_expression", "initializer_list"):
+            return None
+        current = outer
+    return Holder("", False, raw) if statement.type == "expression_statement" else None
+
+
+# -- surroundings
+
+
+def _block_of(node: Node) -> Node:
+    """The block at whose end what `node` declares is destroyed."""
+    outer = node.parent
+    in_head = node.type == "declaration"
+    while outer is not None and outer.parent is not None:
+        if outer.type in BLOCKS:
+            return outer
+        if in_head and outer.type in _CONTROL:
+            return outer
+        in_head = in_head and outer.type in ("init_statement", "condition_clause")  # `if (at::G guard; flag)`
+        outer = outer.parent
+    return outer if outer is not None else node
+
+
+def _statement_of(node: Node) -> Node:
+    """The statement or declaration that holds an expression."""
+    current = node
+    while current.parent is not None and not (
+        current.type.endswith(("_statement", "declaration")) and current.type != "parameter_declaration"
+    ):
+        if current.parent.type in BLOCKS:
+            break
+        current = current.parent
+    return current
+
+
+_QUALIFIES = re.compile(rb"\s*::")
+
+
+def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
+    begin = min(declared.start, scope.start)
+    spans = reading.names.get((name, begin, scope.end))
+    if spans is None:
+        spans = reading.names[name, begin, scope.end] = _spans_of_name(reading, name, Span(begin, scope.end))
+    return spans[bisect_left(spans, declared.start, key=itemgetter(0)) :]
+
+
+def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:
+    low, high = within.start - reading.shift, within.end - reading.shift
+    code, word = reading.code, name.encode()
+    return tuple(
+        Span(place + reading.shift, place + len(word) + reading.shift)
+        for place in words(word, code, low, high)
+        if not code[max(0, place - 2) : place].endswith((b".", b"->", b"::"))
+        and _QUALIFIES.match(code, place + len(word)) is None
+    )

@@ -1,0 +1,154 @@
+"""Where guards, and names that stand for guards, are used: in the tree, and inside `#define` bodies."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ... import guards
+from ...facts import Argument, Call, Form, Function, GuardUse, Span
+from ...facts.spans import Nested
+from ...files.sources import Source
+from .byte_words import any_of
+from .cpp_parsing import error_count, parse_cpp
+from .guard_arguments import constructor_argument
+from .guard_forms import classify, names_in
+from .tree_reading import Reading
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+NAMES = (guards.LEGACY, guards.LEGACY_API, *(name for name in guards.CPP if name != guards.LEGACY))
+
+
+def wrappers(reading: Reading) -> set[str]:
+    """Names in this file that stand for guards: aliases, types made of guards, macros with a guard in them."""
+    made_of: dict[str, set[str]] = defaultdict(set)
+    """Name -> what is made of it."""
+    waiting = [guards.LEGACY]
+    for alias in reading.aliases:
+        if alias.kind == "type":
+            target = alias.target.rsplit("::", 1)[-1]
+            made_of[target].add(alias.name)
+            if target in guards.CPP or target == guards.LEGACY_API:
+                waiting.append(alias.name)
+    for class_ in reading.classes:
+        bases = [base.rsplit("::", 1)[-1] for base in class_.bases]
+        for word in (*bases, *(word for member in class_.members for word in names_in(member.type))):
+            made_of[word].add(class_.name)
+    for macro in reading.macros:
+        for word in names_in(reading.slice(macro.body)):
+            made_of[word].add(macro.name)
+    names: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += made_of.get(name, ())
+    return names - {"", guards.LEGACY}
+
+
+def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[GuardUse]:
+    """Every place where a guard, or a watched name, stands in this tree."""
+    resolve = _resolver(reading)
+    bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
+    for start, name in any_of({*NAMES, *watched}, reading.code):
+        end = start + len(name.encode())
+        span = Span(start + reading.shift, end + reading.shift)
+        if next(bodies.around(span), None) is not None:
+            continue
+        node = root.descendant_for_byte_range(start, end)
+        if node is None:
+            continue
+        use = classify(reading, node, name, resolve)
+        if use is not None:
+            built = (*use.built, *_built_elsewhere(reading, use))
+            yield replace(use, macro=reading.macro, function=reading.function_at(use.type_span.start), built=built)
+
+
+def _built_elsewhere(reading: Reading, use: GuardUse) -> Iterator[Argument]:
+    """What constructors' initialisers and calls of `emplace` give a member or an optional."""
+    if use.form is Form.MEMBER:
+        name, places = use.variable, reading.initializers
+    elif use.form in (Form.OPTIONAL, Form.HEAP) and use.holder is not None and use.holder.declared:
+        name, places = use.holder.name, [*reading.initializers, *reading.emplacements]
+    else:
+        return
+    index, around = reading.class_at(use.type_span), reading.function_at(use.type_span.start)
+    if index is not None and around is not None and reading.classes[index].span.holds(reading.functions[around].span):
+        index = None  # a variable of a method
+    for given, node in places:
+        if given != name or not (use.scope.holds(reading.span(node)) or _is_of_class(reading, node, index)):
+            continue
+        argument = constructor_argument(reading, node)
+        if argument is not None:
+            yield argument
+
+
+def _is_of_class(reading: Reading, node: Node, index: int | None) -> bool:
+    """Whether a node stands in a method of the class, wherever that is defined."""
+    around = reading.function_at(node.start_byte + reading.shift)
+    if index is None or around is None:
+        return False
+    function = reading.functions[around]
+    owner = function.declared_as.rpartition("::")[0].rpartition("::")[2]
+    return function.class_ == index or owner == reading.classes[index].name
+
+
+def _resolver(reading: Reading) -> dict[str, str]:
+    """Type alias -> the name in the guard table that it stands for."""
+    table = {alias.name: alias.target.rsplit("::", 1)[-1] for alias in reading.aliases if alias.kind == "type"}
+    resolved = {}
+    for name in table:
+        target, seen = name, {name}
+        while target in table and table[target] not in seen:
+            target = table[target]
+            seen.add(target)
+        resolved[name] = target
+    return resolved
+
+
+def macro_bodies(
+    source: Source, file: Reading, grammar: str, watched: set[str]
+) -> tuple[list[GuardUse], list[Function], list[Call]]:
+    """Guards inside `#define` bodies: each body is parsed on its own, as statements or as declarations."""
+    uses: list[GuardUse] = []
+    functions: list[Function] = []
+    calls: list[Call] = []
+    for macro in file.macros:
+        body = file.code[macro.body.start : macro.body.end]
+        if not any_of({*NAMES, *watched}, body):
+            continue
+        readable = _readable_macro_body(body)
+        head = b"void f(){"
+        statements = parse_cpp(head + readable + b";}", grammar)
+        declarations = parse_cpp(readable, grammar)
+        as_statements = error_count(statements.root_node) <= error_count(declarations.root_node)
+        tree, shift = (statements, macro.body.start - len(head)) if as_statements else (declarations, macro.body.start)
+        code = (head + readable + b";}") if as_statements else readable
+        reading = Reading(source.text, code, code, shift, macro.name)
+        reading.collect(tree.root_node, grammar)
+        found = list(guard_uses(reading, tree.root_node, watched - {macro.name}))
+        offset = len(file.functions) + len(functions)
+        # The wrapper `f` around statements is no function of the file.
+        dropped = 1 if as_statements else 0
+
+        def renumber(index: int | None, dropped: int = dropped, offset: int = offset) -> int | None:
+            return None if index is None or index < dropped else index - dropped + offset
+
+        for use in found:
+            scope = Span(max(use.scope.start, macro.body.start), min(use.scope.end, macro.body.end))
+            uses.append(replace(use, function=renumber(use.function), scope=scope, class_=None))
+        functions += [f._replace(parent=renumber(f.parent), class_=None) for f in reading.functions[dropped:]]
+        calls += [call._replace(function=renumber(call.function)) for call in reading.calls]
+    return uses, functions, calls
+
+
+def _readable_macro_body(body: bytes) -> bytes:
+    """Line continuations, `#` and `##` overwritten, so that the body reads as ordinary code."""
+    body = re.sub(rb"\\(\r?\n)", lambda m: b" " + m[1], body)
+    body = re.sub(rb"\s*##\s*", lambda m: b"_" * len(m[0]), body)
+    return re.sub(rb"(?<![\w#])#(?=\s*[A-Za-z_])", b" ", body)

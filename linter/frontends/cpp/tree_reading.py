@@ -1,0 +1,493 @@
+"""Reads a syntax tree: functions, classes, calls, assignments, aliases, macros, and where they stand.
+
+One query finds the nodes (the tree walk then runs in C); what holds what is known by offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property, lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
+from ...facts.spans import Nested
+from .cpp_parsing import language
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Query
+
+# Kinds of nodes and next to no conditions: the bindings need three times as long to prepare patterns with fields.
+_QUERY = """
+(function_definition) @function
+(lambda_expression) @lambda
+(class_specifier) @class
+(struct_specifier) @class
+(namespace_definition) @namespace
+(field_declaration_list) @members
+(ERROR) @error
+(enum_specifier name: (_)) @class
+(call_expression) @call
+(assignment_expression) @assignment
+(init_declarator) @declarator
+(declaration) @declaration
+(expression_statement . (identifier) @bare .)
+(return_statement) @return
+(delete_expression) @delete
+(field_initializer) @initializer
+(alias_declaration) @alias
+(type_definition) @typedef
+(namespace_alias_definition) @namespace_alias
+(using_declaration) @using
+(preproc_def) @macro
+(preproc_function_def) @macro
+"""
+
+_PLAIN = frozenset({"identifier", "array_declarator", "pointer_declarator", "reference_declarator"})
+"""Declarators that give a name and no value."""
+
+_LONG = 200
+"""Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
+
+
+@cache
+def _query(grammar: str) -> Query:
+    from tree_sitter import Query
+
+    return Query(language(grammar), _QUERY)
+
+
+class Reading:
+    """Reads one tree. `shift` is what to add to the tree's offsets to get the file's."""
+
+    def __init__(self, text: bytes, masked: bytes, code: bytes, shift: int, macro: str | None) -> None:
+        self.text = text
+        self.masked = masked
+        self.code = code
+        self.shift = shift
+        self.macro = macro
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.calls: list[Call] = []
+        self.assignments: list[Assignment] = []
+        self.returns: list[Return] = []
+        self.deletes: list[str] = []
+        self.aliases: list[Alias] = []
+        self.macros: list[Macro] = []
+        self.initializers: list[tuple[str, Node]] = []
+        """(member, arguments) of constructors' initialisers."""
+        self.names: dict[tuple[str, int, int], tuple[Span, ...]] = {}
+        """Where a name stands between two places, for each that was asked for."""
+        self.emplacements: list[tuple[str, Node]] = []
+        """(receiver, arguments) of `emplace`."""
+        self.first_works: dict[tuple[int, int], Node | None] = {}
+        self._starts: list[int] = []
+        # What holds a node is looked up by offset: tree-sitter finds a node's parent from the root down, so that
+        # climbing out of deep code would take the square of its depth.
+        self._named: Nested[tuple[Span, str]] = Nested((), itemgetter(0))
+        self._unnamed: Nested[Span] = Nested((), _itself)
+        self._member_lists: Nested[Span] = Nested((), _itself)
+        self._class_places: Nested[tuple[Span, int]] = Nested((), itemgetter(0))
+        self._errors: Nested[Span] = Nested((), _itself)
+
+    # -- offsets and texts
+
+    def span(self, node: Node) -> Span:
+        return Span(node.start_byte + self.shift, node.end_byte + self.shift)
+
+    def slice(self, span: Span) -> str:
+        return self.text[span.start : span.end].decode("utf-8", "replace")
+
+    def written(self, node: Node, limit: int = _LONG) -> str:
+        """The node's text without white space around tokens that need none."""
+        return squeeze(self.text[node.start_byte + self.shift : node.end_byte + self.shift][: limit * 2])[:limit]
+
+    # -- functions, classes, calls
+
+    def collect(self, root: Node, grammar: str) -> None:
+        from tree_sitter import QueryCursor
+
+        # Nodes come in no order of theirs; facts must be the same on every run.
+        found = QueryCursor(_query(grammar)).captures(root)
+        captures = {name: sorted(nodes, key=_in_text_order) for name, nodes in found.items()}
+        self._read_spaces(captures)
+        self._read_classes(captures.get("class", ()))
+        self._class_places = Nested(((class_.span, index) for index, class_ in enumerate(self.classes)), itemgetter(0))
+        self._read_functions([*captures.get("function", ()), *captures.get("lambda", ())])
+        for node in captures.get("call", ()):
+            call = self._call(node)
+            if call is not None:
+                self.calls.append(call)
+                arguments = node.child_by_field_name("arguments")
+                if call.name == "emplace" and arguments is not None:
+                    self.emplacements.append((call.receiver.removeprefix("this->"), arguments))
+        for node in captures.get("initializer", ()):
+            children = node.named_children
+            if len(children) == 2 and children[0].type == "field_identifier":
+                self.initializers.append((self.written(children[0]), children[1]))
+        self._read_bare_macros(captures.get("bare", ()))
+        self._read_assignments(captures)
+        for node in captures.get("return", ()):
+            value = node.named_children[0] if node.named_children else None
+            text = self.written(value) if value is not None else ""
+            self.returns.append(Return(text, self.span(node), self.function_at(node.start_byte + self.shift)))
+        for node in captures.get("delete", ()):
+            self.deletes += [self.written(child) for child in node.named_children]
+        self._read_aliases(captures)
+        for node in captures.get("macro", ()):
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if name is None or body is None:
+                continue
+            parameters = node.child_by_field_name("parameters")
+            names = [self.written(child) for child in parameters.named_children] if parameters else []
+            self.macros.append(Macro(self.written(name), tuple(names), self.span(node), self.span(body)))
+
+    def _read_spaces(self, captures: dict[str, list[Node]]) -> None:
+        named: list[tuple[Span, str]] = []
+        unnamed: list[Span] = []
+        for node in (*captures.get("namespace", ()), *captures.get("class", ())):
+            name = node.child_by_field_name("name") if node.type != "enum_specifier" else None
+            if name is not None:
+                named.append((self.span(node), self.written(name)))
+            elif node.type == "namespace_definition":
+                unnamed.append(self.span(node))
+        self._named = Nested(named, itemgetter(0))
+        self._unnamed = Nested(unnamed, _itself)
+        self._member_lists = Nested(map(self.span, captures.get("members", ())), _itself)
+        self._errors = Nested(map(self.span, captures.get("error", ())), _itself)
+
+    def _read_classes(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if body is None and node.type != "enum_specifier":
+                continue  # only named: `struct Net* net;`
+            written = self.written(name) if name is not None else ""
+            bases = next((child for child in node.children if child.type == "base_class_clause"), None)
+            plain = re.sub(r"<.*", "", written)
+            members, methods = self._members(body, written) if body is not None else ((), False)
+            self.classes.append(
+                Class(
+                    plain,
+                    "::".join(filter(None, [self.namespace(node), written])),
+                    self.span(node),
+                    tuple(
+                        self.written(base)
+                        for base in (bases.named_children if bases else ())
+                        if base.type in ("type_identifier", "qualified_identifier", "template_type")
+                    ),
+                    members,
+                    methods,
+                    body is not None and any(_builds(child, plain) for child in body.named_children),
+                )
+            )
+
+    def _members(self, body: Node, class_name: str) -> tuple[tuple[Member, ...], bool]:
+        members, methods = [], False
+        for child in body.named_children:
+            if child.type == "function_definition":
+                declarator = _function_declarator(child)
+                name = declarator.child_by_field_name("declarator") if declarator else None
+                text = self.written(name) if name is not None else ""
+                methods = methods or text.lstrip("~") != class_name
+            elif child.type == "field_declaration":
+                kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
+                if declarator is not None and declarator.type == "function_declarator":
+                    methods = True
+                elif kind is not None and declarator is not None:
+                    members.append(Member(self.written(kind), self.written(declarator), self.span(child)))
+        return tuple(members), methods
+
+    def _read_functions(self, nodes: Sequence[Node]) -> None:
+        stack: list[int] = []
+        for node in sorted(nodes, key=_in_text_order):
+            body = node.child_by_field_name("body")
+            if body is None:
+                continue
+            span = self.span(node)
+            while stack and self.functions[stack[-1]].span.end < span.end:
+                stack.pop()
+            parent = stack[-1] if stack else None
+            build = self._lambda if node.type == "lambda_expression" else self._function
+            self.functions.append(build(node, body, parent))
+            self._starts.append(span.start)
+            stack.append(len(self.functions) - 1)
+
+    def _function(self, node: Node, body: Node, parent: int | None) -> Function:
+        declarator = _function_declarator(node)
+        name = declarator.child_by_field_name("declarator") if declarator is not None else None
+        # Of an Objective-C method the masked text has the name, as a C++ function's.
+        written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
+        if self.macro is not None and name is not None:
+            # `op##_kernel` is masked too; what it is called depends on the macro's arguments.
+            written = re.sub(r"\s|\\", "", self.slice(self.span(name)))
+        returns = node.child_by_field_name("type")
+        parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+        returned = self.written(returns) if returns is not None else ""
+        if declarator is not None and returns is not None:
+            # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
+            between = self.text[returns.end_byte + self.shift : declarator.start_byte + self.shift]
+            returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
+        span = self.span(node)
+        return Function(
+            name=_unqualified(written),
+            qualified="::".join(filter(None, [self.namespace(node), written])),
+            span=span,
+            body=self.span(body),
+            declared_as=written,
+            parent=parent,
+            class_=self.class_at(span),
+            parameters=self._parameters(parameters),
+            returns=returned,
+            is_static=self._is_static(node),
+            macro=self.macro,
+        )
+
+    def _lambda(self, node: Node, body: Node, parent: int | None) -> Function:
+        declarator = node.child_by_field_name("declarator")
+        parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+        outer = node.parent
+        while outer is not None and outer.type == "parenthesized_expression":
+            outer = outer.parent
+        invoked, passed_to, assigned_to = False, "", ""
+        if outer is not None and outer.type == "call_expression":
+            invoked = True
+        elif outer is not None and outer.type in ("argument_list", "initializer_list"):
+            call = outer.parent
+            callee = call.child_by_field_name("function") if call is not None else None
+            if call is not None and call.type == "init_declarator" and call.parent is not None:
+                callee = call.parent.child_by_field_name("type")  # `std::thread worker([] { … });`
+            elif call is not None and call.type in ("new_expression", "compound_literal_expression"):
+                callee = call.child_by_field_name("type")
+            passed_to = self.written(callee) if callee is not None else ""
+        elif outer is not None and outer.type in ("init_declarator", "assignment_expression"):
+            target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
+            assigned_to = self.written(target) if target is not None else ""
+        return Function(
+            name="",
+            qualified=self.namespace(node),
+            span=self.span(node),
+            body=self.span(body),
+            parent=parent,
+            parameters=self._parameters(parameters),
+            is_lambda=True,
+            immediately_invoked=invoked,
+            passed_to=passed_to,
+            assigned_to=assigned_to,
+            macro=self.macro,
+        )
+
+    def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        if node is None:
+            return ()
+        found = []
+        for child in node.named_children:
+            if "parameter" not in child.type:
+                continue
+            kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
+            whole = self.written(child)
+            name = ""
+            if declarator is not None:
+                match = re.search(r"(\w+)\W*$", self.written(declarator))
+                name = match[1] if match else ""
+            written = self.written(kind) if kind is not None else whole
+            marks = "".join(sorted({mark for mark in "&*" if mark in whole.split("=")[0]}))
+            prefix = "const " if re.match(r"const\b", whole) else ""
+            found.append(Parameter(prefix + written + marks, name))
+        return tuple(found)
+
+    def _call(self, node: Node) -> Call | None:
+        function = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return None
+        receiver = ""
+        if function.type == "field_expression":
+            argument, field = function.child_by_field_name("argument"), function.child_by_field_name("field")
+            receiver = self.written(argument) if argument is not None else ""
+            name = self.written(field) if field is not None else ""
+        else:
+            name = self.written(function)
+            if function.type in ("lambda_expression", "parenthesized_expression"):
+                name = ""
+        name = name.partition("<")[0].rsplit("::", 1)[-1]
+        return Call(
+            name=name.removeprefix("template "),
+            callee=self.written(function) if name else "",
+            receiver=receiver,
+            arguments=tuple(self.written(child) for child in arguments.named_children if child.type != "comment"),
+            span=self.span(node),
+            function=self.function_at(node.start_byte + self.shift),
+        )
+
+    def _read_bare_macros(self, nodes: Iterable[Node]) -> None:
+        """`LAUNCH_KERNEL;`: a macro that runs something is a call as good as any."""
+        for node in nodes:
+            name = self.written(node)
+            if name.isupper():
+                self.calls.append(
+                    Call(name, name, "", (), self.span(node), self.function_at(node.start_byte + self.shift))
+                )
+
+    def _read_assignments(self, captures: dict[str, list[Node]]) -> None:
+        for node in captures.get("assignment", ()):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if left is not None and right is not None and operator is not None:
+                self._add_assignment(node, left, right, False, self.written(operator))
+        for node in captures.get("declarator", ()):
+            left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+            if left is not None and right is not None:
+                kind = node.parent.child_by_field_name("type") if node.parent is not None else None
+                self._add_assignment(node, left, right, True, "=", kind)
+        for node in captures.get("declaration", ()):
+            kind = node.child_by_field_name("type")
+            in_body = node.parent is not None and node.parent.type == "compound_statement"
+            for declarator in node.children_by_field_name("declarator"):
+                if declarator.type in _PLAIN:
+                    # `Tensor out;` and `float data[3];` give a name without a value.
+                    match = re.match(r"[&*]*(\w+)", self.written(declarator))
+                    if match is not None:
+                        function = self.function_at(declarator.start_byte + self.shift)
+                        written = self.written(kind) if kind is not None else ""
+                        self.assignments.append(
+                            Assignment(match[1], True, "=", "", self.span(declarator), function, written)
+                        )
+                elif declarator.type == "function_declarator" and in_body:
+                    # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
+                    name = declarator.child_by_field_name("declarator")
+                    given = declarator.child_by_field_name("parameters")
+                    if name is not None and given is not None and given.named_children:
+                        self._add_assignment(node, name, given, True, "=", kind)
+
+    def _add_assignment(
+        self, node: Node, left: Node, right: Node, declares: bool, operator: str, kind: Node | None = None
+    ) -> None:
+        function = self.function_at(node.start_byte + self.shift)
+        self.assignments.append(
+            Assignment(
+                self.written(left).lstrip("&*"),
+                declares,
+                operator,
+                self.written(right),
+                self.span(node),
+                function,
+                self.written(kind) if kind is not None else "",
+            )
+        )
+
+    @cached_property
+    def namespaces(self) -> dict[str, str]:
+        """What the file's namespace aliases stand for; read once all of them are known."""
+        return {alias.name: alias.target for alias in self.aliases if alias.kind == "namespace"}
+
+    def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
+        for node in captures.get("alias", ()):
+            name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
+            if name is not None and target is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+        for node in captures.get("typedef", ()):
+            name, target = node.child_by_field_name("declarator"), node.child_by_field_name("type")
+            if name is not None and target is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+        for node in captures.get("namespace_alias", ()):
+            name = node.child_by_field_name("name")
+            target = node.named_children[-1]
+            if name is not None:
+                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
+        for node in captures.get("using", ()):
+            target = node.named_children[-1] if node.named_children else None
+            if target is not None:
+                keyword = any(child.type == "namespace" for child in node.children)
+                kind = "using-namespace" if keyword else "using-declaration"
+                written = self.written(target)
+                brought = "" if keyword else written.rsplit("::", 1)[-1]
+                self.aliases.append(Alias(brought, written, self.span(node), kind))
+
+    # -- where things are
+
+    def function_at(self, offset: int) -> int | None:
+        """The innermost function around a file offset."""
+        index = bisect_right(self._starts, offset) - 1
+        current: int | None = index if index >= 0 else None
+        while current is not None and self.functions[current].span.end <= offset:
+            current = self.functions[current].parent
+        return current
+
+    def class_at(self, span: Span) -> int | None:
+        """The innermost class around a file span."""
+        return next((index for _, index in self._class_places.around(span)), None)
+
+    def namespace(self, node: Node) -> str:
+        """The namespaces and classes around a node, `a::b::C`."""
+        own = self.span(node)
+        names = [name for span, name in self._named.around(own) if span != own]
+        return "::".join(reversed(names))
+
+    def is_under_error(self, node: Node) -> bool:
+        """Whether the parser was lost in the statement itself or in what holds it."""
+        return node.has_error or _is_held(self.span(node), self._errors)
+
+    def _is_static(self, node: Node) -> bool:
+        """Whether a function is seen in its own file alone. (A class's static method is not.)"""
+        span = self.span(node)
+        if _is_held(span, self._unnamed):
+            return True
+        return not _is_held(span, self._member_lists) and any(
+            child.type == "storage_class_specifier" and child.text == b"static" for child in node.children
+        )
+
+
+def _in_text_order(node: Node) -> tuple[int, int]:
+    """An outer node before the inner one that begins with it."""
+    return node.start_byte, -node.end_byte
+
+
+def _itself(span: Span) -> Span:
+    return span
+
+
+def _is_held(span: Span, spans: Nested[Span]) -> bool:
+    return next(spans.around(span), None) is not None
+
+
+def _function_declarator(node: Node) -> Node | None:
+    """The function_declarator below pointers and references."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
+        declarator = inner
+    return declarator
+
+
+def _builds(member: Node, class_name: str) -> bool:
+    """Whether a member of a class is a constructor with a body of its own, wherever that stands."""
+    if member.type == "template_declaration":
+        return any(_builds(child, class_name) for child in member.named_children)
+    if member.type not in ("declaration", "function_definition"):
+        return False
+    if any(child.type in ("delete_method_clause", "default_method_clause") for child in member.children):
+        return False
+    declarator = _function_declarator(member)
+    name = declarator.child_by_field_name("declarator") if declarator is not None else None
+    return name is not None and (name.text or b"").decode("utf-8", "replace") == class_name
+
+
+def _unqualified(written: str) -> str:
+    return re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1]
+
+
+_LOOSE = re.compile(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
+
+
+@lru_cache(maxsize=4096)
+def squeeze(text: bytes) -> str:
+    """White space only where two words would run together; comments dropped."""
+    if not (b" " in text or b"\n" in text or b"/" in text or b"\t" in text):
+        return text.decode("utf-8", "replace")
+    if b"/" in text:
+        text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
+    return _LOOSE.sub("", b" ".join(text.split()).decode("utf-8", "replace")).strip()

@@ -1,0 +1,1 @@
+"""C++ in Python's string literals."""

@@ -1,0 +1,1 @@
+"""C++ in the code blocks of Markdown and reStructuredText."""

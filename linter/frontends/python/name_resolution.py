@@ -1,0 +1,233 @@
+"""What names mean: imports, aliases, star imports and assignments of one module, scope by scope.
+
+A name resolves to a dotted name (`t.no_grad` -> `torch.no_grad`) or, where its bindings disagree or are no import
+and no plain alias, to nothing: then no rule speaks about it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ... import guards
+
+TORCH = "torch"
+
+Binding = str | ast.expr | None
+"""A dotted name that was imported, an expression that was assigned, or something that is neither."""
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_SIMPLE = frozenset({ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom})
+"""The commonest statements that hold no others."""
+_DEPTH = 8
+
+
+class Scope:
+    """The names that a module, class or function binds itself; read when they are first asked for.
+
+    `text` is the module's: what it does not hold (`:=`, `global`) is not looked for.
+    """
+
+    def __init__(
+        self,
+        node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+        parent: Scope | None,
+        text: bytes = b"",
+    ) -> None:
+        self.node = node
+        self.parent = parent
+        self._has_walrus: bool = parent._has_walrus if parent is not None else b":=" in text
+        self._has_declarations: bool = (
+            parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
+        )
+        self._bound: dict[str, list[Binding]] | None = None
+        self.meanings: dict[tuple[str, int], str | None] = {}
+        """What names of this scope came to: (name, how far assignments were followed) -> dotted name."""
+        self.stars: list[str] = []
+
+    @property
+    def bound(self) -> dict[str, list[Binding]]:
+        if self._bound is None:
+            self._bound = {}
+            self._read()
+        return self._bound
+
+    def _bind(self, name: str, binding: Binding) -> None:
+        assert self._bound is not None
+        self._bound.setdefault(name, []).append(binding)
+
+    def _read(self) -> None:
+        node = self.node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = node.args
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                self._bind(argument.arg, None)
+            for other in (arguments.vararg, arguments.kwarg):
+                if other is not None:
+                    self._bind(other.arg, None)
+        for statement in statements(node.body):
+            self._read_statement(statement)
+            if self._has_walrus:
+                self._read_walrus(statement)
+        if self._has_declarations:
+            self._read_declarations()
+
+    def _read_walrus(self, statement: ast.stmt) -> None:
+        for part in ast.iter_child_nodes(statement):
+            if isinstance(part, (ast.expr, ast.withitem)):
+                for node in ast.walk(part):
+                    if isinstance(node, ast.NamedExpr):
+                        self._bind_all(node.target)
+
+    def _read_declarations(self) -> None:
+        """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
+        declaration = ast.Global if isinstance(self.node, ast.Module) else ast.Nonlocal
+        for node in ast.walk(self.node):
+            if isinstance(node, declaration):
+                for name in node.names:
+                    self._bind(name, None)
+
+    def _read_statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    self._bind(alias.asname, alias.name)
+                else:
+                    top = alias.name.split(".")[0]
+                    self._bind(top, top)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            for alias in node.names:
+                if alias.name == "*":
+                    self.stars.append(module)
+                else:
+                    joined = module + alias.name if module.endswith(".") else f"{module}.{alias.name}"
+                    self._bind(alias.asname or alias.name, joined)
+        elif isinstance(node, _SCOPES):
+            self._bind(node.name, None)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    self._bind(target.id, node.value)
+                else:
+                    self._bind_all(target)
+        elif isinstance(node, ast.AnnAssign):
+            if isinstance(node.target, ast.Name) and node.value is not None:
+                self._bind(node.target.id, node.value)
+        elif isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor)):
+            self._bind_all(node.target)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                if item.optional_vars is not None:
+                    self._bind_all(item.optional_vars)
+        elif isinstance(node, (ast.Try, ast.TryStar)):
+            for handler in node.handlers:
+                if handler.name:
+                    self._bind(handler.name, None)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                self._bind_captures(case.pattern)
+
+    def _bind_captures(self, pattern: ast.pattern) -> None:
+        for node in ast.walk(pattern):
+            name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+            if isinstance(name, str):
+                self._bind(name, None)
+
+    def _bind_all(self, target: ast.expr) -> None:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._bind(node.id, None)
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a body, those of compound statements too, but not those of functions and classes in it."""
+    stack = list(body)[::-1]
+    while stack:
+        node = stack.pop()
+        yield node
+        if type(node) in _SIMPLE or isinstance(node, _SCOPES):
+            continue
+        inner: list[ast.stmt] = []
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            for child in getattr(node, name, ()):
+                if isinstance(child, ast.stmt):
+                    inner.append(child)
+                else:  # an except handler, a case
+                    inner.extend(child.body)
+        stack.extend(reversed(inner))
+
+
+def dotted(node: ast.expr) -> list[str] | None:
+    """`["torch", "no_grad"]` for `torch.no_grad`; None when it is anything but names and dots."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    parts.append(node.id)
+    return parts[::-1]
+
+
+def resolve(node: ast.expr, scope: Scope, depth: int = _DEPTH) -> str | None:
+    """The dotted name that an expression of names and dots stands for in this scope."""
+    parts = dotted(node)
+    if parts is None:
+        return None
+    root = resolve_name(parts[0], scope, depth)
+    return ".".join([root, *parts[1:]]) if root is not None else None
+
+
+def resolve_name(name: str, scope: Scope, depth: int = _DEPTH) -> str | None:
+    """The dotted name that a name stands for in this scope."""
+    if depth == 0:
+        return None
+    found: Scope | None = scope
+    while found is not None:
+        # A class's names are not seen by the functions in it.
+        if name in found.bound and (found is scope or not isinstance(found.node, ast.ClassDef)):
+            if (name, depth) not in found.meanings:
+                found.meanings[name, depth] = _agreed(name, found, depth)
+            return found.meanings[name, depth]
+        if found.parent is None:
+            return _unbound(name, found)
+        found = found.parent
+    return None
+
+
+def _agreed(name: str, scope: Scope, depth: int) -> str | None:
+    """What all bindings of a name come to."""
+    meanings: set[str | None] = set()
+    for binding in scope.bound[name]:
+        if isinstance(binding, ast.Constant) and binding.value is None:
+            continue  # `except ImportError: torch = None`
+        if isinstance(binding, ast.expr):
+            itself = isinstance(binding, ast.Name) and binding.id == name
+            outer = scope.parent if itself else scope
+            meanings.add(resolve(binding, outer, depth - 1) if outer is not None else None)
+        else:
+            meanings.add(binding)
+    if name == TORCH and None in meanings:
+        # `torch = pytest.importorskip("torch")`, `torch, nn = try_import_torch()`
+        meanings = (meanings - {None}) or {TORCH}
+    if len(meanings) == 1:
+        return meanings.pop()
+    known = {meaning for meaning in meanings if meaning is not None and guards.python_guard(meaning)}
+    if known == meanings and known:
+        # `inference_mode` where there is one, else `no_grad`: what holds for the weaker holds for both.
+        return next((meaning for meaning in sorted(known) if meaning.endswith(guards.NO_GRAD)), sorted(known)[0])
+    return None
+
+
+def _unbound(name: str, module: Scope) -> str | None:
+    """A name that no scope binds: from a star import, or `torch` itself."""
+    if name == TORCH:
+        return TORCH
+    torch_stars = [star for star in module.stars if star in guards.PYTHON_MODULES]
+    if torch_stars and name in guards.PYTHON:
+        return f"{TORCH}.{name}"
+    if len(module.stars) == 1:
+        star = module.stars[0]
+        return star + name if star.endswith(".") else f"{star}.{name}"
+    return None

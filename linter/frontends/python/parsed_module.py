@@ -1,0 +1,116 @@
+"""One module's text and tree: where its nodes stand, and which of its rows can matter.
+
+Most statements of a file name no guard. Those are passed over by their rows, so that the rest of a file costs nothing
+but its parsing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from ... import guards
+from ...facts import Span
+from ...files.sources import Source
+from .name_resolution import Scope
+from .python_look import WORDS, name_places
+
+_MANAGED = re.compile(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
+
+
+class Module:
+    """A parsed file. Offsets count bytes of `source.text`, as the columns of `ast` do."""
+
+    def __init__(self, source: Source, tree: ast.Module, watched: Iterable[str] = ()) -> None:
+        self.source = source
+        self.tree = tree
+        self.scope = Scope(tree, None, source.text)
+        self._starts = source.line_starts
+        self.words = {*WORDS, guards.LEGACY, *watched}
+        """The last parts of names that may be guards: the guards' own, and what this file calls them."""
+        self._rows = self._rows_with(self.words)
+        aliases = set(self._aliases()) - self.words
+        if aliases:
+            self.words |= aliases
+            self._rows = sorted({*self._rows, *self._rows_with(aliases)})
+
+    # -- places
+
+    def offset(self, row: int, column: int) -> int:
+        return self._starts[row - 1] + column
+
+    def start_of_row(self, row: int) -> int:
+        """Of a row counted from 0; the text's end for the row behind the last."""
+        return self._starts[row] if row < len(self._starts) else len(self.source.text)
+
+    def span(self, node: ast.AST) -> Span:
+        return Span(
+            self.offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+            self.offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
+        )
+
+    def written(self, node: ast.AST) -> str:
+        return self.source.slice(self.span(node))
+
+    def body_span(self, body: Sequence[ast.stmt]) -> Span:
+        return Span(self.start_of(body[0]), self.span(body[-1]).end)
+
+    def start_of(self, node: ast.stmt) -> int:
+        """Where a statement begins, its decorators included."""
+        decorators = getattr(node, "decorator_list", None)
+        if not decorators:
+            return self.span(node).start
+        first = self.span(decorators[0]).start
+        return self.source.text.rfind(b"@", 0, first)
+
+    @cached_property
+    def managed(self) -> frozenset[str]:
+        """Names of functions that a call makes context managers of: `quiet = contextmanager(_quiet)`."""
+        return frozenset(name.decode() for name in _MANAGED.findall(self.source.text))
+
+    # -- which rows can matter
+
+    def matters(self, node: ast.stmt) -> bool:
+        """Whether a guard's name stands on one of the statement's rows."""
+        decorators = getattr(node, "decorator_list", None)
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
+        return self._names_guard(first, node.end_lineno or node.lineno)
+
+    def expression_matters(self, node: ast.expr) -> bool:
+        """Whether a guard's name stands on one of the expression's rows."""
+        return self._names_guard(node.lineno, node.end_lineno or node.lineno)
+
+    def _names_guard(self, first: int, last: int) -> bool:
+        index = bisect_left(self._rows, first)
+        return index < len(self._rows) and self._rows[index] <= last
+
+    def _rows_with(self, words: Iterable[str]) -> list[int]:
+        starts = self._starts
+        return sorted({bisect_right(starts, at) for at in name_places(self.source.text, words)})
+
+    def _aliases(self) -> Iterator[str]:
+        """Names that this file gives to guards: `import … as`, `guard = torch.no_grad`."""
+        stack: list[ast.stmt] = list(self.tree.body)
+        while stack:
+            node = stack.pop()
+            if not self.matters(node):
+                continue  # an alias of a guard names the guard
+            yield from self._aliases_of(node)
+            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+                for child in getattr(node, name, ()):
+                    stack.extend([child] if isinstance(child, ast.stmt) else child.body)
+
+    def _aliases_of(self, node: ast.stmt) -> Iterator[str]:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if alias.asname and alias.name in self.words:
+                    yield alias.asname
+        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+            last = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id
+            if last in self.words:
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        yield target.id

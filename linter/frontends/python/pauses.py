@@ -1,0 +1,94 @@
+"""Where a function stops half-way and other code runs: `yield`, `await`, `async for`, `async with`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ... import guards
+from ...facts import Span
+from ...facts.python_model import Kind, Pause
+from ...guards import canonical_name
+from .name_resolution import Scope, dotted, resolve, statements
+from .parsed_module import Module
+from .tensor_values import walk_own
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+_MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
+
+
+def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind:
+    """What a decorator gets when it decorates this definition."""
+    if isinstance(node, ast.ClassDef):
+        return Kind.CLASS
+    yields = any(
+        isinstance(child, (ast.Yield, ast.YieldFrom))
+        for statement in statements(node.body)
+        if not isinstance(statement, _DEFINITIONS)
+        for part in ast.iter_child_nodes(statement)
+        if isinstance(part, ast.expr)
+        for child in walk_own(part)
+    )
+    if isinstance(node, ast.AsyncFunctionDef):
+        return Kind.ASYNC_GENERATOR if yields else Kind.ASYNC_FUNCTION
+    return Kind.GENERATOR if yields else Kind.FUNCTION
+
+
+def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
+    """The pauses of a body, those of functions defined in it left out."""
+    for statement in statements(body):
+        if isinstance(statement, (ast.AsyncFor, ast.AsyncWith)):
+            word = "async for" if isinstance(statement, ast.AsyncFor) else "async with"
+            start = module.span(statement).start
+            yield Pause(word, Span(start, start + len(word)))
+        if isinstance(statement, _DEFINITIONS):
+            continue
+        for child in ast.iter_child_nodes(statement):
+            if not isinstance(child, (ast.expr, ast.withitem)):
+                continue
+            later = _run_later(child)
+            for inner in walk_own(child):
+                if id(inner) in later:
+                    continue
+                if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+                    yield Pause("yield", module.span(inner))
+                elif isinstance(inner, ast.Await):
+                    yield Pause("await", module.span(inner))
+                elif isinstance(inner, _COMPREHENSIONS) and any(part.is_async for part in inner.generators):
+                    yield Pause("async for", module.span(inner))
+
+
+def _run_later(node: ast.AST) -> set[int]:
+    """The ids of what generator expressions in `node` run only when somebody asks them for a value."""
+    later: set[int] = set()
+    for expression in walk_own(node):
+        if isinstance(expression, ast.GeneratorExp):
+            first, *others = expression.generators
+            for part in (expression.elt, *first.ifs, *others):
+                later.update(id(inner) for inner in ast.walk(part))
+    return later
+
+
+def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, module: Module) -> str:
+    """Why a `yield` under a guard is meant in this function; empty when nothing says so.
+
+    Its decorator makes a context manager or a fixture of it, or guards its steps; or the module makes
+    one by a call: `quiet = contextmanager(_quiet)`.
+    """
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = resolve(called, scope)
+        for parts in (dotted(called), name.split(".") if name is not None else None):
+            if parts and (parts[-1] in _MEANT_TO_PAUSE or any("fixture" in part for part in parts)):
+                return ".".join(parts)
+        # On an `async def` a guard does nothing (GF401).
+        if (
+            isinstance(node, ast.FunctionDef)
+            and name is not None
+            and guards.python_guard(canonical_name(name)) is not None
+        ):
+            return name
+    if node.name in module.managed:
+        return "contextmanager"
+    return ""

@@ -1,0 +1,32 @@
+"""Where comments and strings stand in a Python file; no parser is asked, so that one with an error has them too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...facts import Span
+
+# In a raw string a backslash still keeps the quote behind it from ending the string.
+_TOKEN = re.compile(
+    rb'"{3}(?:\\.|[^\\])*?"{3}|\'{3}(?:\\.|[^\\])*?\'{3}'
+    rb'|"(?:\\\r?.|[^"\\\r\n])*"|\'(?:\\\r?.|[^\'\\\r\n])*\'|(?P<comment>#[^\r\n]*)',
+    re.DOTALL,
+)
+
+
+def python_comments(text: bytes) -> Iterator[Span]:
+    """The comments, where they stand in no string."""
+    for match in _TOKEN.finditer(text):
+        if match["comment"] is not None:
+            yield Span(*match.span())
+
+
+def string_end(text: bytes, offset: int) -> int | None:
+    """The last byte of the string in which `offset` stands; None when it stands in none."""
+    for match in _TOKEN.finditer(text):
+        if match.start() > offset:
+            return None
+        if match["comment"] is None and match.end() > offset:
+            return match.end() - 1
+    return None

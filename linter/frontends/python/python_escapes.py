@@ -1,0 +1,303 @@
+"""Tensors that leave an inference-mode block and are used afterwards as inference tensors cannot be.
+
+One function at a time, in the order of its statements. A name that is bound anew is forgotten, a `clone()` is a
+normal tensor. What is not certain is left out. Reference: https://pytorch.org/docs/stable/notes/autograd.html
+(section on inference mode).
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from .expected_failures import expects_failure
+from .name_resolution import statements
+from .tensor_values import calls_in, changed_in_place, given_requires_grad, makes_tensor, root_of, saved_names, walk_own
+
+Resolve = Callable[[ast.expr], str | None]
+
+
+class Found(NamedTuple):
+    variable: str
+    made: ast.AST
+    what: str
+    where: ast.AST
+
+
+_BACKWARD = frozenset({"backward", "manual_backward"})
+
+
+_FARTHEST = 1000
+"""Statements behind a block that are looked at: a notebook as one module has thousands, and many blocks."""
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+class Trail(NamedTuple):
+    """What runs behind a block, in order."""
+
+    statements: Sequence[ast.stmt]
+    doubtful: frozenset[ast.stmt]
+    """Those that may run only when the block has not: it and they stand in different `if` statements."""
+
+
+class Statements:
+    """What statements say themselves; each is read once, however many blocks it stands behind."""
+
+    def __init__(self) -> None:
+        self._names: dict[ast.stmt, frozenset[str]] = {}
+        self._passed_over: dict[ast.With, bool] = {}
+        self._assigned_in: dict[ast.With, frozenset[str]] = {}
+        self._ends: dict[int, list[int]] = {}
+
+    def names(self, node: ast.stmt) -> frozenset[str]:
+        names = self._names.get(node)
+        if names is None:
+            found = (child for part in _header(node) for child in walk_own(part))
+            names = frozenset({*(child.id for child in found if isinstance(child, ast.Name)), *_bound_by(node)})
+            self._names[node] = names
+        return names
+
+    def end_of(self, body: Sequence[ast.stmt], start: int) -> int:
+        """Index of the first statement of `body` from `start` on that leaves it; past the last when none does."""
+        ends = self._ends.get(id(body))
+        if ends is None:
+            ends = [index for index, node in enumerate(body) if isinstance(node, _ENDS)]
+            self._ends[id(body)] = ends
+        position = bisect_left(ends, start)
+        return ends[position] if position < len(ends) else len(body)
+
+    def is_passed_over(self, node: ast.With, resolve: Resolve) -> bool:
+        """Whether the block is under inference mode again, or one that a test expects to fail."""
+        passed = self._passed_over.get(node)
+        if passed is None:
+            passed = expects_failure(node) or any(
+                isinstance(item.context_expr, ast.Call)
+                and (resolve(item.context_expr.func) or "").endswith("inference_mode")
+                for item in node.items
+            )
+            self._passed_over[node] = passed
+        return passed
+
+    def assigned_in(self, node: ast.With) -> frozenset[str]:
+        """Names that statements of the block give a value."""
+        names = self._assigned_in.get(node)
+        if names is None:
+            names = frozenset(name for inner in statements(node.body) for name in _assigned(inner))
+            self._assigned_in[node] = names
+        return names
+
+
+def find_escapes(
+    block: ast.With, levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements
+) -> list[Found]:
+    """Places behind the block where a tensor made in it raises.
+
+    `levels` are the statement lists around the block, outermost first, each with the index of what holds the block.
+    """
+    if isinstance(block.body[-1], _ENDS):
+        return []
+    made = _made_in(block.body, resolve)
+    return _follow(made, _trail(levels, known), resolve, known) if made else []
+
+
+def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]], known: Statements) -> Trail:
+    followed: list[ast.stmt] = []
+    doubtful: set[ast.stmt] = set()
+    conditional = False
+    for body, index in reversed(levels):
+        conditional = conditional or isinstance(body[index], (ast.If, ast.Match))
+        rest = body[index + 1 : index + 1 + _FARTHEST]
+        for node in islice(statements(rest), _FARTHEST) if conditional else ():
+            if isinstance(node, (ast.If, ast.Match)):
+                doubtful.update(inner for inner in statements([node]) if inner is not node)
+        end = known.end_of(body, index + 1) - index
+        followed += rest[:end]
+        if end <= len(rest):
+            break
+    return Trail(followed, frozenset(doubtful))
+
+
+def _resolved(node: ast.AST, resolve: Resolve) -> dict[ast.Call, str | None]:
+    return {call: resolve(call.func) for call in calls_in(node)}
+
+
+class _Made(NamedTuple):
+    node: ast.AST
+    surely: bool
+
+
+def _made_in(body: Sequence[ast.stmt], resolve: Resolve) -> dict[str, _Made]:
+    made: dict[str, _Made] = {}
+    for node in statements(body):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            value, targets = node.value, node.targets[0]
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            value, targets = node.value, node.target
+        else:
+            for name in _bound_by(node):
+                made.pop(name, None)
+            continue
+        names = [targets] if isinstance(targets, ast.Name) else getattr(targets, "elts", [])
+        resolved = resolve(value.func) if isinstance(value, ast.Call) else None
+        sure = makes_tensor(value, resolved, set(made))
+        for target in names:
+            if isinstance(target, ast.Name):
+                if sure:
+                    made[target.id] = _Made(target, sure == "surely" and len(names) == 1)
+                else:
+                    made.pop(target.id, None)
+    return made
+
+
+def _assigned(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement gives a value, in whatever way."""
+    for target in getattr(node, "targets", None) or [getattr(node, "target", None)]:
+        for child in ast.walk(target) if target is not None else ():
+            if isinstance(child, ast.Name):
+                yield child.id
+    yield from _bound_by(node)
+
+
+def _bound_by(node: ast.stmt) -> Iterator[str]:
+    targets: list[ast.expr] = []
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        targets = [node.target]
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
+    elif isinstance(node, ast.Delete):
+        targets = node.targets
+    for target in targets:
+        for child in ast.walk(target):
+            if isinstance(child, ast.Name):
+                yield child.id
+
+
+def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: Statements) -> list[Found]:
+    found: list[Found] = []
+    derived: dict[str, list[Found]] = {}
+    for node in _in_normal_mode(trail.statements, made, derived, resolve, known):
+        if node in trail.doubtful:
+            for name in _assigned(node):
+                made.pop(name, None)
+                derived.pop(name, None)
+            continue
+        header = _header(node)
+        calls = [call for part in header for call in calls_in(part)]
+        found += _mutations(node, calls, made)
+        names = set(made)
+        saved = [
+            Found(name, made[name].node, "used in a loss that is differentiated", where)
+            for part in header
+            for name, where in saved_names(part, _resolved(part, resolve), names)
+        ]
+        inherited = [
+            origin
+            for part in header
+            for child in walk_own(part)
+            if isinstance(child, ast.Name) and child.id in derived
+            for origin in derived[child.id]
+        ]
+        if any(_differentiates(call, resolve) for call in calls):
+            found += saved + inherited
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            _assign(node, made, derived, saved + inherited)
+        for name in _bound_by(node):
+            made.pop(name, None)
+            derived.pop(name, None)
+    unique: dict[tuple[int, int], Found] = {}
+    for one in found:
+        unique.setdefault((one.where.lineno, one.where.col_offset), one)  # type: ignore[attr-defined]
+    return list(unique.values())
+
+
+def _in_normal_mode(
+    after: Sequence[ast.stmt],
+    made: dict[str, _Made],
+    derived: dict[str, list[Found]],
+    resolve: Resolve,
+    known: Statements,
+) -> Iterator[ast.stmt]:
+    """The statements in order that name what is followed, as long as anything is.
+
+    Not those under inference mode again, nor those that a test expects to fail; what these give a value is forgotten.
+    """
+    skipped: set[ast.stmt] = set()
+    for node in islice(statements(after), _FARTHEST):
+        if not made and not derived:
+            return
+        if node in skipped:
+            continue
+        names = known.names(node)
+        if not (names.isdisjoint(made) and names.isdisjoint(derived)):
+            yield node
+        if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
+            skipped.update(statements(node.body))
+            for name in known.assigned_in(node):
+                made.pop(name, None)
+                derived.pop(name, None)
+
+
+def _header(node: ast.stmt) -> list[ast.expr]:
+    """The expressions that a statement evaluates itself, not those of statements inside it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return []
+    return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)] + [
+        item.context_expr for item in getattr(node, "items", ())
+    ]
+
+
+def _mutations(node: ast.stmt, calls: Sequence[ast.Call], made: dict[str, _Made]) -> Iterator[Found]:
+    for call in calls:
+        for name, what in (
+            (changed_in_place(call), "changed in place"),
+            (given_requires_grad(call), "given requires_grad"),
+        ):
+            if name in made:
+                yield Found(name, made[name].node, what, call)
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    elif isinstance(node, ast.Assign):
+        targets = [target for target in node.targets if isinstance(target, (ast.Subscript, ast.Attribute))]
+    for target in targets:
+        if isinstance(target, ast.Attribute):
+            name = root_of(target.value)
+            switched_on = isinstance(node, ast.Assign) and not (
+                isinstance(node.value, ast.Constant) and node.value.value is False
+            )
+            if target.attr == "requires_grad" and name in made and switched_on:
+                yield Found(name, made[name].node, "given requires_grad", target)
+            continue
+        name = root_of(target)
+        if name in made and made[name].surely:
+            yield Found(name, made[name].node, "changed in place", target)
+
+
+def _assign(
+    node: ast.Assign | ast.AnnAssign | ast.AugAssign,
+    made: dict[str, _Made],
+    derived: dict[str, list[Found]],
+    origins: list[Found],
+) -> None:
+    if isinstance(node, ast.AugAssign):
+        if isinstance(node.target, ast.Name) and origins:
+            derived[node.target.id] = derived.get(node.target.id, []) + origins
+        return
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    for target in targets:
+        for child in [target, *getattr(target, "elts", [])]:
+            if isinstance(child, ast.Name):
+                made.pop(child.id, None)
+                derived.pop(child.id, None)
+                if origins:
+                    derived[child.id] = list(origins)
+
+
+def _differentiates(call: ast.Call, resolve: Resolve) -> bool:
+    """`loss.backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`, `autograd.grad(loss, …)`."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _BACKWARD:
+        return True
+    return resolve(call.func) in ("torch.autograd.grad", "torch.autograd.backward")

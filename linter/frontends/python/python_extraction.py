@@ -1,0 +1,74 @@
+"""A Python file's text -> its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ... import guards
+from ...facts import Facts
+from ...facts.python_model import PythonFacts
+from ...files.sources import Source
+from ...files.suppressions import find_directives
+from . import module_signs
+from .parsed_module import Module
+from .python_comments import python_comments
+from .python_look import LEGACY_WORD, may_matter
+from .python_parsing import error_row, parse_python
+from .python_program import read_program
+from .python_reading import ModuleReading
+
+
+def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
+    """The facts of one Python file; None when nothing in it can matter.
+
+    `watched` are further names under which other files of the project export guards.
+    """
+    watched = tuple(watched)
+    if not may_matter(source.text, watched):
+        return None
+    text = source.text.decode("utf-8")
+    tree = parse_python(text)
+    directives = find_directives(source.text, source.row, python_comments)
+    common = Facts(
+        path=source.path,
+        language="python",
+        notes=(*source.notes, *directives.notes),
+        suppressions=directives.suppressions,
+        line_starts=source.line_starts,
+    )
+    if tree is None:
+        return replace(common, partial=True, error_row=error_row(text), python=PythonFacts())
+    module = Module(source, tree, watched)
+    legacy = LEGACY_WORD in source.text
+    walk = ModuleReading(module, everything=legacy or bool(watched))
+    walk.read()
+    facts = replace(
+        common,
+        guard_uses=tuple(use.use for use in walk.uses),
+        functions=tuple(walk.functions),
+        classes=tuple(walk.classes),
+        python=_python_facts(module, walk),
+    )
+    if legacy or watched:
+        facts = read_program(facts, module, walk.nodes)
+    if legacy:
+        from ..embedded.embedded_cpp import embedded_cpp, with_pieces
+
+        facts = with_pieces(facts, embedded_cpp(source, tree, facts))
+    return facts
+
+
+def _python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
+    inference = any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
+    return PythonFacts(
+        uses=tuple(walk.uses),
+        gradient_calls=tuple(walk.gradient_calls),
+        escapes=tuple(walk.escapes),
+        lazy_caches=tuple(walk.lazy_caches),
+        training=module_signs.training_signs(module) if inference else (),
+        exports=tuple(module_signs.exports(module)),
+        stars=tuple(module.scope.stars),
+        torch_name=module_signs.torch_name(module),
+        imports_end=module_signs.imports_end(module),
+    )

@@ -1,0 +1,58 @@
+"""The second cheap look: whether a Python file that holds a guard's name can have a finding at all.
+
+Most uses of guards are right, and stand in one of a few shapes (`with torch.no_grad():` in a file that neither
+yields nor awaits, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over without being
+parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+WORDS = (
+    "no_grad",
+    "inference_mode",
+    "enable_grad",
+    "set_grad_enabled",
+    "_InferenceMode",
+    "_AutoDispatchBelowAutograd",
+    "_AutoDispatchBelowADInplaceOrView",
+)
+LEGACY_WORD = b"NonVariableTypeMode"
+
+_NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_PAUSES = (b"yield", b"await", b"async ")
+_GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
+_WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
+_DECORATED = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n(?:[ \t]*@[\w.]+(?:\([^()\n]*\))?[ \t]*\r?\n)*[ \t]*def "
+_COMMENT = rb"[ \t]*#"
+_FINE = re.compile(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
+
+
+def name_places(text: bytes, words: Iterable[str]) -> Iterator[int]:
+    """Where the words stand as whole names, word by word. (`find` for each is many times faster than `re` for all.)"""
+    for word in words:
+        needle = word.encode()
+        at = text.find(needle)
+        while at >= 0:
+            end = at + len(needle)
+            if (at == 0 or text[at - 1] not in _NAME_BYTES) and (end == len(text) or text[end] not in _NAME_BYTES):
+                yield at
+            at = text.find(needle, end)
+
+
+def may_matter(text: bytes, watched: Iterable[str] = ()) -> bool:
+    """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
+
+    `watched` are names under which other files of the project export guards.
+    """
+    if LEGACY_WORD in text or next(name_places(text, watched), None) is not None:
+        return True
+    entered = False
+    for at in name_places(text, WORDS):
+        shape = _FINE.match(text, text.rfind(b"\n", 0, at) + 1)
+        if shape is None or not (shape.end() > at or shape.group().endswith(b"#")):
+            return True
+        entered = entered or shape["with"] is not None
+    return entered and any(pause in text for pause in _PAUSES)

@@ -1,0 +1,524 @@
+"""The walk over a module, statement by statement: guard uses, and the functions and classes they stand in."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ... import guards
+from ...facts import Class, Form, Function, GuardUse, Span
+from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
+from ...guards import canonical_name
+from .expected_failures import expects_failure
+from .gradient_calls import gradient_call
+from .guard_names import guard_named, mode_of, named, python_argument
+from .lazy_caches import find_lazy_caches
+from .name_resolution import Scope, dotted, resolve, resolve_name, statements
+from .parsed_module import Module
+from .pauses import kind_of, pauses_in, why_it_pauses
+from .python_escapes import Statements, find_escapes
+from .tensor_values import calls_in, walk_own
+
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_DESCRIPTORS = frozenset("property cached_property staticmethod classmethod setter getter deleter".split())
+_MODES = {guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the walk is."""
+
+    scope: Scope
+    block: Span
+    function: int | None = None
+    node: _FunctionNode | None = None
+    class_: int | None = None
+    around: tuple[int, ...] = ()
+    after: tuple[tuple[Sequence[ast.stmt], int], ...] = ()
+    """For each block from the function's own to the innermost, (its statements, index of the one being read)."""
+    resumes: str = ""
+    namespace: str = ""
+    prefix: int | None = None
+    """The use whose block this is."""
+    probing: bool = False
+    """Stands in `try:`, where a name alone asks whether it exists."""
+    expecting: bool = False
+    """Stands in a block of a test that expects a failure."""
+
+
+class ModuleReading:
+    """One walk over a module, and what it has found."""
+
+    def __init__(self, module: Module, *, everything: bool) -> None:
+        self.module = module
+        self.uses: list[PythonUse] = []
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.nodes: list[_FunctionNode] = []
+        self.gradient_calls: list[GradientCall] = []
+        self.escapes: list[Escape] = []
+        self.lazy_caches: list[LazyCache] = []
+        self._everything = everything
+        """Functions and classes without a guard are facts too."""
+        self._taken: set[int] = set()
+        self._known_statements = Statements()
+
+    # -- the walk
+
+    def read(self) -> None:
+        whole = Span(0, len(self.module.source.text))
+        self._block(self.module.tree.body, _Place(self.module.scope, whole))
+
+    def _block(self, body: Sequence[ast.stmt], place: _Place) -> None:
+        # A chain of `elif` is as deep a tree as it is long: a stack, no recursion.
+        for index, node in enumerate(body):
+            inside = self._inference_use(place) is not None
+            if not inside and not self.module.matters(node) and not (self._everything and _is_definition(node)):
+                continue
+            here = replace(place, after=(*place.after, (body, index)))
+            self._statement(node, here, body[index + 1] if index + 1 < len(body) else None)
+
+    def _statement(self, node: ast.stmt, place: _Place, following: ast.stmt | None) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self._function(node, place)
+        elif isinstance(node, ast.ClassDef):
+            self._class(node, place)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            self._with(node, place)
+        elif isinstance(node, ast.Expr):
+            self._expression_statement(node, place, following)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            self._assignment(node, place)
+        elif isinstance(node, ast.ImportFrom):
+            self._import(node, place)
+        elif isinstance(node, ast.If):
+            chain: ast.stmt = node
+            while isinstance(chain, ast.If):
+                self._expressions(chain.test, place)
+                self._inner(chain.body, place)
+                if len(chain.orelse) == 1 and isinstance(chain.orelse[0], ast.If):
+                    chain = chain.orelse[0]
+                else:
+                    self._inner(chain.orelse, place)
+                    break
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self._expressions(child, place)
+            for name in ("body", "orelse", "finalbody"):
+                probing = isinstance(node, ast.Try) and name == "body"
+                self._inner(getattr(node, name, ()), replace(place, probing=probing))
+            for name in ("handlers", "cases"):
+                for part in getattr(node, name, ()):
+                    self._inner(part.body, place)
+
+    def _inner(self, body: Sequence[ast.stmt], place: _Place) -> None:
+        if body:
+            self._block(body, replace(place, block=self.module.body_span(body), prefix=None))
+
+    # -- functions and classes
+
+    def _function(self, node: _FunctionNode, place: _Place) -> None:
+        index = len(self.functions)
+        span = Span(self.module.start_of(node), self.module.span(node).end)
+        body = self.module.body_span(node.body)
+        qualified = "::".join(filter(None, [place.namespace, node.name]))
+        self.functions.append(
+            Function(
+                name=node.name,
+                qualified=qualified,
+                span=span,
+                body=body,
+                parent=place.function,
+                class_=place.class_,
+            )
+        )
+        self.nodes.append(node)
+        scope = Scope(node, place.scope)
+        resumes = why_it_pauses(node, place.scope, self.module)
+        inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
+        around = self._decorators(node, place, inner)
+        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
+            self._expressions(default, place)
+        self._block(node.body, replace(inner, around=around))
+
+    def _class(self, node: ast.ClassDef, place: _Place) -> None:
+        qualified = "::".join(filter(None, [place.namespace, node.name]))
+        bases = tuple(self._base(base, place.scope) for base in node.bases)
+        index = len(self.classes)
+        span = Span(self.module.start_of(node), self.module.span(node).end)
+        self.classes.append(Class(node.name, qualified, span, bases, has_methods=True))
+        scope = Scope(node, place.scope)
+        before = len(self.uses)
+        self._decorators(node, place, place)
+        inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
+        self._block(node.body, inner)
+        if not any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in self.uses[before:]):
+            return
+        for cache in find_lazy_caches(
+            node,
+            lambda expression, function: self._is_inference(expression, scope, function),
+            lambda expression, function: self._known(expression, Scope(function, scope)),
+        ):
+            self.lazy_caches.append(
+                LazyCache(
+                    cache.attribute,
+                    self.module.span(cache.node),
+                    cache.method,
+                    cache.reader,
+                    self.module.span(cache.reading),
+                )
+            )
+
+    def _base(self, base: ast.expr, scope: Scope) -> str:
+        """A base class, spelled as the C++ front end spells it, so that a decision reads one form."""
+        name = resolve(base, scope)
+        if name is None:
+            return self.module.written(base)[:200]
+        name = canonical_name(name)
+        if name in ("torch.autograd.Function", "torch.autograd.function.Function"):
+            return "torch::autograd::Function<>"
+        return name.lstrip(".").replace(".", "::")
+
+    def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode) -> bool:
+        inner = Scope(function, scope)
+        called = expression.func if isinstance(expression, ast.Call) else expression
+        if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
+            return False
+        return not isinstance(expression, ast.Call) or mode_of(guards.PYTHON_INFERENCE_MODE, expression) is True
+
+    # -- guards
+
+    def _is_guard(self, node: ast.expr, scope: Scope) -> bool:
+        return guard_named(node, scope, self.module)[0] is not None
+
+    def _add(self, expression: ast.expr, place: _Place, form: Form, statement: Span, **more: object) -> int | None:
+        """Record a use when the expression is a guard, called or not."""
+        call = expression if isinstance(expression, ast.Call) else None
+        callee = named(expression)
+        if not isinstance(callee, (ast.Name, ast.Attribute)):
+            return None
+        guard, origin = guard_named(callee, place.scope, self.module)
+        if guard is None:
+            return None
+        self._taken.add(id(callee))
+        parts = dotted(callee) or []
+        scope = more.pop("scope", place.block)
+        use = GuardUse(
+            guard=guard,
+            form=form,
+            span=statement,
+            type_span=self.module.span(callee),
+            written=self.module.written(callee),
+            alias=parts[-1] if parts and parts[-1] != guard.rpartition(".")[2] else None,
+            variable=more.pop("variable", None),  # type: ignore[arg-type]
+            variable_spans=more.pop("variable_spans", ()),  # type: ignore[arg-type]
+            argument=python_argument(call, self.module) if call is not None else None,
+            scope=scope,  # type: ignore[arg-type]
+            function=more.pop("function", place.function),  # type: ignore[arg-type]
+            class_=place.class_ if form is Form.MEMBER else None,
+        )
+        self.uses.append(
+            PythonUse(
+                use,
+                call is not None,
+                self.module.span(expression),
+                mode_of(guard, call) if call is not None else None,
+                around=place.around,
+                resumes=place.resumes,
+                local=place.function is not None,
+                origin=origin,
+                expected=place.expecting,
+                **more,  # type: ignore[arg-type]
+            )
+        )
+        return len(self.uses) - 1
+
+    def _decorators(self, node: _FunctionNode | ast.ClassDef, place: _Place, inner: _Place) -> tuple[int, ...]:
+        """Reads what stands above a definition; the indices of the guards there, from above."""
+        around: list[int] = []
+        decorated: Decorated | None = None
+        for position, decorator in enumerate(node.decorator_list):
+            if not self._is_guard(named(decorator), place.scope):
+                self._expressions(decorator, place)
+                continue
+            decorated = (decorated or self._decorated(node, place))._replace(position=position)
+            span = self.module.span(decorator)
+            line = Span(self.module.source.text.rfind(b"@", 0, span.start), span.end)
+            use = self._add(
+                decorator,
+                place,
+                Form.DECORATOR,
+                line,
+                scope=inner.block if not isinstance(node, ast.ClassDef) else self.module.body_span(node.body),
+                function=inner.function if not isinstance(node, ast.ClassDef) else place.function,
+                decorated=decorated,
+            )
+            if use is not None:
+                around.append(use)
+        return tuple(around)
+
+    def _decorated(self, node: _FunctionNode | ast.ClassDef, place: _Place) -> Decorated:
+        return Decorated(
+            node.name,
+            kind_of(node),
+            Span(self.module.start_of(node), self.module.span(node).end),
+            self.module.span(node).start,
+            tuple(self._decorator_name(other, place.scope) for other in node.decorator_list),
+            0,
+            not isinstance(node, ast.ClassDef) and any(pauses_in(node.body, self.module)),
+        )
+
+    def _decorator_name(self, decorator: ast.expr, scope: Scope) -> str:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return canonical_name(resolve(called, scope) or ".".join(dotted(called) or ["?"]))
+
+    def _with(self, node: ast.With | ast.AsyncWith, place: _Place) -> None:
+        block = self.module.body_span(node.body)
+        header = Span(self.module.span(node).start, self.module.source.text.rfind(b":", 0, block.start) + 1)
+        around = place.around
+        guarded = any(self._is_guard(named(item.context_expr), place.scope) for item in node.items)
+        pauses = list(pauses_in(node.body, self.module)) if guarded else []
+        for item in node.items:
+            expression, target = item.context_expr, item.optional_vars
+            target_span, target_used = None, False
+            if target is not None and guarded:
+                target_span = Span(self.module.span(expression).end, self.module.span(target).end)
+                target_used = isinstance(target, ast.Name) and self._names(target.id, place) > 1
+            use = self._add(
+                expression,
+                replace(place, around=around),
+                Form.WITH,
+                header,
+                scope=block,
+                variable=target.id if isinstance(target, ast.Name) else None,
+                variable_spans=(self.module.span(target),) if isinstance(target, ast.Name) else (),
+                target_span=target_span,
+                target_used=target_used,
+                items=len(node.items),
+                pauses=tuple(pauses),
+                async_with=isinstance(node, ast.AsyncWith),
+                sole=place.prefix is not None and len(place.after[-1][0]) == 1,
+            )
+            if use is None:
+                self._expressions(expression, place)
+                continue
+            around = (*around, use)
+            found = self.uses[use]
+            if (
+                isinstance(node, ast.With)
+                and found.mode is True
+                and found.use.guard.rpartition(".")[2] in (guards.PYTHON_INFERENCE_MODE, guards.LEGACY)
+            ):
+                self._escapes(node, place, use)
+        last = around[-1] if around != place.around else None
+        expecting = place.expecting or expects_failure(node)
+        self._block(node.body, replace(place, block=block, around=around, prefix=last, expecting=expecting))
+
+    def _escapes(self, node: ast.With, place: _Place, use: int) -> None:
+        def known(expression: ast.expr) -> str | None:
+            return self._known(expression, place.scope)
+
+        for found in find_escapes(node, place.after, known, self._known_statements):
+            self.escapes.append(
+                Escape(use, found.variable, self.module.span(found.made), found.what, self.module.span(found.where))
+            )
+
+    def _known(self, expression: ast.expr, scope: Scope) -> str | None:
+        name = resolve(expression, scope)
+        return canonical_name(name) if name is not None else None
+
+    def _expression_statement(self, node: ast.Expr, place: _Place, following: ast.stmt | None) -> None:
+        form = Form.TEMPORARY if isinstance(node.value, ast.Call) else Form.REFERENCE
+        if place.probing and form is Form.REFERENCE:
+            return
+        if not self._is_guard(named(node.value), place.scope):
+            self._expressions(node.value, place)
+            return
+        behind = None
+        if isinstance(following, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            behind = Following(kind_of(following), self.module.start_of(following), _is_descriptor(following))
+        if self._add(node.value, place, form, self.module.span(node), following=behind) is None:
+            self._expressions(node.value, place)
+
+    def _assignment(self, node: ast.Assign | ast.AnnAssign, place: _Place) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value = node.value
+        if value is None:
+            return
+        target = targets[0] if len(targets) == 1 else None
+        if not isinstance(value, ast.Call):
+            # `guard = torch.inference_mode` is another name for it, no use.
+            if isinstance(value, (ast.Name, ast.Attribute)) and guard_named(value, place.scope, self.module)[0]:
+                self._taken.add(id(value))
+                return
+            self._expressions(value, place)
+            return
+        use: int | None = None
+        if not self._is_guard(value.func, place.scope):
+            self._expressions(value, place)
+            return
+        if isinstance(target, ast.Name):
+            spans, entered = self._variable(target.id, place, node)
+            use = self._add(
+                value,
+                place,
+                Form.AUTO,
+                self.module.span(node),
+                variable=target.id,
+                variable_spans=spans,
+                entered=entered,
+                released=self._is_released(target.id, place),
+            )
+        elif isinstance(target, ast.Attribute):
+            use = self._add(
+                value,
+                place,
+                Form.MEMBER,
+                self.module.span(node),
+                variable=self.module.written(target),
+                entered=self._attribute_is_entered(target.attr),
+                released=self._attribute_is_released(target.attr, node),
+            )
+        if use is None:
+            self._expressions(value, place)
+
+    def _names(self, name: str, place: _Place) -> int:
+        root: ast.AST = place.node or self.module.tree
+        return sum(1 for child in ast.walk(root) if isinstance(child, ast.Name) and child.id == name)
+
+    def _variable(self, name: str, place: _Place, assignment: ast.stmt) -> tuple[tuple[Span, ...], bool]:
+        """(where a variable stands in its function, whether it is used for anything but `del`)."""
+        root: ast.AST = place.node or self.module.tree
+        spans: list[Span] = []
+        deleted = {id(t) for d in ast.walk(root) if isinstance(d, ast.Delete) for t in d.targets}
+        used = False
+        for child in ast.walk(root):
+            if isinstance(child, ast.Name) and child.id == name:
+                spans.append(self.module.span(child))
+                used = used or (isinstance(child.ctx, ast.Load) and id(child) not in deleted)
+            elif isinstance(child, (ast.Global, ast.Nonlocal)) and name in child.names:
+                used = True
+        return tuple(sorted(spans)), used
+
+    def _attribute_is_entered(self, attribute: str) -> bool:
+        """Whether `self.attribute` is entered, left or used as a context manager anywhere in the file."""
+        name = re.escape(attribute.encode())
+        text = self.module.source.text
+        return (
+            re.search(
+                rb"\b" + name + rb"\s*\.\s*__(?:enter|exit)__|(?:with|enter_context\()\s*[\w.]*\b" + name + rb"\b", text
+            )
+            is not None
+        )
+
+    def _is_released(self, name: str, place: _Place) -> bool:
+        """Whether a `finally` of the function lets go of the variable."""
+        root: ast.AST = place.node or self.module.tree
+        return any(
+            isinstance(target, ast.Name) and target.id == name
+            for node in ast.walk(root)
+            if isinstance(node, (ast.Try, ast.TryStar))
+            for statement in statements(node.finalbody)
+            for target in _let_go_of(statement)
+        )
+
+    def _attribute_is_released(self, attribute: str, assignment: ast.stmt) -> bool:
+        """Whether the file lets go of `self.attribute` anywhere else."""
+        return any(
+            isinstance(target, ast.Attribute) and target.attr == attribute
+            for node in ast.walk(self.module.tree)
+            if isinstance(node, (ast.Delete, ast.Assign)) and node is not assignment
+            for target in _let_go_of(node)
+        )
+
+    def _import(self, node: ast.ImportFrom, place: _Place) -> None:
+        for alias in node.names:
+            if alias.name != guards.LEGACY:
+                continue
+            bound = alias.asname or alias.name
+            self.uses.append(
+                PythonUse(
+                    GuardUse(
+                        guard=guards.LEGACY,
+                        form=Form.IMPORT,
+                        span=self.module.span(node),
+                        type_span=self.module.span(alias),
+                        written=alias.name,
+                        alias=alias.asname,
+                        variable=bound,
+                        scope=place.block,
+                        function=place.function,
+                        shared=len(node.names) > 1,
+                    ),
+                    False,
+                    self.module.span(alias),
+                    local=place.function is not None,
+                    origin=resolve_name(bound, place.scope) or "",
+                )
+            )
+
+    # -- expressions
+
+    def _expressions(self, expression: ast.expr, place: _Place) -> None:
+        """Guards anywhere inside an expression, and gradients computed under inference mode."""
+        inference = self._inference_use(place)
+        holds_guard = self.module.expression_matters(expression)
+        if not holds_guard and inference is None:
+            return
+        for node in walk_own(expression):
+            if isinstance(node, ast.Call):
+                if inference is not None and not place.expecting:
+                    what = gradient_call(node, self.module, place.scope)
+                    if what:
+                        self.gradient_calls.append(GradientCall(what, self.module.span(node), inference))
+                if holds_guard and id(node.func) not in self._taken:
+                    self._add(node, place, Form.ARGUMENT, self.module.span(expression))
+        if not holds_guard:
+            return
+        for node in ast.walk(expression):
+            if isinstance(node, ast.Lambda):
+                self._expressions_of_lambda(node, place)
+            if (
+                isinstance(node, (ast.Name, ast.Attribute))
+                and isinstance(node.ctx, ast.Load)
+                and id(node) not in self._taken
+            ):
+                self._add(node, place, Form.ARGUMENT, self.module.span(expression))
+
+    def _expressions_of_lambda(self, node: ast.Lambda, place: _Place) -> None:
+        outside = replace(place, around=())
+        for call in calls_in(node.body):
+            if id(call.func) not in self._taken:
+                self._add(call, outside, Form.ARGUMENT, self.module.span(node))
+
+    def _inference_use(self, place: _Place) -> int | None:
+        """The use that puts this place under inference mode; None where none does, or one may switch it off."""
+        found: int | None = None
+        for index in place.around:
+            use = self.uses[index]
+            if use.use.guard.rpartition(".")[2] in _MODES:
+                on = use.mode is True or (use.use.form is Form.DECORATOR and not use.called)
+                found = index if on else None
+        return found
+
+
+def _let_go_of(node: ast.stmt) -> list[ast.expr]:
+    """The variables that a statement deletes or sets to None."""
+    if isinstance(node, ast.Delete):
+        return node.targets
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+        return node.targets
+    return []
+
+
+def _is_descriptor(node: _FunctionNode | ast.ClassDef) -> bool:
+    """Whether the outermost decorator is one of Python's own that give back no function: a guard stands below it."""
+    first = dotted(node.decorator_list[0]) if node.decorator_list else None
+    return first is not None and first[-1] in _DESCRIPTORS
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))

@@ -1,1 +1,0 @@
-"""The Python front end: a file's text -> its facts."""
