@@ -404,7 +404,7 @@ def test_the_quick_answer_imports_next_to_nothing(tree: Path) -> None:
 
 
 def test_the_rules_page_is_what_explain_prints(tree: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "rules.md"
+    page = Path(__file__).resolve().parents[3] / "docs" / "rules.md"
     assert guardfix("explain", "ALL", cwd=tree).stdout == page.read_text(), "run `guardfix explain ALL > docs/rules.md`"
 
 
@@ -459,7 +459,7 @@ def test_every_rule_explains_itself_in_the_same_order(tree: Path) -> None:
 
 
 def test_pre_commit_passes_every_file_that_the_walk_takes() -> None:
-    hooks = (Path(__file__).resolve().parents[2] / ".pre-commit-hooks.yaml").read_text()
+    hooks = (Path(__file__).resolve().parents[3] / ".pre-commit-hooks.yaml").read_text()
     patterns = re.findall(r"^  files: '(.*)'$", hooks, re.MULTILINE)
     assert len(patterns) == hooks.count("- id:")
     for pattern in patterns:
