@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 from .facts import GuardUse, Span
+from .str_enum import StrEnum
 
 
 class Severity(StrEnum):

@@ -8,8 +8,9 @@ torch/autograd/grad_mode.py and torch/csrc/autograd/init.cpp.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
+
+from .str_enum import StrEnum
 
 
 class Takes(StrEnum):

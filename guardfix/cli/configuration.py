@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +63,10 @@ def _is_strings(value: object) -> bool:
 
 def read_configuration(path: str) -> Configuration:
     """The settings of one file. Raises `BadConfiguration`."""
-    import tomllib
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
 
     try:
         with open(path, "rb") as file:

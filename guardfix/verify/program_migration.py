@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from guardfix.linter.str_enum import StrEnum
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Report
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
 
 
-class Why(enum.StrEnum):
+class Why(StrEnum):
     """Why a finding is left as it is."""
 
     NO_FIX = "no fix"

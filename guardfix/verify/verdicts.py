@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import enum
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from guardfix.linter.str_enum import StrEnum
+
 from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short
 
 
-class Verdict(enum.StrEnum):
+class Verdict(StrEnum):
     SAME = "same"
     REPAIRED = "repaired"
     STRICTER = "stricter"

@@ -6,9 +6,9 @@ All spans are byte offsets into the UTF-8 form of the file's text (`Source.text`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..str_enum import StrEnum
 from .spans import NOWHERE, Span
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .. import guards
+from ..str_enum import StrEnum
 from . import Facts, Form, GuardUse, Span
 
 
