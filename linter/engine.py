@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .analysis.project import Project
 from .facts import Facts
+from .facts.index import has_function_in
 from .files.discovery import FoundFiles, find_files, path_matcher
 from .files.languages import language_of
 from .files.search import CPP_NEEDLES
@@ -236,7 +237,7 @@ def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[lis
 def _rows(finding: Finding, facts: Facts) -> range:
     """The rows on which a comment silences a finding: all those of its declaration."""
     span, use = finding.span, finding.use
-    if use is not None and use.span.holds(span) and not facts.has_function_in(use.span):
+    if use is not None and use.span.holds(span) and not has_function_in(use.span, facts):
         # A statement that holds a function's body says too many other things.
         span = use.span
     return facts.rows(span)

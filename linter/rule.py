@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span
 from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
+from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
@@ -98,26 +97,6 @@ class Rule:
         return Finding(
             self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
         )
-
-
-class RuleName(NamedTuple):
-    """What a rule's file name says, without importing it."""
-
-    code: str
-    name: str
-    module: str
-
-
-@cache
-def rule_names() -> tuple[RuleName, ...]:
-    """Every rule, by its file name, sorted by code."""
-    folder = os.path.join(os.path.dirname(__file__), "rules")
-    found = []
-    for entry in os.listdir(folder):
-        match = re.fullmatch(r"(gf\d{3})_(\w+)\.py", entry)
-        if match is not None:
-            found.append(RuleName(match[1].upper(), match[2].replace("_", "-"), entry[:-3]))
-    return tuple(sorted(found))
 
 
 @cache

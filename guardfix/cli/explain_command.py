@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import click
 
-from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule, rule_names
+from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
+from guardfix.linter.rule_names import rule_names
 
 from .options import Failure, complete_rule, no_such_rule
 

@@ -46,7 +46,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 def no_such_rule(given: str) -> str:
     """What is said of a selector that selects nothing."""
-    from guardfix.linter.rule import rule_names
+    from guardfix.linter.rule_names import rule_names
 
     guess = did_you_mean(given, (one for rule in rule_names() for one in (rule.code, rule.name)))
     return f"no rule is called `{given}`{guess or '; `guardfix rules` lists them'}"
@@ -60,7 +60,7 @@ def _version(context: click.Context, parameter: click.Parameter, value: str | No
 
 def complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Codes and names that begin so; of a list with commas the last part is completed."""
-    from guardfix.linter.rule import rule_names
+    from guardfix.linter.rule_names import rule_names
 
     done, comma, begun = incomplete.rpartition(",")
     codes = [rule.code for rule in rule_names() if rule.code.startswith(begun.upper())]

@@ -6,7 +6,8 @@ import json
 
 import click
 
-from guardfix.linter.rule import load_rule, rule_names
+from guardfix.linter.rule import load_rule
+from guardfix.linter.rule_names import rule_names
 
 
 @click.command("rules", short_help="List every rule.")

@@ -10,7 +10,6 @@ from dataclasses import replace
 from .. import guards
 from ..facts import Facts, GuardUse
 from ..facts.python_model import PythonFacts, PythonUse
-from ..frontends.python.python_look import WORDS
 from ..guards import canonical_name
 
 _DEPTH = 6
@@ -24,7 +23,7 @@ def new_names(files: Iterable[Facts]) -> dict[str, str]:
             continue
         for name, meaning in facts.python.exports:
             guard = guards.python_guard(canonical_name(meaning))
-            if guard is not None and name not in WORDS and name != guards.LEGACY:
+            if guard is not None and name not in guards.PYTHON:
                 found[name] = guard
     return found
 

@@ -81,3 +81,8 @@ def index_of(facts: Facts) -> FactsIndex:
         functions_named=by_name,
         alias_names={alias.span: alias.name for alias in reversed(facts.aliases)},
     )
+
+
+def has_function_in(span: Span, facts: Facts) -> bool:
+    """Whether a function stands inside the span."""
+    return next(index_of(facts).functions.within(span), None) is not None

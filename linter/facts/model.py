@@ -312,12 +312,6 @@ class Facts:
             function = self.functions[function].parent
         return tuple(chain)
 
-    def has_function_in(self, span: Span) -> bool:
-        """Whether a function stands inside the span."""
-        from .index import index_of
-
-        return next(index_of(self).functions.within(span), None) is not None
-
     def rows(self, span: Span) -> range:
         """The rows on which a span stands."""
         return range(self.row(span.start), self.row(max(span.start, span.end - 1)) + 1)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts import Span, Suppression
+from ..rule_names import rule_names
 
 _MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
 # A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
@@ -104,8 +105,6 @@ def _silenced(rows: range, checks: tuple[str, ...] | None) -> list[Suppression]:
 
 def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
     """Whether a directive is meant for this tool: another tool's unmatched ones are no news here."""
-    from ..rule import rule_names
-
     return checks is None or any(_matches(given, rule.code, rule.name) for given in checks for rule in rule_names())
 
 
