@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Facts
 from ..files.sift import Hit
-from ..files.sources import BinaryFile, Source, Unreadable, read
+from ..files.sources import BinaryFile, Unreadable, read
+from .frontend import frontend_named
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -43,31 +44,15 @@ def extract_job(job: Job) -> list[Facts]:
 
 
 def extract_file(path: str, language: str, watched: frozenset[str] = frozenset()) -> Facts | None:
-    """The facts of one file; None for a binary file or a language without a front end."""
+    """The facts of one file; None for a binary file, and for one in which nothing can matter."""
     try:
         source = read(path)
     except Unreadable as error:
         return Facts(path, language, unreadable=str(error))
     except BinaryFile:
         return None
-    facts = _extract(source, language, watched)
+    facts = frontend_named(language).extract(source, watched)
     return replace(facts, digest=source.digest) if facts is not None else None
-
-
-def _extract(source: Source, language: str, watched: frozenset[str]) -> Facts | None:
-    if language == "cpp":
-        from .cpp.cpp_extraction import extract_cpp
-
-        return extract_cpp(source, watched)
-    if language == "python":
-        from .python.python_extraction import extract_python
-
-        return extract_python(source, watched)
-    if language == "docs":
-        from .markdown.markdown_code import extract_markdown as extract_docs
-
-        return extract_docs(source)
-    return None
 
 
 def cores() -> int:

@@ -1,0 +1,53 @@
+"""The front end of C++, CUDA and Objective-C++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ... import guards
+from ...facts import Facts, Span
+from ...files.sources import Source
+from ...guards import Effect
+from ..frontend import Frontend
+
+HEADERS = frozenset(".h .hh .hpp .hxx .h++ .cuh .inl .ipp .tpp".split())
+MODULES = frozenset(".ixx .cppm .mpp .ccm .cxxm .c++m".split())
+"""Interface units of C++20 modules, as MSVC, Clang, GCC and CMake know them."""
+SOURCES = frozenset(".c .cc .cpp .cxx .c++ .cu .hip .mm .m".split())
+
+
+def _extract(source: Source, watched: frozenset[str]) -> Facts:
+    from .cpp_extraction import extract_cpp
+
+    return extract_cpp(source, watched)
+
+
+def _comments(text: bytes) -> Iterable[Span]:
+    from .cpp_masking import cpp_comments
+
+    return cpp_comments(text)
+
+
+def _parse_errors(path: str, text: bytes) -> int:
+    from .cpp_parsing import error_count, grammar_for, masked_text, parse_cpp
+
+    return error_count(parse_cpp(masked_text(path, text), grammar_for(path)).root_node)
+
+
+REPLACEMENTS = {
+    Effect.INFERENCE: f"c10::{guards.INFERENCE_MODE}",
+    Effect.BELOW_ADINPLACEORVIEW: f"at::{guards.BELOW_ADINPLACEORVIEW}",
+    Effect.BELOW_AUTOGRAD: f"at::{guards.BELOW_AUTOGRAD}",
+}
+
+FRONTEND = Frontend(
+    name="cpp",
+    title="C++",
+    guards=guards.CPP,
+    suffixes=SOURCES | HEADERS | MODULES,
+    header_suffixes=HEADERS,
+    extract=_extract,
+    comments=_comments,
+    parse_errors=_parse_errors,
+    replacements=REPLACEMENTS,
+)

@@ -1,0 +1,115 @@
+"""A front end is a language: what its files are called, and how a text of it becomes facts.
+
+Each sub-package `X` here has a module `X_frontend.py` with a `FRONTEND`; it is found by itself. Facts name their
+front end (`Facts.language`), and `frontend_named` gives the object: whoever needs to know how languages differ asks it
+and compares no names. These modules import their parsers only when they are asked to read something.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+
+from ..facts import Facts, Span
+from ..files.sources import Source
+from ..guards import Effect, Guard
+
+
+class UnknownFrontend(Exception):
+    """A language that no front end has."""
+
+
+def _nowhere(text: bytes) -> Iterable[Span]:
+    return ()
+
+
+def _reads_all(path: str, text: bytes) -> int:
+    return 0
+
+
+def _row_of(source: Source, offset: int) -> int:
+    return source.row(offset)
+
+
+def _as_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Frontend:
+    """One language, or one kind of file that holds code of another.
+
+    The functions are given by the front end's module, which imports what they need when they are called.
+    """
+
+    name: str
+    """As `Facts.language` and `Rule.languages` have it."""
+    title: str
+    """As users read it: `C++`."""
+    guards: Mapping[str, Guard]
+    """The rows of the guard table that its code can name."""
+    extract: Callable[[Source, frozenset[str]], Facts | None]
+    """The facts of a text, or None when nothing in it can matter. Names that are watched are reported like guards."""
+    suffixes: frozenset[str] = frozenset()
+    """In small letters, with the dot; empty when its texts are pieces of other files."""
+    header_suffixes: frozenset[str] = frozenset()
+    """Those of files that other files include."""
+    comments: Callable[[bytes], Iterable[Span]] = _nowhere
+    """Where comments stand in a text."""
+    look: str = ""
+    """The module whose `may_matter(text, watched)` looks at a file that holds a needle more closely, still by its
+    bytes alone; empty when there is none. It imports next to nothing."""
+    parse_errors: Callable[[str, bytes], int] = _reads_all
+    """(path, text) -> how many places of the text the parser cannot read."""
+    silenced_row: Callable[[Source, int], int] = _row_of
+    """(source, offset) -> the row at whose end a comment silences what stands at the offset."""
+    spelled: Callable[[str], str] = _as_is
+    """A message that is spelled in C++ (`at::G`), in the language's own spelling (`at.G`)."""
+    replacements: Mapping[Effect, str] = field(default_factory=dict)
+    """Effect -> what is written for a guard of that effect where the old guard stood."""
+    on_request: bool = False
+    """Its files are looked at only when they are asked for (`--include-docs`), or named."""
+    is_fragment: bool = False
+    """Its texts are pieces of other files: what surrounds them is not in sight."""
+    embeds_in: str = ""
+    """What C++ in its files stands in, as messages say it: `a string`."""
+    resolves_imports: bool = False
+    """A name means what an import in the same file says, and not what a namespace holds."""
+    runs_at_top_level: bool = False
+    """Statements outside of functions run one after the other, so that a guard there covers those behind it."""
+    shown_only: bool = False
+    """Its fixes are shown, never applied."""
+
+    def is_header(self, path: str) -> bool:
+        """Whether other files can include this one."""
+        return path.endswith(tuple(self.header_suffixes))
+
+
+@cache
+def frontends() -> Mapping[str, Frontend]:
+    """All front ends by name, in the order of their folders' names."""
+    folder = os.path.dirname(__file__)
+    found: dict[str, Frontend] = {}
+    for name in sorted(os.listdir(folder)):
+        if os.path.exists(os.path.join(folder, name, f"{name}_frontend.py")):
+            frontend: Frontend = importlib.import_module(f"{__package__}.{name}.{name}_frontend").FRONTEND
+            found[frontend.name] = frontend
+    return MappingProxyType(found)
+
+
+def frontend_named(language: str) -> Frontend:
+    """The front end that facts name. Raises `UnknownFrontend`."""
+    try:
+        return frontends()[language]
+    except KeyError:
+        raise UnknownFrontend(language) from None
+
+
+def frontend_of(path: str) -> Frontend | None:
+    """The front end that reads a file, by its suffix; None when none does."""
+    suffix = path[path.rfind(".") :].lower()
+    return next((frontend for frontend in frontends().values() if suffix in frontend.suffixes), None)

@@ -1,0 +1,63 @@
+"""The front end of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ... import guards
+from ...facts import Facts, Span
+from ...files.sources import Source
+from ...guards import Effect
+from ..frontend import Frontend
+
+
+def _extract(source: Source, watched: frozenset[str]) -> Facts | None:
+    from .python_extraction import extract_python
+
+    return extract_python(source, watched)
+
+
+def _comments(text: bytes) -> Iterable[Span]:
+    from .python_comments import python_comments
+
+    return python_comments(text)
+
+
+def _parse_errors(path: str, text: bytes) -> int:
+    from .python_parsing import reads
+
+    return 0 if reads(text.decode("utf-8")) else 1
+
+
+def _silenced_row(source: Source, offset: int) -> int:
+    """Inside a string there is no place for a comment: it stands behind its end."""
+    from .python_comments import string_end
+
+    end = string_end(source.text, offset)
+    return source.row(offset if end is None else end)
+
+
+def _spelled(message: str) -> str:
+    return message.replace("::", ".").replace("Function<>", "Function")
+
+
+FRONTEND = Frontend(
+    name="python",
+    title="Python",
+    guards=guards.PYTHON,
+    suffixes=frozenset({".py", ".pyi"}),
+    extract=_extract,
+    comments=_comments,
+    look=f"{__package__}.python_look",
+    parse_errors=_parse_errors,
+    silenced_row=_silenced_row,
+    spelled=_spelled,
+    replacements={
+        Effect.INFERENCE: f"torch.{guards.PYTHON_INFERENCE_MODE}()",
+        Effect.BELOW_ADINPLACEORVIEW: f"torch._C.{guards.C_BELOW_ADINPLACEORVIEW}()",
+        Effect.BELOW_AUTOGRAD: f"torch._C.{guards.C_BELOW_AUTOGRAD}()",
+    },
+    embeds_in="a string",
+    resolves_imports=True,
+    runs_at_top_level=True,
+)
