@@ -1,0 +1,139 @@
+"""The house: one room for each thing, one name for each meaning, no file that says nothing of itself.
+
+What may import what is a contract in pyproject.toml; `lint-imports` checks it, and a test here plants a violation.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixture_files import ROOT
+
+PACKAGES = ("guardfix", "linter", "codemods", "runtime_shim")
+LONGEST = 500
+"""Lines of a file that needs no reason for its length."""
+
+PYTORCH_NAMES = frozenset(
+    {
+        # Files and folders whose names are those of PyTorch's own modules.
+        "functional.py",
+        "init.py",
+        "utils.py",
+        "library.py",
+    }
+)
+
+
+def sources(*packages: str) -> Iterator[Path]:
+    for package in packages or PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            relative = path.relative_to(ROOT / package)
+            linked = package == "guardfix" and relative.parts[0] in PACKAGES
+            if not linked and "__pycache__" not in relative.parts:
+                yield path
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_twin(paths: list[Path]) -> bool:
+    """A rule and its fix have one name on purpose."""
+    return {path.parent.name for path in paths} == {"rules", "fixes"} and len(paths) == 2
+
+
+def test_every_file_name_is_understood_without_its_folder() -> None:
+    by_name: dict[str, list[Path]] = defaultdict(list)
+    for path in sources():
+        if not path.name.startswith("__"):
+            by_name[path.name].append(path)
+    twice = [paths for name, paths in by_name.items() if len(paths) > 1 and name not in PYTORCH_NAMES]
+    assert [list(map(shown, paths)) for paths in twice if not is_twin(paths)] == []
+
+
+CONVENTIONS = frozenset({"RULE", "FIX", "FRONTEND", "FORMAT", "command", "T", "P", "R", "F", "TYPE_CHECKING"})
+"""Names by which things are found where they stand, and type variables."""
+
+
+def public_names(path: Path) -> Iterator[str]:
+    """What a module defines at its top; overloads and branches of an `if` count once."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if not any(ast.unparse(decorator).startswith(REGISTERS) for decorator in node.decorator_list):
+                found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return (name for name in sorted(found) if not name.startswith("_") and name not in CONVENTIONS)
+
+
+REGISTERS = ("RULE.", "FIX.", "op(", "composite(", "signal(")
+"""Decorators that hand a function to a registry: nobody calls it by its name."""
+
+
+def test_no_public_name_has_two_meanings() -> None:
+    by_name: dict[str, list[Path]] = defaultdict(list)
+    for path in sources("guardfix", "linter", "codemods"):
+        for name in public_names(path):
+            by_name[name].append(path)
+    assert {name: list(map(shown, paths)) for name, paths in by_name.items() if len(paths) > 1} == {}
+
+
+def test_a_long_file_says_why() -> None:
+    long = []
+    for path in sources():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) > LONGEST and not lines[0].startswith("# Long because"):
+            long.append(f"{shown(path)}: {len(lines)} lines")
+    assert long == []
+
+
+def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the packages, linked as they are here."""
+    for package in PACKAGES:
+        target = tmp_path / package
+        shutil.copytree(ROOT / package, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "include"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+PLANTED = [
+    pytest.param("linter/facts/model.py", "from ..analysis import project", id="facts know no project"),
+    pytest.param("linter/analysis/project.py", "from ..decision import signals", id="a project decides nothing"),
+    pytest.param("linter/decision/signals.py", "from ..rules import gf101_legacy_guard", id="decisions know no rule"),
+    pytest.param("linter/engine.py", "import guardfix.codemods", id="the linter knows no fix"),
+    pytest.param("codemods/edits/statements.py", "import guardfix.cli", id="codemods know no command line"),
+    pytest.param("linter/guards.py", "import guardfix.runtime_shim", id="the linter needs no shim"),
+    pytest.param("runtime_shim/__init__.py", "import guardfix.linter", id="the shim can be used alone"),
+]
+
+
+def test_imports_go_one_way(tree: Path) -> None:
+    outcome = lint_imports(tree)
+    assert outcome.returncode == 0, outcome.stdout
+
+
+@pytest.mark.parametrize(("file", "line"), PLANTED)
+def test_an_import_that_goes_the_other_way_is_found(tree: Path, file: str, line: str) -> None:
+    path = tree / file
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{line}\n", encoding="utf-8")
+    outcome = lint_imports(tree)
+    assert outcome.returncode == 1, outcome.stdout
+    assert "BROKEN" in outcome.stdout
