@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from ..wording import printable
 from .options import check_with, choice_from, choosing, run_from, selection
-from .streams import printable
 
 
 @click.command("check")
@@ -31,9 +31,9 @@ def command(**arguments: Any) -> None:
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
     report = check_with(run, _import_the_rest)
     from guardfix.codemods.plan import with_fixes
+    from guardfix.linter.files.source_positions import SourcePositions
 
     from ..output import text_format
-    from ..output.source_positions import SourcePositions
 
     report = with_fixes(report, remove_redundant=choice.remove_redundant)
     failed = False
@@ -65,6 +65,6 @@ def _import_the_rest() -> None:
     """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
     from guardfix.codemods import plan
 
-    from ..output import source_positions, text_format
+    from ..output import text_format
 
-    _ = plan, source_positions, text_format
+    _ = plan, text_format

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..wording import printable
 from .options import check_with, choice_from, choosing, run_from, selection
-from .streams import printable
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -95,9 +95,8 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
 def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, written: bool = False) -> None:
     """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
     from guardfix.linter.facts import Span
+    from guardfix.linter.files.source_positions import SourcePositions
     from guardfix.linter.findings import Applicability
-
-    from ..output.source_positions import SourcePositions
 
     done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
     moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}

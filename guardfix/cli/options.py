@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .configuration import BadConfiguration, Configuration, find_configuration, is_version, read_configuration
-from .streams import printable
+from ..configuration import BadConfiguration, Configuration, find_configuration, is_version, read_configuration
+from ..wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ..wording import passed
+
 _COMMANDS = ("check",)
 _CONFIGURATION = ("guardfix.toml", ".guardfix.toml")
 
@@ -45,13 +47,6 @@ def _may_matter(path: str) -> bool:
     with open(path, "rb") as file:
         data = file.read()
     return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)
-
-
-def passed(files: int) -> str:
-    """The summary of a run without findings."""
-    if files == 0:
-        return "No C++ or Python files to check.\n"
-    return f"All checks passed ({files} file{'' if files == 1 else 's'}).\n"
 
 
 def _is_configured() -> bool:

@@ -1,4 +1,4 @@
-"""Standard output and standard error when they are closed, full, or read no further; paths that they can show."""
+"""Standard output and standard error when they are closed, full, or no longer read."""
 
 from __future__ import annotations
 
@@ -34,8 +34,3 @@ def cannot_go_on(error: OSError) -> int:
         # What is still buffered cannot be written either; at exit Python would try, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if error.errno == errno.EPIPE else 2
-
-
-def printable(text: str) -> str:
-    """A text with paths in it, as people read it: UTF-8 names whatever the locale; bytes that are none are marked."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from guardfix.linter.files.languages import language_of
+from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
 from guardfix.linter.findings import Decision, Finding, Fix
 from guardfix.linter.frontends.python.python_comments import string_end
-
-from .source_positions import SourcePositions
 
 _DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 

@@ -8,11 +8,10 @@ from functools import partial
 import click
 
 from guardfix.linter.engine import Report
+from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.findings import Applicability, Decision, Evidence, Finding, Severity
 
-from ..cli.quick import passed
-from ..cli.streams import printable
-from .source_positions import SourcePositions
+from ..wording import count_of, passed, printable
 from .terminal_layout import TAB, cells, frame, wrapped
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -119,7 +118,7 @@ def summary(report: Report, width: int | None = None) -> str:
         sum(1 for f in report.findings if f.fix is not None and f.fix.applicability is kind)
         for kind in (Applicability.SAFE, Applicability.UNSAFE)
     )
-    line = f"Found {_count(count, 'issue')} in {_count(files, 'file')} ({_count(report.files, 'file')} checked)."
+    line = f"Found {count_of(count, 'issue')} in {count_of(files, 'file')} ({count_of(report.files, 'file')} checked)."
     if safe:
         line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
     if unsafe:
@@ -137,10 +136,6 @@ def notes(report: Report) -> Iterator[str]:
     if report.partial:
         places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
         more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
-        yield f"note: {_count(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
+        yield f"note: {count_of(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
     if report.suppressed:
-        yield f"note: {_count(report.suppressed, 'finding')} suppressed by comments"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+        yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"

@@ -136,9 +136,8 @@ class Migration:
 def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
     """What the fixes of a report come to. `unsafe` takes the unsafe ones, too."""
     from guardfix.codemods.apply.applying import rewrites
+    from guardfix.linter.files.source_positions import SourcePositions
     from guardfix.linter.findings import Applicability
-
-    from ..output.source_positions import SourcePositions
 
     places = SourcePositions()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from guardfix.linter.facts import Span
-from guardfix.linter.files.sources import BinaryFile, Position, Source, Unreadable, read
+from ..facts import Span
+from .sources import BinaryFile, Position, Source, Unreadable, read
 
 
 class SourcePositions:

@@ -1,0 +1,20 @@
+"""Words that several commands and output formats share. The quick answer needs them, so nothing is imported here."""
+
+from __future__ import annotations
+
+
+def count_of(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def passed(files: int) -> str:
+    """The summary of a run without findings."""
+    if files == 0:
+        return "No C++ or Python files to check.\n"
+    return f"All checks passed ({count_of(files, 'file')}).\n"
+
+
+def printable(text: str) -> str:
+    """A text with paths in it, as people read it: as UTF-8 whatever the locale, with a mark for bytes that are not."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
