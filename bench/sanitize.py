@@ -32,7 +32,7 @@ OPTIONS = f"Options(flags={FLAGS!r}, compiler='g++')"
 COMPILE = f"""
 import sys
 from pathlib import Path
-from guardfix.runtime_shim.native import Options, ProgramError, compile_program
+from guardfix.runtime_shim.cpp import Options, ProgramError, compile_program
 try:
     compile_program(Path(sys.argv[1]), {OPTIONS})
 except ProgramError as error:
@@ -42,7 +42,7 @@ except ProgramError as error:
 RUN = f"""
 import sys
 from pathlib import Path
-from guardfix.runtime_shim.native import Options, run_cpp
+from guardfix.runtime_shim.cpp import Options, run_cpp
 sys.exit(run_cpp(Path(sys.argv[1]), sys.argv[2:], options={OPTIONS}))
 """
 
@@ -101,7 +101,7 @@ def findings(source: Path, cache: str, *, leaks: bool) -> str:
 def of_the_program(report: str) -> list[str]:
     """The leaks that were allocated below the program: the interpreter has some of its own."""
     return [part for part in re.findall(r"^(?:Direct|Indirect) leak of .*?(?=^$|\Z)", report, re.M | re.S)
-            if "guardfix_run" in part or "runtime_shim/include/" in part]  # fmt: skip
+            if "guardfix_run" in part or "runtime_shim/cpp/include/" in part]  # fmt: skip
 
 
 def main() -> int:

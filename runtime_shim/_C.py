@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim import errors
-from guardfix.runtime_shim._tensor import Tensor, raw_is_leaf
-from guardfix.runtime_shim.autograd import _unsafe_preserve_version_counter
-from guardfix.runtime_shim.guards import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, unexclude
-from guardfix.runtime_shim.kernels import FUNCTIONS
-from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
+from .aten import FUNCTIONS
+from .autograd import _unsafe_preserve_version_counter
+from .core import error_texts
+from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, unexclude
+from .core.tensor import Tensor, raw_is_leaf
+from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
 
 __all__ = ["_unsafe_preserve_version_counter", "is_grad_enabled", "is_inference_mode_enabled"]
 
 
 class DispatchKeySet:
     """A set of dispatch keys, printed with PyTorch's names; `bits` are those of
-    `guardfix.runtime_shim.state`.
+    `guardfix.runtime_shim.core.thread_state`.
     """
 
     __slots__ = ("bits", "names")
@@ -94,7 +94,7 @@ for _name, _bits in {
 
 
 def key_set(bits: int) -> DispatchKeySet:
-    """The set of the keys that the shim has, from bits of `guardfix.runtime_shim.state`."""
+    """The set of the keys that the shim has, from bits of `guardfix.runtime_shim.core.thread_state`."""
     names = {BACKEND: "CPU", ADINPLACEORVIEW: "ADInplaceOrView", AUTOGRAD: "AutogradCPU"}
     return DispatchKeySet.of(bits, tuple(name for bit, name in names.items() if bits & bit))
 
@@ -250,7 +250,7 @@ def _bump_version(tensor: Tensor) -> None:
     if tensor._version_counter is not None:
         tensor._version_counter[0] += 1
     elif not tls.state.inference_mode:
-        raise RuntimeError(errors.INPLACE_ON_INFERENCE)
+        raise RuntimeError(error_texts.INPLACE_ON_INFERENCE)
 
 
 def _scalar_overload(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -270,6 +270,6 @@ def _set_grad_enabled(enabled: bool) -> None:
 
 def _version_counts() -> dict[str, int]:
     """How often versions were bumped and views recorded so far in this process."""
-    from guardfix.runtime_shim.dispatch import COUNTS
+    from .dispatch.layer_counts import COUNTS
 
     return dict(COUNTS)

@@ -13,17 +13,10 @@ import importlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from guardfix.runtime_shim import dtypes, errors  # noqa: F401
-from guardfix.runtime_shim.device import (
-    contiguous_format,
-    device,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
-from guardfix.runtime_shim.dtypes import Size, dtype, get_default_dtype, set_default_dtype
-from guardfix.runtime_shim.guards import (
+from .core import dtypes, error_texts  # noqa: F401
+from .core.device import contiguous_format, device, layout, memory_format, preserve_format, strided
+from .core.dtypes import Size, dtype, get_default_dtype, set_default_dtype
+from .core.gradient_modes import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -33,8 +26,8 @@ from guardfix.runtime_shim.guards import (
 )
 
 if TYPE_CHECKING:
-    from guardfix.runtime_shim import autograd
-    from guardfix.runtime_shim._tensor import Tensor
+    from . import autograd
+    from .core.tensor import Tensor
 
 # numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the
 # shim's modules.
@@ -60,14 +53,19 @@ pi = __import__("math").pi
 e = __import__("math").e
 newaxis = None
 
-_MODULES = ("autograd", "nn", "optim", "jit", "library", "_C", "tracing", "guards", "serialization", "printing")
+#: Modules that are imported when they are asked for, and where they stand.
+_MODULES = {
+    **{name: name for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization")},
+    "tracing": "core.tracing",
+    "guards": "core.gradient_modes",
+    "printing": "core.tensor_printing",
+}
 _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
-    "set_printoptions": "printing",
+    "set_printoptions": "core.tensor_printing",
     "ops": "library",
 }
-
 
 # Functions whose kernels are imported only when they themselves are asked for.
 _LATE_KERNELS = {
@@ -97,7 +95,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of the result of arithmetic on both."""
-    from guardfix.runtime_shim._tensor import Tensor
+    from .core.tensor import Tensor
 
     operands = [t._array if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
     return dtypes.BY_CHAR[dtypes.result_type(*operands).char]
@@ -110,7 +108,7 @@ def can_cast(from_: dtype, to: dtype) -> Any:
 def trace(input: Tensor | None = None) -> Any:
     """Without argument, a context manager that records every op (see `tracing`); with a matrix, its trace."""
     if input is None:
-        from guardfix.runtime_shim.tracing import trace as recording
+        from .core.tracing import trace as recording
 
         return recording()
     return input.diagonal().sum()
@@ -118,7 +116,7 @@ def trace(input: Tensor | None = None) -> Any:
 
 def _import_ops() -> None:
     """Make Tensor and every registered op a name of this module."""
-    from guardfix.runtime_shim.kernels import FUNCTIONS, Tensor
+    from .aten import FUNCTIONS, Tensor
 
     names = globals()
     names["Tensor"] = Tensor
@@ -128,7 +126,7 @@ def _import_ops() -> None:
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"guardfix.runtime_shim.{name}")
+        return importlib.import_module(f"guardfix.runtime_shim.{_MODULES[name]}")
     if name in _ELSEWHERE:
         return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
     if name in ("finfo", "iinfo"):
@@ -137,12 +135,12 @@ def __getattr__(name: str) -> Any:
         made = getattr(numpy, name)
         return lambda type=None: made((type or get_default_dtype()).numpy)
     if name in _LATE_KERNELS:
-        importlib.import_module(f"guardfix.runtime_shim.kernels.{_LATE_KERNELS[name]}")
+        importlib.import_module(f"guardfix.runtime_shim.aten.{_LATE_KERNELS[name]}")
     if not name.startswith("__"):
         _import_ops()
         if name in globals():
             return globals()[name]
-    from guardfix.runtime_shim.names import missing
+    from .core.supported_names import missing
 
     raise missing("torch", name)
 

@@ -58,7 +58,7 @@ def command(
     bound to the shim. What the program prints passes through, and its status is the exit status; 2 when it
     could not be run at all.
     """
-    from guardfix.runtime_shim.native import Options, ProgramError, run_cpp, run_python
+    from guardfix.runtime_shim.cpp import Options, ProgramError, run_cpp, run_python
 
     try:
         if file.suffix in PYTHON_SUFFIXES:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from guardfix.runtime_shim.recording.process import Specification, read_events
+from guardfix.runtime_shim.recording.run_specification import Specification, read_events
 
 COMPILE_SECONDS = 300.0
 """How long a program may take to become ready: to compile, and to import what it runs on."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from guardfix.runtime_shim.native import cache_folder
-from guardfix.runtime_shim.recording.process import Specification
+from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor, new_tensor, requires_grad
-from guardfix.runtime_shim.autograd import node as _node
-from guardfix.runtime_shim.dtypes import Size
-from guardfix.runtime_shim.state import tls
+from ..core.dtypes import Size
+from ..core.tensor import Tensor, new_tensor, requires_grad
+from ..core.thread_state import tls
+from ..tape.history import gradient_edge
+from ..tape.nodes import Edge
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, Tensor) else tuple(value)
 
 
-def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[_node.Edge], list[Tensor]]:
+def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[Edge], list[Tensor]]:
     import numpy as np
 
     given: tuple[Any, ...]
@@ -54,9 +55,9 @@ def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[_node.Edge], l
                 found.append(None)  # type: ignore[arg-type]
         else:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
-    edges: list[_node.Edge] = []
+    edges: list[Edge] = []
     for i, out in enumerate(outputs):
-        edge = _node.gradient_edge(out)
+        edge = gradient_edge(out)
         if edge is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
@@ -76,16 +77,16 @@ def backward(
     RuntimeError if a tensor has no history, if a gradient is needed and not given, if the graph was freed, or
     if a saved tensor was written to since.
     """
-    from guardfix.runtime_shim.autograd import engine
+    from . import engine
 
     if inputs is not None and not isinstance(inputs, Tensor) and len(tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        from guardfix.runtime_shim import warned
+        from ..core import warned_once
 
-        warned.warn_once(warned.CREATE_GRAPH)
+        warned_once.warn_once(warned_once.CREATE_GRAPH)
     if inputs is None:
         engine.run_backward(edges, grads, keep, create_graph, None)
         return
@@ -94,7 +95,7 @@ def backward(
     for t in chosen:
         if not requires_grad(t):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        targets.append(_node.gradient_edge(t))
+        targets.append(gradient_edge(t))
     for t in chosen:
         t.retain_grad()
     engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
@@ -112,8 +113,8 @@ def grad(
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
-    from guardfix.runtime_shim.autograd import engine
-    from guardfix.runtime_shim.operation import FUNCTIONS
+    from ..core.function_table import FUNCTIONS
+    from . import engine
 
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -125,11 +126,11 @@ def grad(
     chosen = _as_tuple(inputs)
     if not chosen:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    targets: list[_node.Edge | None] = []
+    targets: list[Edge | None] = []
     for t in chosen:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-        edge = _node.gradient_edge(t)
+        edge = gradient_edge(t)
         if edge is None and not requires_grad(t):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
@@ -190,9 +191,9 @@ def __getattr__(name: str) -> Any:
     if name in ("graph", "grad_mode", "function"):
         return importlib.import_module(f"guardfix.runtime_shim.autograd.{name}")
     if name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
-        return getattr(importlib.import_module("guardfix.runtime_shim.guards"), name)
+        return getattr(importlib.import_module("guardfix.runtime_shim.core.gradient_modes"), name)
     if name == "Variable":
         return Tensor
-    from guardfix.runtime_shim.names import missing
+    from ..core.supported_names import missing
 
     raise missing("torch.autograd", name)

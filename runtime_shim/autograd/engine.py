@@ -7,18 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor, meta_of, requires_grad
-from guardfix.runtime_shim.autograd.node import (
-    AccumulateGrad,
-    Edge,
-    Grads,
-    Node,
-    geometry,
-    non_overlapping_and_dense,
-    obeys_layout,
-)
-from guardfix.runtime_shim.dtypes import BY_CHAR, sizes
-from guardfix.runtime_shim.state import tls
+from ..core.dtypes import BY_CHAR, sizes
+from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
+from ..core.tensor import Tensor, meta_of, requires_grad
+from ..core.thread_state import tls
+from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
 
 
 def run_backward(
@@ -305,10 +299,8 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
         if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER + holders and obeys_layout(grad, variable):
             meta.grad = grad.detach()
         else:
-            from guardfix.runtime_shim.kernels.creation import empty_strided
-
             if non_overlapping_and_dense(variable):
-                meta.grad = empty_strided(*geometry(variable)[:2], dtype=grad.dtype).copy_(grad)
+                meta.grad = FUNCTIONS["empty_strided"](*geometry(variable)[:2], dtype=grad.dtype).copy_(grad)
             else:
                 meta.grad = grad.clone()
     elif not create_graph:

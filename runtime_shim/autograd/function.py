@@ -8,28 +8,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from guardfix.runtime_shim import dtypes, errors
-from guardfix.runtime_shim._tensor import (
-    IN_CUSTOM_FUNCTION,
-    MULTI_OUTPUT_NODE,
-    Tensor,
-    history,
-    raw_is_leaf,
-    requires_grad,
-)
-from guardfix.runtime_shim.autograd.node import (
-    Edge,
-    Grads,
-    Node,
-    Saved,
-    gradient_edge,
-    handle_view_on_rebase,
-    rebase_history,
-    set_gradient_edge,
-)
-from guardfix.runtime_shim.dispatch import bump
-from guardfix.runtime_shim.operation import FUNCTIONS
-from guardfix.runtime_shim.state import tls
+from ..core import dtypes, error_texts
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, history, raw_is_leaf, requires_grad
+from ..core.thread_state import tls
+from ..dispatch.inplace_layers import bump
+from ..tape.history import gradient_edge, handle_view_on_rebase, rebase_history, set_gradient_edge
+from ..tape.nodes import Edge, Grads, Node
+from ..tape.saved_tensors import Saved
 
 _LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
@@ -285,11 +271,11 @@ def _set_history(ctx: Any, t: Tensor, nr: int, is_input: bool, modified: bool, d
         return t if t._is_view() else t.detach_()
     if modified:
         if raw_is_leaf(t) and requires_grad(t):
-            raise RuntimeError(errors.LEAF_DIRTY)
+            raise RuntimeError(error_texts.LEAF_DIRTY)
         if t._meta is not None and t._meta.base is not None:
             handle_view_on_rebase(t._meta)
             if raw_is_leaf(t._meta.base) and requires_grad(t._meta.base):
-                raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+                raise RuntimeError(error_texts.LEAF_VIEW_INPLACE)
         if t._meta is not None:
             t._meta.grad = None
         outputs = ctx.outputs
@@ -338,7 +324,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        from guardfix.runtime_shim.autograd.node import Error, accumulator_of, set_history
+        from ..tape.history import set_history
+        from ..tape.nodes import Error, accumulator_of
 
         state = tls.state
         grad_mode = state.grad_mode

@@ -1,6 +1,6 @@
 """`torch.autograd.grad_mode`."""
 
-from guardfix.runtime_shim.guards import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..core.gradient_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 

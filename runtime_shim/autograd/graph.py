@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.autograd.node import Node, gradient_edge
-from guardfix.runtime_shim.state import tls
+from ..core.tensor import Tensor
+from ..core.thread_state import tls
+from ..tape.history import gradient_edge
+from ..tape.nodes import Node
 
 __all__ = ["Node", "get_gradient_edge", "increment_version", "save_on_cpu", "saved_tensors_hooks"]
 

@@ -13,9 +13,10 @@ and the reason.
 
 from __future__ import annotations
 
-from .archive import Limits
-from .errors import ArchiveError, Error
-from .loader import load
-from .module import Method, Module
+from .archive_loader import load
+from .script_errors import ArchiveError, Error
+from .script_module import Module
+from .script_source import Method
+from .torchscript_archive import Limits
 
 __all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]

@@ -17,19 +17,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from guardfix.runtime_shim.device import known
-from guardfix.runtime_shim.library.operators import (
-    COMPOSITE,
-    REGISTRY,
-    OpOverload,
-    WithKeySet,
-    entry,
-    fallthrough_kernel,
-    ops,
-)
-from guardfix.runtime_shim.library.schema import parse
-from guardfix.runtime_shim.names import missing
-from guardfix.runtime_shim.state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
+from ..core.device import known
+from ..core.supported_names import missing
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
+from .custom_ops import COMPOSITE, REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
+from .operator_schema import parse
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops"]
 

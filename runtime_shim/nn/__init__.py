@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim.nn import functional, init, utils
-from guardfix.runtime_shim.nn.containers import ModuleDict, ModuleList, ParameterList, Sequential
-from guardfix.runtime_shim.nn.layers import (
+from . import functional, init, utils
+from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .layers import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -19,10 +19,10 @@ from guardfix.runtime_shim.nn.layers import (
     GroupNorm,
     LayerNorm,
 )
-from guardfix.runtime_shim.nn.linear import Bilinear, Identity, Linear
-from guardfix.runtime_shim.nn.module import Module
-from guardfix.runtime_shim.nn.parameter import Buffer, Parameter
-from guardfix.runtime_shim.nn.stateless import (
+from .linear import Bilinear, Identity, Linear
+from .module import Module
+from .parameter import Buffer, Parameter
+from .stateless import (
     CELU,
     ELU,
     GELU,
@@ -74,7 +74,7 @@ from guardfix.runtime_shim.nn.stateless import (
 
 
 def __getattr__(name: str) -> Any:
-    from guardfix.runtime_shim.names import missing
+    from ..core.supported_names import missing
 
     raise missing("torch.nn", name)
 

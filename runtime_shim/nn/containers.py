@@ -6,8 +6,8 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from guardfix.runtime_shim.nn.module import Module
-from guardfix.runtime_shim.nn.parameter import Parameter
+from .module import Module
+from .parameter import Parameter
 
 
 def _position(index: Any, length: int) -> int:

@@ -7,19 +7,19 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.kernels import FUNCTIONS
-from guardfix.runtime_shim.kernels import activations as _act
-from guardfix.runtime_shim.kernels import convolution as _conv
-from guardfix.runtime_shim.kernels import einsum as _einsum
-from guardfix.runtime_shim.kernels import embedding as _embed
-from guardfix.runtime_shim.kernels import losses as _loss
-from guardfix.runtime_shim.kernels import normalization as _norm
-from guardfix.runtime_shim.kernels import pooling as _pool
-from guardfix.runtime_shim.kernels.linalg import addmm, matmul
-from guardfix.runtime_shim.kernels.padding import interpolate, pad
+from ..aten import FUNCTIONS
+from ..aten import activations as _act
+from ..aten import convolution as _conv
+from ..aten import einsum as _einsum
+from ..aten import embedding as _embed
+from ..aten import losses as _loss
+from ..aten import normalization as _norm
+from ..aten import pooling as _pool
+from ..aten.linalg import addmm, matmul
+from ..aten.padding import interpolate, pad
+from ..core import dtypes
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))
@@ -578,7 +578,7 @@ def scaled_dot_product_attention(
 
 
 def __getattr__(name: str) -> Any:
-    from guardfix.runtime_shim.names import missing
+    from ..core.supported_names import missing
 
     raise missing("torch.nn.functional", name)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import no_grad
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:

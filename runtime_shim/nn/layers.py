@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.kernels import FUNCTIONS
-from guardfix.runtime_shim.nn import functional as F
-from guardfix.runtime_shim.nn import init
-from guardfix.runtime_shim.nn.module import Module
-from guardfix.runtime_shim.nn.parameter import Parameter
+from ..aten import FUNCTIONS
+from ..core.tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
 
 
 def _tuple(value: Any, count: int) -> tuple[int, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.kernels import FUNCTIONS
-from guardfix.runtime_shim.nn import functional as F
-from guardfix.runtime_shim.nn.module import Module
-from guardfix.runtime_shim.nn.parameter import Parameter
+from ..aten import FUNCTIONS
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
+from . import functional as F
+from .module import Module
+from .parameter import Parameter
 
 
 class Linear(Module):

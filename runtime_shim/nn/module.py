@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from guardfix.runtime_shim import dtypes
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.autograd.node import HookHandle
-from guardfix.runtime_shim.device import check_device
-from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.nn.parameter import Buffer, Parameter
-from guardfix.runtime_shim.nn.state_dict import IncompatibleKeys, collect, load, save_own
-from guardfix.runtime_shim.nn.state_dict import load_own as _load_own
+from ..core import dtypes
+from ..core.device import check_device
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
+from ..tape.nodes import HookHandle
+from .parameter import Buffer, Parameter
+from .state_dict import IncompatibleKeys, collect, load, save_own
+from .state_dict import load_own as _load_own
 
 _TABLES = ("_parameters", "_buffers", "_modules")
 

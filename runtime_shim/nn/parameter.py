@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor, set_requires_grad
+from ..aten import FUNCTIONS
+from ..aten.pickling import REBUILT_BY, rebuild
+from ..core.tensor import Tensor, set_requires_grad
 
 
 class Parameter(Tensor):
@@ -13,8 +15,6 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        from guardfix.runtime_shim.kernels import FUNCTIONS
-
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made.__class__ = cls
         if requires_grad and made._array.dtype.kind not in "fc":
@@ -40,8 +40,6 @@ class Buffer(Tensor):
     __slots__ = ("persistent",)
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        from guardfix.runtime_shim.kernels import FUNCTIONS
-
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made.__class__ = cls
         made.persistent = persistent
@@ -49,3 +47,21 @@ class Buffer(Tensor):
 
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
         pass
+
+
+def rebuild_parameter(*parts: Any) -> Tensor:
+    """The parameter that pickle took apart."""
+    made = rebuild(*parts)
+    made.__class__ = Parameter
+    return made
+
+
+def rebuild_buffer(*parts: Any) -> Tensor:
+    """The buffer that pickle took apart."""
+    made = rebuild(*parts)
+    made.__class__ = Buffer
+    return made
+
+
+REBUILT_BY[Parameter] = rebuild_parameter
+REBUILT_BY[Buffer] = rebuild_buffer

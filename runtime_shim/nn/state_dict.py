@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.nn.parameter import Parameter
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
+from .parameter import Parameter
 
-if TYPE_CHECKING:
-    from guardfix.runtime_shim.nn.module import Module
+Module = Any
+"""`module.Module`, which stands on this."""
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.nn import functional as F
-from guardfix.runtime_shim.nn.module import Module
+from ..core.tensor import Tensor
+from . import functional as F
+from .module import Module
 
 _REQUIRED = object()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import no_grad
-from guardfix.runtime_shim.kernels import FUNCTIONS
+from ..aten import FUNCTIONS
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
 
 
 def _gradients(parameters: Any) -> list[Tensor]:

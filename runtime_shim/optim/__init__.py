@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim.optim.adam import Adam, AdamW
-from guardfix.runtime_shim.optim.optimizer import Optimizer
-from guardfix.runtime_shim.optim.sgd import SGD
+from .adam import Adam, AdamW
+from .optimizer import Optimizer
+from .sgd import SGD
 
 
 def __getattr__(name: str) -> Any:
-    from guardfix.runtime_shim.names import missing
+    from ..core.supported_names import missing
 
     raise missing("torch.optim", name)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.kernels import FUNCTIONS
-from guardfix.runtime_shim.optim.optimizer import Optimizer, check_learning_rate, check_options
+from ..aten import FUNCTIONS
+from ..core.tensor import Tensor
+from .optimizer import Optimizer, check_learning_rate, check_options
 
 
 class Adam(Optimizer):

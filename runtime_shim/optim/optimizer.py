@@ -7,8 +7,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from guardfix.runtime_shim._tensor import Tensor
-from guardfix.runtime_shim.guards import enable_grad, no_grad
+from ..core.gradient_modes import enable_grad, no_grad
+from ..core.tensor import Tensor
 
 
 class Optimizer:

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..native import ProgramError
-from ..native.compile import (
+from ..cpp import ProgramError
+from ..cpp.build_folder import workplace
+from ..cpp.cpp_compilation import (
     cache_folder,
     digest,
     included_umbrella,
@@ -27,11 +28,12 @@ from ..native.compile import (
     read_dependencies,
     run_compiler,
 )
-from ..native.toolchain import find
-from ..native.workplace import workplace
-from . import events
-from .events import SHOWN_ELEMENTS, Writer, plain
-from .process import Specification, as_script, execute, failed, limit, seed
+from ..cpp.program_errors import PyTorchMissing
+from ..cpp.toolchain import find
+from . import trace_events
+from .program_execution import as_script, execute, failed, limit, seed
+from .run_specification import Specification
+from .trace_events import SHOWN_ELEMENTS, Writer, plain
 
 TORCH_ADDRESS_SPACE = 8 << 30
 """What a process with libtorch reserves by itself, generously."""
@@ -76,10 +78,6 @@ _PRECOMPILED_AFTER = 4
 
 _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
 """What a guard calls by itself: which guard stands there is not what is compared."""
-
-
-class PyTorchMissing(ProgramError):
-    """PyTorch is not installed, or it is not the one that is needed."""
 
 
 def _torch_folder() -> Path:
@@ -251,7 +249,7 @@ def _results(torch: Any, result: Any) -> list[Any]:
                 "inference": inference,
                 "view": result._is_view(),
                 "version": None if inference else result._version,
-                "data": events.digest(bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""),
+                "data": trace_events.digest(bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""),
                 "first": [str(x) for x in flat[:SHOWN_ELEMENTS].tolist()],
             }
         ]

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .._tensor import Tensor, requires_grad
-from ..state import ADINPLACEORVIEW, AUTOGRAD, tls
-from ..tracing import Trace, flags_of
-from .events import SHOWN_ELEMENTS, Writer, digest, plain
+from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from ..core.tracing import Trace, flags_of
+from .trace_events import SHOWN_ELEMENTS, Writer, digest, plain
 
 UNSEEN = frozenset(
     # nothing that a program does depends on how often it asks for these
@@ -304,8 +304,8 @@ def watching(recorder: Recorder) -> Iterator[None]:
     import guardfix.runtime_shim as shim
 
     from .. import _C, autograd
+    from ..aten import FUNCTIONS
     from ..autograd.function import Function
-    from ..kernels import FUNCTIONS
     from ..nn import functional
 
     undo: list[Callable[[], None]] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.guards import AutoNonVariableTypeMode
+from guardfix.runtime_shim.core.gradient_modes import AutoNonVariableTypeMode
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "shim.md"
 _EXAMPLE = re.compile(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import guardfix.runtime_shim as shim
-from guardfix.runtime_shim.operation import OPS, OpNode
+from guardfix.runtime_shim.dispatch.op_description import OPS, OpNode
 
 _UNARY = """
 neg exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid reciprocal

@@ -10,7 +10,7 @@ import pytest
 
 import guardfix.runtime_shim as torch
 from guardfix.runtime_shim import _C
-from guardfix.runtime_shim.guards import AutoNonVariableTypeMode
+from guardfix.runtime_shim.core.gradient_modes import AutoNonVariableTypeMode
 
 OPS: dict[str, Callable[[Any], Any]] = {
     "functional": lambda t: t * 2 + t,

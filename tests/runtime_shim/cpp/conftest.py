@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from guardfix.runtime_shim.native import ToolchainMissing, toolchain
+from guardfix.runtime_shim.cpp import ToolchainMissing, toolchain
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,8 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from guardfix.runtime_shim.native import cache_folder, toolchain
-from guardfix.runtime_shim.native.compile import precompiled
+from guardfix.runtime_shim.cpp import cache_folder, toolchain
+from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent

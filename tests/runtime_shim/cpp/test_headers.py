@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.native import toolchain
-from guardfix.runtime_shim.native.compile import precompiled
+from guardfix.runtime_shim.cpp import toolchain
+from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 HEADERS = sorted(
     str(path.relative_to(toolchain.INCLUDE))

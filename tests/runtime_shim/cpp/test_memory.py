@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.native import cache_folder
-from guardfix.runtime_shim.native.workplace import workplace
+from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.cpp.build_folder import workplace
 
 from .running import FIXTURES
 
@@ -22,7 +22,7 @@ from .running import FIXTURES
 COUNTING = """
 import collections, gc, json, os, sys
 from pathlib import Path
-from guardfix.runtime_shim.native import run_cpp
+from guardfix.runtime_shim.cpp import run_cpp
 
 source, runs = Path(sys.argv[1]), int(sys.argv[2])
 terminal, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)

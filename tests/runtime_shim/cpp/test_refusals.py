@@ -9,7 +9,7 @@ import sysconfig
 
 import pytest
 
-from guardfix.runtime_shim.native import toolchain
+from guardfix.runtime_shim.cpp import toolchain
 
 from .running import torch_folder
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.native import CompileError, Options, compile_program
-from guardfix.runtime_shim.native.diagnostics import missing_name
+from guardfix.runtime_shim.cpp import CompileError, Options, compile_program
+from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_name
 
 from .running import FIXTURES, guardfix_run
 
@@ -159,7 +159,7 @@ def test_the_compiler_that_was_asked_for_is_missing(tmp_path: Path) -> None:
 
 
 def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from guardfix.runtime_shim.native import ToolchainMissing, toolchain
+    from guardfix.runtime_shim.cpp import ToolchainMissing, toolchain
 
     monkeypatch.setattr(toolchain.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(ToolchainMissing, match=r"no Python\.h in .*apt-get install python3\.\d+-dev"):

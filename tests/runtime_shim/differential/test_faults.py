@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import guardfix.runtime_shim as shim
-from guardfix.runtime_shim import _C, errors, operation, state
+from guardfix.runtime_shim import _C
+from guardfix.runtime_shim.core import error_texts, thread_state
+from guardfix.runtime_shim.dispatch import op_description
 
 from . import recording, suite
 
@@ -22,7 +24,7 @@ def inference_mode_is_no_grad(patch: pytest.MonkeyPatch) -> None:
         self.grad_mode = not enabled
         self.refresh()
 
-    patch.setattr(state.ThreadState, "set_inference_mode", set_grad_mode_only)
+    patch.setattr(thread_state.ThreadState, "set_inference_mode", set_grad_mode_only)
 
 
 def below_inplace_or_view_is_no_grad(patch: pytest.MonkeyPatch) -> None:
@@ -32,8 +34,8 @@ def below_inplace_or_view_is_no_grad(patch: pytest.MonkeyPatch) -> None:
 
 def one_message_is_changed(patch: pytest.MonkeyPatch) -> None:
     """One word of the refusal to write to an inference tensor."""
-    changed = errors.INPLACE_ON_INFERENCE.replace("not allowed", "forbidden")
-    patch.setattr(errors, "INPLACE_ON_INFERENCE", changed)
+    changed = error_texts.INPLACE_ON_INFERENCE.replace("not allowed", "forbidden")
+    patch.setattr(error_texts, "INPLACE_ON_INFERENCE", changed)
 
 
 def one_gradient_is_off(patch: pytest.MonkeyPatch) -> None:
@@ -42,7 +44,7 @@ def one_gradient_is_off(patch: pytest.MonkeyPatch) -> None:
     def enlarged(formula: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *saved: formula(*saved) * 1.001
 
-    mul = operation.OPS["mul"]
+    mul = op_description.OPS["mul"]
     patch.setattr(mul, "formulas", [(index, enlarged(formula), names) for index, formula, names in mul.formulas])
 
 

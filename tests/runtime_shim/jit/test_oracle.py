@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from guardfix.runtime_shim import jit
-from guardfix.runtime_shim.jit.ops.registry import VALUE_OPS
-from guardfix.runtime_shim.jit.ops.table import OpTable, UnknownOp
+from guardfix.runtime_shim.jit.calls.call_registry import VALUE_OPS
+from guardfix.runtime_shim.jit.calls.call_table import OpTable, UnknownOp
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -254,7 +254,7 @@ def test_the_text_of_an_error() -> None:
 
 @pytest.mark.parametrize("kind", ["float", "double", "int", "bool", "whole", "big", "small", "mixed", "not finite"])
 def test_tensors_print_as_in_cpp(kind: str) -> None:
-    from guardfix.runtime_shim.jit.printing import to_text
+    from guardfix.runtime_shim.jit.script_printing import to_text
 
     @torch.jit.script
     def text(x: torch.Tensor) -> str:

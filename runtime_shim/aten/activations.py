@@ -1,0 +1,295 @@
+"""Activation functions and softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite, op
+from .ufunc_makers import unary
+
+
+def _floating(array: Any, kernel: str) -> None:
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(array).scalar_name}'")
+
+
+def _relu(a: Any) -> Any:
+    return np.maximum(a, 0)
+
+
+unary("relu", _relu, self=lambda grad, result: grad * (result > 0))
+
+
+def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
+    _floating(self, "leaky_relu_cpu")
+    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+
+
+def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
+    _floating(self, "elu_cpu")
+    below = alpha * np.expm1(np.minimum(self, 0) * self.dtype.type(input_scale))
+    return (np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False)
+
+
+def _elu_back(grad: Tensor, self: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
+    below = grad * (input_scale * alpha * scale) * (self * input_scale).exp()
+    return FUNCTIONS["where"](self > 0, grad * scale, below)
+
+
+def _elu_written_back(grad: Tensor, result: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
+    below = grad * input_scale * (result + alpha * scale)
+    return FUNCTIONS["where"](result > 0, grad * scale, below)
+
+
+# Written in place these save what they wrote, so that nothing need be kept of what was there.
+_leaky_relu_written = op(
+    "leaky_relu",
+    node="LeakyReluBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=lambda grad, result, negative_slope: FUNCTIONS["where"](result > 0, grad, grad * negative_slope),
+)(_leaky_relu_kernel)
+_elu_written = op("elu", node="EluBackward1", inplace=True, method=False, function=False, self=_elu_written_back)(
+    _elu_kernel
+)
+
+leaky_relu = op(
+    "leaky_relu",
+    method=False,
+    function=False,
+    self=lambda grad, self, negative_slope: FUNCTIONS["where"](self > 0, grad, grad * negative_slope),
+)(_leaky_relu_kernel)
+leaky_relu.inplace = _leaky_relu_written.inplace  # type: ignore[attr-defined]
+elu = op("elu", method=False, function=False, self=_elu_back)(_elu_kernel)
+elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
+
+
+@op(
+    "celu",
+    inplace=True,
+    method=False,
+    self=lambda grad, self, alpha: FUNCTIONS["where"](self > 0, grad, grad * (self / alpha).exp()),
+)
+def celu(self: Any, alpha: float = 1.0) -> Array:
+    below = alpha * np.expm1(np.minimum(self, 0) / self.dtype.type(alpha))
+    return np.where(self > 0, self, below).astype(self.dtype, copy=False)
+
+
+def _hardtanh_back(grad: Tensor, self: Tensor, min_val: float, max_val: float) -> Tensor:
+    return FUNCTIONS["where"]((self <= min_val) | (self >= max_val), 0.0, grad)
+
+
+@op("hardtanh", inplace=True, method=False, function=False, leak=1, self=_hardtanh_back)
+def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
+    return np.clip(self, min_val, max_val).astype(self.dtype, copy=False)
+
+
+@op(
+    "hardsigmoid",
+    inplace=True,
+    method=False,
+    function=False,
+    self=lambda grad, self: FUNCTIONS["where"]((self > -3) & (self < 3), grad / 6, 0.0),
+)
+def hardsigmoid(self: Any) -> Array:
+    return np.clip(self + 3, 0, 6) / self.dtype.type(6)
+
+
+def _hardswish_back(grad: Tensor, self: Tensor) -> Tensor:
+    where = FUNCTIONS["where"]
+    return where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad))
+
+
+@op("hardswish", inplace=True, method=False, function=False, self=_hardswish_back)
+def hardswish(self: Any) -> Array:
+    return self * np.clip(self + 3, 0, 6) / self.dtype.type(6)
+
+
+def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
+    t = softplus(self).tanh()
+    return grad * (t + self * self.sigmoid() * (1 - t * t))
+
+
+@op("mish", inplace=True, method=False, function=False, self=_mish_back)
+def mish(self: Any) -> Array:
+    return self * np.tanh(np.logaddexp(0, self)).astype(self.dtype)
+
+
+@op(
+    "log_sigmoid",
+    method=False,
+    function=False,
+    self=lambda grad, self: grad * (-self).sigmoid(),
+)
+def logsigmoid(self: Any) -> Array:
+    return (np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False)
+
+
+@op(
+    "threshold",
+    inplace=True,
+    method=False,
+    self=lambda grad, self, threshold: FUNCTIONS["where"](self > threshold, grad, 0.0),
+)
+def threshold(self: Any, threshold: float, value: float) -> Array:
+    return np.where(self > threshold, self, value).astype(self.dtype, copy=False)
+
+
+def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
+    a, b = self.chunk(2, dim)
+    gate = b.sigmoid()
+    return FUNCTIONS["cat"]([grad * gate, grad * a * gate * (1 - gate)], dim)
+
+
+@op("glu", method=False, function=False, self=_glu_back)
+def glu(self: Any, dim: int = -1) -> Array:
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    d = wrap_dim(dim, self.ndim)
+    if self.shape[d] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {self.shape[d]}")
+    a, b = np.split(self, 2, axis=d)
+    return (a / (1 + np.exp(-b))).astype(self.dtype, copy=False)
+
+
+@op(
+    "_prelu_kernel",
+    node="PreluKernelBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, grad, grad * weight),
+    weight=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, 0.0, grad * self),
+)
+def _prelu_kernel(self: Any, weight: Any) -> Array:
+    return np.where(self >= 0, self, self * weight)
+
+
+@composite("prelu")
+def prelu(self: Tensor, weight: Tensor) -> Tensor:
+    """Slope 1 above 0, and `weight` (one, or one per channel of dimension 1) below."""
+    count, ndim = weight.numel(), self._array.ndim
+    channels = self._array.shape[1] if ndim > 1 else 1
+    if count not in (1, channels):
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and "
+            f"channel size = {channels}."
+        )
+    shape = [1] * ndim
+    if ndim > 1:
+        shape[1] = count
+    if ndim != 1 or weight._array.ndim != 1:
+        weight = weight.reshape(shape)
+    return _prelu_kernel(self, weight)
+
+
+_ERF = np.vectorize(math.erf, otypes=[float])
+
+
+@op("erf", inplace=True, self=lambda grad, self: grad * (2 / math.sqrt(math.pi)) * (-(self * self)).exp())
+def erf(self: Any) -> Array:
+    if self.dtype.kind in "biu":
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    return _ERF(self).astype(self.dtype) if self.size else self.copy()
+
+
+def _gelu_back(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
+    if approximate == "tanh":
+        scale = math.sqrt(2 / math.pi)
+        inner = scale * (self + 0.044715 * self * self * self)
+        t = inner.tanh()
+        slope = scale * (1 + 3 * 0.044715 * self * self)
+        return grad * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
+    cdf = 0.5 * (1 + (self * math.sqrt(0.5)).erf())
+    pdf = (-0.5 * self * self).exp() / math.sqrt(2 * math.pi)
+    return grad * (cdf + self * pdf)
+
+
+@op("gelu", method=False, function=False, self=_gelu_back)
+def gelu(self: Any, approximate: str = "none") -> Array:
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    _floating(self, "GeluKernelImpl")
+    one = self.dtype.type
+    if approximate == "tanh":
+        inner = one(math.sqrt(2 / math.pi)) * (self + one(0.044715) * self * self * self)
+        return one(0.5) * self * (1 + np.tanh(inner))
+    return one(0.5) * self * (1 + _ERF(self * one(math.sqrt(0.5))).astype(self.dtype))
+
+
+def _softplus_back(grad: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor:
+    z = (self * beta).exp()
+    return FUNCTIONS["where"](self * beta > threshold, grad, grad * z / (z + 1))
+
+
+@op("softplus", method=False, function=False, self=_softplus_back)
+def softplus(self: Any, beta: float = 1, threshold: float = 20) -> Array:
+    return np.where(self * beta > threshold, self, np.log1p(np.exp(self * beta)) / self.dtype.type(beta))
+
+
+@op(
+    "silu",
+    inplace=True,
+    method=False,
+    function=False,
+    self=lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())),
+)
+def silu(self: Any) -> Array:
+    return self / (1 + np.exp(-self))
+
+
+@op(
+    "softmax_",
+    node="SoftmaxBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, result, dim: result * (grad - (grad * result).sum(dim, keepdim=True)),
+)
+def _softmax(self: Any, dim: int) -> Array:
+    d = wrap_dim(dim, self.ndim)
+    if not self.size:
+        return self.copy()
+    _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
+    if self.ndim == 0:
+        return np.ones((), self.dtype)
+    if self.size == 0:
+        return self.copy()
+    e = np.exp(self - np.maximum.reduce(self, axis=d, keepdims=True))
+    return e / np.add.reduce(e, axis=d, keepdims=True)
+
+
+@op(
+    "log_softmax_",
+    node="LogSoftmaxBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, result, dim: grad - result.exp() * grad.sum(dim, keepdim=True),
+)
+def _log_softmax(self: Any, dim: int) -> Array:
+    d = wrap_dim(dim, self.ndim)
+    if not self.size:
+        return self.copy()
+    _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
+    if self.ndim == 0:
+        return np.zeros((), self.dtype)
+    if self.size == 0:
+        return self.copy()
+    shifted = self - np.maximum.reduce(self, axis=d, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
+
+
+@composite("softmax")
+def softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    return _softmax(self if dtype is None else self.to(dtype), dim)
+
+
+@composite("log_softmax")
+def log_softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    return _log_softmax(self if dtype is None else self.to(dtype), dim)

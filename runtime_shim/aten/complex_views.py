@@ -1,0 +1,80 @@
+"""Views of complex tensors as real ones and back, and the views of at least one dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, attach
+from ..dispatch.registration import composite
+from ..dispatch.view_layers import view_op
+from .parts import select
+from .views import reshape, unsqueeze
+
+
+@view_op("view_as_real", method=False, self=lambda grad: view_as_complex(grad.contiguous()))
+def view_as_real(self: Any) -> Array:
+    array: Array = self
+    if array.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    real = np.dtype(np.float32 if array.itemsize == 8 else np.float64)
+    return array[..., None].view(real)
+
+
+@view_op("view_as_complex", method=False, self=lambda grad: view_as_real(grad))
+def view_as_complex(self: Any) -> Array:
+    array: Array = self
+    if array.dtype.kind != "f" or array.itemsize < 4:
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+            "scalar type: "
+            f"{dtypes.of(array).scalar_name}"
+        )
+    if array.ndim == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if array.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if array.strides[-1] != array.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    return array.view(np.dtype(np.complex64 if array.itemsize == 4 else np.complex128))[..., 0]
+
+
+def _real(self: Tensor) -> Tensor:
+    return select(view_as_real(self), -1, 0) if self._array.dtype.kind == "c" else self
+
+
+def _imag(self: Tensor) -> Tensor:
+    if self._array.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return select(view_as_real(self), -1, 1)
+
+
+attach("real", property(_real))
+attach("imag", property(_imag))
+FUNCTIONS["real"], FUNCTIONS["imag"] = _real, _imag
+
+
+@composite("atleast_1d")
+def atleast_1d(self: Tensor) -> Tensor:
+    return self if self._array.ndim else reshape(self, (1,))
+
+
+@composite("atleast_2d")
+def atleast_2d(self: Tensor) -> Tensor:
+    if self._array.ndim >= 2:
+        return self
+    return unsqueeze(self, 0) if self._array.ndim else reshape(self, (1, 1))
+
+
+@composite("atleast_3d")
+def atleast_3d(self: Tensor) -> Tensor:
+    n = self._array.ndim
+    if n >= 3:
+        return self
+    if n == 2:
+        return unsqueeze(self, -1)
+    return unsqueeze(unsqueeze(self, 0), -1) if n else reshape(self, (1, 1, 1))

@@ -1,0 +1,142 @@
+"""Copies and conversions: clone, contiguous, to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.device import check_device
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite, op
+from .creation import finish
+
+
+def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:
+    made: Tensor = FUNCTIONS["empty_like"](self)
+    if memory_format == "contiguous" and not made._array.flags.c_contiguous:
+        made = finish(np.zeros(made._array.shape, made._array.dtype))
+    return made.copy_(self)
+
+
+@op("clone", below=_clone_below, self=lambda grad: grad)
+def clone(self: Any, *, memory_format: Any = None) -> Array:
+    if 0 in self.strides and not self.flags.c_contiguous:
+        return self.copy("C")
+    return self.copy("C" if memory_format == "contiguous" else "K")
+
+
+@composite("contiguous", function=False)
+def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The tensor itself if its elements already lie in order, else a copy."""
+    if self._array.flags.c_contiguous:
+        return self
+    return clone(self, memory_format="contiguous")
+
+
+def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
+    return finish(np.zeros(self._array.shape, dtype.numpy)).copy_(self)
+
+
+@op("_to_copy", node="ToCopyBackward0", method=False, below=_to_copy_below, self=lambda grad: grad)
+def to_copy(self: Any, dtype: dtypes.dtype) -> Array:
+    return self.astype(dtype.numpy)
+
+
+@composite("to", function=False)
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """The tensor in another dtype; itself if that changes nothing and `copy` is false."""
+    for arg in args:
+        if isinstance(arg, dtypes.dtype) or arg in (float, int, bool, complex):
+            dtype = dtypes.OF_PYTHON.get(arg, arg)
+        elif isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif not isinstance(arg, bool):
+            device = arg
+    check_device(device)
+    if dtype is None or self._array.dtype == dtype.numpy:
+        return to_copy(self, self.dtype) if copy else self
+    return to_copy(self, dtype)
+
+
+def _converter(name: str, target: dtypes.dtype) -> None:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        return self if self._array.dtype == target.numpy else to_copy(self, target)
+
+    composite(name, function=False)(convert)
+
+
+for _name, _target in {
+    "half": dtypes.float16,
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "char": dtypes.int8,
+    "short": dtypes.int16,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+    "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128,
+}.items():
+    _converter(_name, _target)
+
+
+@composite("type_as", function=False)
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    return to(self, other.dtype)
+
+
+@composite("type", function=False)
+def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
+    if dtype is None:
+        return f"torch.{self.dtype.scalar_name}Tensor"
+    if isinstance(dtype, str):
+        found = {f"torch.{d.scalar_name}Tensor": d for d in dtypes.ALL}
+        if dtype not in found:
+            raise ValueError(f"invalid type: '{dtype}'")
+        return to(self, found[dtype])
+    return to(self, dtype)
+
+
+@composite("cpu", function=False)
+def cpu(self: Tensor) -> Tensor:
+    return self
+
+
+@composite("is_inference", method=False)
+def is_inference(input: Tensor) -> bool:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"is_inference(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return input.is_inference()
+
+
+@composite("is_tensor", method=False)
+def is_tensor(obj: Any) -> bool:
+    return isinstance(obj, Tensor)
+
+
+@composite("is_floating_point", method=False)
+def is_floating_point(input: Tensor) -> bool:
+    return input.is_floating_point()
+
+
+@composite("is_complex", method=False)
+def is_complex(input: Tensor) -> bool:
+    return input.is_complex()
+
+
+@composite("numel", method=False)
+def numel(input: Tensor) -> int:
+    return input.numel()

@@ -1,0 +1,440 @@
+"""Creation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.argument_errors import public_call, wrong_type
+from ..core.device import check_device
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
+from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.out_argument import resize_output
+from ..dispatch.registration import composite
+from .views import flatten_ints, some_ints
+
+
+def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
+    """A fresh tensor, with the flag set if asked for, or `out` with the values."""
+    if out is not None:
+        if requires_grad_now(out):
+            called = public_call()
+            raise error_texts.out_requires_grad(f"aten::{called[0] if called else 'empty'}")
+        resize_output(out, array.shape, warn=False)
+        out.copy_(new_tensor(array))
+        if raw_is_leaf(out):
+            set_requires_grad(out, requires_grad)
+        return out
+    made = new_tensor(array)
+    if requires_grad:
+        if made._array.dtype.kind not in "fc":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        meta_of(made).requires_grad = True
+    if tls.state.tracer is not None:
+        tls.state.tracer.record("create", 1, made)
+    return made
+
+
+def requires_grad_now(t: Tensor) -> bool:
+    """Whether an op that writes to `t` would be recorded."""
+    state = tls.state
+    return state.grad_mode and bool(t._keys & ~state.excluded & AUTOGRAD) and t.requires_grad
+
+
+def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
+    if dtype is None:
+        return default if default is not None else dtypes.get_default_dtype().numpy
+    if not isinstance(dtype, dtypes.dtype):
+        if dtype in dtypes.OF_PYTHON:
+            return dtypes.OF_PYTHON[dtype].numpy
+        called = public_call()
+        name = called[0] if called else "empty"
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    return dtype.numpy
+
+
+def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+    shape = flatten_ints(args)
+    for size in shape:
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {dtypes.sizes(shape)}")
+    return shape
+
+
+def _size_argument(name: str, named: dict[str, Any]) -> tuple[Any, ...]:
+    size = named.pop("size", ())
+    if named:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
+    return (size,)
+
+
+def _filled(name: str, make: Any) -> None:
+    def create(
+        *size: Any,
+        dtype: dtypes.dtype | None = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        layout: Any = None,
+        pin_memory: bool = False,
+        out: Tensor | None = None,
+        names: Any = None,
+        memory_format: Any = None,
+        **named: Any,
+    ) -> Tensor:
+        check_device(device)
+        if named:
+            size = (*size, *_size_argument(name, named))
+        if not size:
+            some_ints(size, "size")
+        found = make(checked_shape(size), numpy_dtype(dtype))
+        if out is not None and name == "empty":
+            resize_output(out, found.shape, warn=False)
+            return out
+        return finish(found, requires_grad, out)
+
+    def like(
+        input: Tensor,
+        *,
+        dtype: dtypes.dtype | None = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        layout: Any = None,
+        memory_format: Any = None,
+    ) -> Tensor:
+        check_device(device)
+        if not isinstance(input, Tensor):
+            raise wrong_type(f"{name}_like", "input", 1, input)
+        array = input._array
+        target = np.empty_like(array, dtype=numpy_dtype(dtype, array.dtype), subok=False)
+        if name in _VALUES:
+            target.fill(_VALUES[name])
+        return finish(target, requires_grad)
+
+    def new(
+        self: Tensor,
+        *size: Any,
+        dtype: dtypes.dtype | None = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        layout: Any = None,
+        pin_memory: bool = False,
+    ) -> Tensor:
+        check_device(device)
+        made = finish(make(checked_shape(size), numpy_dtype(dtype, self._array.dtype)), requires_grad)
+        if name != "empty":
+            _leak_fill(self, made)
+        return made
+
+    composite(name, method=False)(create)
+    composite(f"{name}_like", method=False)(like)
+    composite(f"new_{name}", function=False)(new)
+
+
+_VALUES = {"zeros": 0, "ones": 1}
+
+
+def _leak_fill(source: Tensor, made: Tensor) -> None:
+    """new_zeros and its kin fill a fresh tensor, which counts where no autograd kernel wraps them."""
+    state = tls.state
+    keys = (source._keys | state.included) & ~state.excluded
+    if keys & 4 and not keys & 2 and made._version_counter is not None:
+        made._version_counter[0] += 1
+
+
+_filled("zeros", np.zeros)
+_filled("ones", np.ones)
+_filled("empty", np.zeros)  # zeros, so that programs are reproducible
+
+
+@composite("full", method=False)
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    if not isinstance(fill_value, int | float | complex | np.generic):
+        kind = type(fill_value).__name__
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
+    target = numpy_dtype(dtype, dtypes.of_number(fill_value))
+    dtypes.check_number(fill_value, target)
+    found = np.full(checked_shape((size,)), fill_value, target)
+    return finish(found, requires_grad, out)
+
+
+@composite("full_like", method=False)
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    check_device(device)
+    return finish(np.full_like(input._array, fill_value, dtype=numpy_dtype(dtype, input._array.dtype)), requires_grad)
+
+
+@composite("new_full", function=False)
+def new_full(
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+) -> Tensor:
+    made = full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, device=device)
+    _leak_fill(self, made)
+    return made
+
+
+@composite("new_tensor", function=False)
+def _new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+@composite("empty_strided", method=False)
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+) -> Tensor:
+    """Uninitialised in PyTorch, zeros here."""
+    target = numpy_dtype(dtype)
+    shape = tuple(size)
+    extent = 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else 0
+    flat = np.zeros(extent, target)
+    found = np.lib.stride_tricks.as_strided(flat, shape, [s * target.itemsize for s in stride])
+    made = finish(found, requires_grad)
+    made._storage[1] = flat
+    return made
+
+
+def _array_of(data: Any, dtype: dtypes.dtype | None) -> Array:
+    if isinstance(data, Tensor):
+        array = data._array
+    elif isinstance(data, np.ndarray):
+        dtypes.of(data)
+        array = data
+    else:
+        array = _array_of_python(data, dtype)
+    if dtype is not None and array.dtype != dtype.numpy:
+        return array.astype(dtype.numpy)
+    return array
+
+
+def _array_of_python(data: Any, dtype: dtypes.dtype | None = None) -> Array:
+    if isinstance(data, list | tuple) and _holds_tensors(data):
+        data = _to_python(data)
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    try:
+        array = np.array(data)
+    except ValueError:
+        _ragged(data)
+        raise
+    if array.dtype.kind == "O":
+        raise RuntimeError(f"Could not infer dtype of {type(_first(data)).__name__}")
+    if array.dtype.kind in "US":
+        raise TypeError(f"new(): invalid data type '{type(_first(data)).__name__}'")
+    if isinstance(data, np.generic):
+        return array
+    kind = array.dtype.kind
+    if kind == "f" and not _holds_numpy_scalars(data):
+        # Numbers go to the wanted dtype at once: by way of float32 a float64 would be rounded.
+        return array if dtype is not None else array.astype(dtypes.get_default_dtype().numpy)
+    if kind == "c":
+        return array if dtype is not None else array.astype(dtypes.get_default_dtype().to_complex().numpy)
+    if kind in "iu" and not _holds_numpy_scalars(data):
+        return array.astype(np.int64)
+    return array
+
+
+def _first(data: Any) -> Any:
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return data
+
+
+def _holds_numpy_scalars(data: Any) -> bool:
+    return isinstance(_first(data), np.generic | np.ndarray)
+
+
+def _holds_tensors(data: Any) -> bool:
+    return any(isinstance(d, Tensor) or (isinstance(d, list | tuple) and _holds_tensors(d)) for d in data)
+
+
+def _to_python(data: Any) -> Any:
+    if isinstance(data, Tensor):
+        return data.tolist()
+    return [_to_python(d) for d in data] if isinstance(data, list | tuple) else data
+
+
+def _ragged(data: Any, dim: int = 0) -> None:
+    lengths = [len(d) if isinstance(d, list | tuple) else None for d in data]
+    for length in lengths:
+        if length != lengths[0]:
+            raise ValueError(f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})")
+    for d in data:
+        if isinstance(d, list | tuple):
+            _ragged(d, dim + 1)
+
+
+@composite("tensor", method=False)
+def tensor(
+    data: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor holding a copy of `data` (numbers, nested lists, arrays, tensors)."""
+    check_device(device)
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        dtype = dtypes.BY_CHAR[numpy_dtype(dtype).char]
+    made = finish(np.array(_array_of(data, dtype)), requires_grad)
+    if isinstance(data, Tensor):
+        _leak_fill(data, made)
+    return made
+
+
+@composite("as_tensor", method=False)
+def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+    """Like `tensor`, but shares memory (and is `data` itself) where no conversion is needed."""
+    check_device(device)
+    if isinstance(data, Tensor):
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)
+    array = _array_of(data, dtype)
+    return finish(array)
+
+
+FUNCTIONS["asarray"] = as_tensor
+
+
+@composite("scalar_tensor", method=False)
+def scalar_tensor(value: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+    return finish(np.asarray(value, numpy_dtype(dtype)), requires_grad)
+
+
+@composite("from_numpy", method=False)
+def from_numpy(array: Array) -> Tensor:
+    """A tensor sharing the memory of a numpy array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.of(array)
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides "
+            "are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    return finish(array if type(array) is np.ndarray else array.view(np.ndarray))
+
+
+@composite("arange", method=False)
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    if end is None:
+        start, end = 0, start
+    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (step > 0 and start > end) or (step < 0 and start < end):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    floating = any(isinstance(x, float) for x in (start, end, step))
+    default = dtypes.get_default_dtype().numpy if floating else np.dtype(np.int64)
+    count = int(np.ceil((end - start) / step))
+    target = numpy_dtype(dtype, default)
+    written = target if out is None else out._array.dtype
+    if written.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
+    shape = out._array.shape if out is not None and out._array.size == count else (count,)
+    if target.kind in "iu" and not floating:
+        found = np.arange(start, end, step).astype(target)
+    else:
+        found = (start + np.arange(count) * step).astype(target)
+    return finish(found.reshape(shape), requires_grad, out)
+
+
+@composite("linspace", method=False)
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return finish(np.linspace(start, end, steps).astype(numpy_dtype(dtype)), requires_grad, out)
+
+
+@composite("logspace", method=False)
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    return finish(np.logspace(start, end, steps, base=base).astype(numpy_dtype(dtype)), requires_grad)
+
+
+@composite("eye", method=False)
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    return finish(np.eye(n, m, dtype=numpy_dtype(dtype)), requires_grad, out)

@@ -1,0 +1,541 @@
+"""Elementwise arithmetic, comparison and logic, with their operators. Derivatives as in derivatives.yaml."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.argument_errors import invalid_combination, public_call
+from ..core.dtypes import Array, result_type
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import OPS
+from ..dispatch.registration import composite, op, publish
+from .ufunc_makers import FLOAT, binary, cast, is_operand, unary
+
+
+def _zeros(grad: Tensor) -> Tensor:
+    found: Tensor = FUNCTIONS["zeros_like"](grad)
+    return found
+
+
+def conj(value: Any) -> Any:
+    """The conjugate of a tensor or number; the same object if it is real."""
+    if isinstance(value, Tensor):
+        return value.conj() if value._array.dtype.kind == "c" else value
+    return value.conjugate() if isinstance(value, complex) else value
+
+
+# -- arithmetic
+# -------------------------------------------------------------------------------------------------
+
+
+def _no_bool_subtraction(self: Any, other: Any) -> None:
+    bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` "
+            "operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+            "invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+
+
+def _scaled(grad: Tensor, alpha: Any) -> Tensor:
+    return grad if alpha == 1 else grad * conj(alpha)
+
+
+add = binary(
+    "add",
+    np.add,
+    wraps=True,
+    alpha=True,
+    self=lambda grad: grad,
+    other=lambda grad, alpha: _scaled(grad, alpha),
+)
+sub = binary(
+    "sub",
+    np.subtract,
+    wraps=True,
+    alpha=True,
+    check=_no_bool_subtraction,
+    self=lambda grad: grad,
+    other=lambda grad, alpha: _scaled(-grad, alpha),
+)
+mul = binary(
+    "mul",
+    np.multiply,
+    wraps=True,
+    self=lambda grad, other: grad * conj(other),
+    other=lambda grad, self: grad * conj(self),
+)
+true_divide = binary(
+    "div",
+    np.true_divide,
+    wraps=True,
+    result=FLOAT,
+    self=lambda grad, other: grad / conj(other),
+    other=lambda grad, self, other: -grad * conj((self / other) / other),
+)
+
+
+@op(
+    "div_mode",
+    title="div",
+    node="DivBackward2",
+    inplace=True,
+    method=False,
+    function=False,
+    wraps=True,
+    tensor_params=("self", "other"),
+    self=lambda grad, other, rounding_mode: _zeros(grad),
+    other=lambda grad, other, rounding_mode: _zeros(grad),
+)
+def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
+    common = result_type(self, other)
+    a, b = cast(self, common), cast(other, common)
+    if common.kind in "iu" and np.any(np.equal(b, 0)):
+        raise RuntimeError("ZeroDivisionError")
+    if rounding_mode == "floor":
+        return np.floor_divide(a, b)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return np.trunc(np.true_divide(a, b)).astype(common)
+
+
+def div(self: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
+    """Divide; with a rounding mode, round the quotient towards zero ("trunc") or down ("floor")."""
+    if rounding_mode is None:
+        return true_divide(self, other, out=out) if out is not None else true_divide(self, other)
+    return div_mode(self, other, rounding_mode)
+
+
+div.op = OPS["div"]  # type: ignore[attr-defined]
+publish("div", div)
+
+
+def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is None:
+        return divide_in_place(self, other)
+    return div_mode.inplace(self, other, rounding_mode)  # type: ignore[attr-defined]
+
+
+divide_in_place = vars(Tensor)["div_"]
+div_.operator = divide_in_place.operator  # type: ignore[attr-defined]
+publish("div_", div_, function=False)
+
+
+def _not_implemented(grad: Tensor) -> Tensor:
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+
+@op(
+    "floor_divide",
+    node="NotImplemented",
+    inplace=True,
+    wraps=True,
+    tensor_params=("self", "other"),
+    self=_not_implemented,
+    other=_not_implemented,
+)
+def floor_divide(self: Any, other: Any) -> Array:
+    return OPS["div_mode"].kernel(self, other, "floor")
+
+
+def _whole(ufunc: Any) -> Any:
+    """A division of whole numbers, which must not be by zero."""
+
+    def divide(a: Any, b: Any, out: Any = None) -> Any:
+        if np.asarray(b).dtype.kind in "iu" and np.asarray(a).dtype.kind in "iu" and np.any(np.equal(b, 0)):
+            raise RuntimeError("ZeroDivisionError")
+        return ufunc(a, b)
+
+    return divide
+
+
+remainder = binary(
+    "remainder",
+    _whole(np.remainder),
+    wraps=True,
+    node="RemainderBackward1",
+    number_node="RemainderBackward0",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"),
+)
+fmod = binary(
+    "fmod",
+    _whole(np.fmod),
+    wraps=True,
+    node="FmodBackward1",
+    number_node="FmodBackward0",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"),
+)
+
+
+def _rsub(name: str, node: str) -> Any:
+    return op(
+        name,
+        node=node,
+        title="rsub",
+        method=False,
+        function=False,
+        tensor_params=("self", "other"),
+        below=lambda self, other: sub(other, self),
+        self=lambda grad: -grad,
+        other=lambda grad: grad,
+    )(lambda self, other: OPS["sub"].kernel(other, self))
+
+
+_rsub_tensor, _rsub_number = _rsub("rsub_tensor", "RsubBackward0"), _rsub("rsub", "RsubBackward1")
+
+
+@composite("rsub", method=False)
+def rsub(self: Any, other: Any) -> Any:
+    """`other - self`"""
+    return (_rsub_tensor if isinstance(other, Tensor) else _rsub_number)(self, other)
+
+
+def _pow_kernel(self: Any, exponent: Any) -> Array:
+    common = result_type(self, exponent)
+    if common.kind in "iu" and not isinstance(exponent, np.ndarray) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    a, b = cast(self, common), cast(exponent, common)
+    if common.kind in "iu" and isinstance(exponent, np.ndarray) and (b < 0).any():
+        # Truncated 1 / self ** n: 0 unless self is 1 or -1.
+        sign = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
+        return np.where(b < 0, sign, np.power(a, np.where(b < 0, 0, b))).astype(common)
+    if common.kind == "b":
+        return np.where(b, a, True)
+    return np.power(a, b)
+
+
+def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
+    if exponent == 0:
+        return zeros_like(self)
+    if exponent == 2:
+        return grad * (2 * conj(self))
+    return grad * conj(exponent * self ** (exponent - 1))
+
+
+def zeros_like(t: Tensor) -> Tensor:
+    found: Tensor = FUNCTIONS["zeros_like"](t)
+    return found
+
+
+def _pow_below(self: Tensor, exponent: Any) -> Any:
+    if exponent == 1:
+        return FUNCTIONS["empty_like"](self).copy_(self)
+    made = new_tensor(pow_scalar.op.kernel(self._array, exponent))  # type: ignore[attr-defined]
+    if exponent == 0 and made._version_counter is not None:
+        made._version_counter[0] += 1
+    return made
+
+
+@op(
+    "pow_scalar",
+    title="pow",
+    below=_pow_below,
+    node="PowBackward0",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_pow_self,
+)
+def pow_scalar(self: Any, exponent: Any) -> Array:
+    """tensor ** number"""
+    if self.dtype.kind == "f" and exponent == 2:
+        return np.multiply(self, self)
+    return _pow_kernel(self, exponent)
+
+
+def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
+    return FUNCTIONS["where"](exponent == 0, 0.0, grad * conj(exponent * self ** (exponent - 1)))
+
+
+def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+    positive = exponent.real if isinstance(exponent, Tensor) and exponent.is_complex() else exponent
+    condition = (self == 0) & (positive >= 0)
+    logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
+    return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
+
+
+@op(
+    "pow_tensor",
+    title="pow",
+    node="PowBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_pow_tensor_self,
+    exponent=_pow_tensor_exponent,
+)
+def pow_tensor(self: Any, exponent: Any) -> Array:
+    """tensor ** tensor"""
+    try:
+        return _pow_kernel(self, exponent)
+    except ValueError:
+        dtypes.broadcast_shapes(self.shape, exponent.shape)
+        raise
+
+
+def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+    if self == 0:
+        return FUNCTIONS["where"](exponent >= 0, 0.0, grad * conj(result * -float("inf")))
+    return grad * conj(result * (np.log(self).item() if not isinstance(self, complex) else complex(np.log(self))))
+
+
+@op(
+    "pow_base",
+    title="pow",
+    node="PowBackward2",
+    method=False,
+    function=False,
+    leak=1,
+    refuses="pow",
+    tensor_params=("exponent",),
+    exponent=_pow_base,
+)
+def pow_base(self: Any, exponent: Any) -> Array:
+    """number ** tensor"""
+    return _pow_kernel(self, exponent)
+
+
+@composite("pow")
+def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
+    for operand in (self, exponent):
+        if not is_operand(operand):
+            called = public_call()
+            raise invalid_combination("pow", called[2] if called else (self, exponent))
+    chosen = pow_base if not isinstance(self, Tensor) else pow_tensor if isinstance(exponent, Tensor) else pow_scalar
+    return chosen(self, exponent, out=out) if out is not None else chosen(self, exponent)
+
+
+@composite("pow_", function=False)
+def power_(self: Tensor, exponent: Any) -> Tensor:
+    chosen = pow_tensor if isinstance(exponent, Tensor) else pow_scalar
+    return chosen.inplace(self, exponent)  # type: ignore[attr-defined]
+
+
+@composite("square")
+def square(self: Tensor) -> Any:
+    return pow_scalar(self, 2)
+
+
+@composite("square_")
+def square_(self: Tensor) -> Tensor:
+    return power_(self, 2)
+
+
+maximum = binary(
+    "maximum",
+    np.maximum,
+    inplace_form=False,
+    numbers=False,
+    self=lambda grad, self, other: _share(grad, self, other, self > other),
+    other=lambda grad, self, other: _share(grad, self, other, other > self),
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    inplace_form=False,
+    numbers=False,
+    self=lambda grad, self, other: _share(grad, self, other, self < other),
+    other=lambda grad, self, other: _share(grad, self, other, other < self),
+)
+atan2 = binary(
+    "atan2",
+    np.arctan2,
+    result=FLOAT,
+    numbers=False,
+    self=lambda grad, self, other: grad * (other / (self * self + other * other)),
+    other=lambda grad, self, other: grad * (-self / (self * self + other * other)),
+)
+
+
+def _share(grad: Tensor, self: Tensor, other: Tensor, wins: Tensor) -> Tensor:
+    """The whole gradient where this operand wins, half of it where both are equal."""
+    where = FUNCTIONS["where"]
+    return where(self == other, grad / 2, grad * wins)
+
+
+def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
+    dtypes.broadcast_shapes(dtypes.broadcast_shapes(self.shape, end.shape), np.shape(weight))
+    return self + cast(weight, self.dtype) * (end - self)
+
+
+_lerp_number = op(
+    "lerp",
+    inplace=True,
+    method=False,
+    function=False,
+    title="lerp",
+    self=lambda grad, weight: grad * (1 - conj(weight)),
+    end=lambda grad, weight: grad * conj(weight),
+)(_lerp_kernel)
+_lerp_tensor = op(
+    "lerp_tensor",
+    node="LerpBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    title="lerp",
+    tensor_params=("self", "end", "weight"),
+    self=lambda grad, weight: grad * (1 - conj(weight)),
+    end=lambda grad, weight: grad * conj(weight),
+    weight=lambda grad, self, end: grad * conj(end - self),
+)(_lerp_kernel)
+
+
+@composite("lerp")
+def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """`self + weight * (end - self)`; the weight is a number or a tensor."""
+    return (_lerp_tensor if isinstance(weight, Tensor) else _lerp_number)(self, end, weight)
+
+
+@composite("lerp_", function=False)
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    chosen: Any = _lerp_tensor if isinstance(weight, Tensor) else _lerp_number
+    return chosen.inplace(self, end, weight)
+
+
+@op(
+    "addcmul",
+    inplace=True,
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * conj(tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * conj(tensor1 * value),
+)
+def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
+    common = result_type(self, tensor1, tensor2)
+    return cast(self, common) + cast(value, common) * cast(tensor1, common) * cast(tensor2, common)
+
+
+@op(
+    "addcdiv",
+    inplace=True,
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * conj(value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * conj(value * tensor1 / (tensor2 * tensor2)),
+)
+def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
+    common = result_type(self, tensor1, tensor2)
+    return cast(self, common) + cast(value, common) * cast(tensor1, common) / cast(tensor2, common)
+
+
+# -- one operand
+# ------------------------------------------------------------------------------------------------
+
+unary(
+    "neg",
+    np.negative,
+    self=lambda grad: -grad,
+    refuse_bool="Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+    "invert a mask, "
+    "use the `~` or `logical_not()` operator instead.",
+)
+unary("exp", np.exp, result=FLOAT, self=lambda grad, result: grad * conj(result))
+unary("exp2", np.exp2, result=FLOAT, self=lambda grad, result: grad * conj(result) * float(np.log(2)))
+unary("expm1", np.expm1, result=FLOAT, self=lambda grad, result: grad * (conj(result) + 1))
+unary("log", np.log, result=FLOAT, self=lambda grad, self: grad / conj(self))
+unary("log2", np.log2, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(2)))
+unary("log10", np.log10, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(10)))
+unary("log1p", np.log1p, node="Log1PBackward0", result=FLOAT, self=lambda grad, self: grad / conj(self + 1))
+unary("sqrt", np.sqrt, result=FLOAT, self=lambda grad, result: grad / (2 * conj(result)))
+unary("sin", np.sin, result=FLOAT, self=lambda grad, self: grad * conj(self.cos()))
+unary("cos", np.cos, result=FLOAT, self=lambda grad, self: grad * -conj(self.sin()))
+unary("tan", np.tan, result=FLOAT, self=lambda grad, result: grad * conj(1 + result * result))
+unary("asin", np.arcsin, result=FLOAT, self=lambda grad, self: grad * conj((1 - self * self).rsqrt()))
+unary("acos", np.arccos, result=FLOAT, self=lambda grad, self: grad * -conj((1 - self * self).rsqrt()))
+unary("atan", np.arctan, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
+unary("sinh", np.sinh, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
+unary("cosh", np.cosh, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
+unary("tanh", np.tanh, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
+unary("floor", np.floor, self=_zeros)
+unary("ceil", np.ceil, self=_zeros)
+unary("round", lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a), self=_zeros)
+unary("trunc", np.trunc, self=_zeros)
+unary("sign", lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a), self=_zeros)
+
+
+def _reciprocal(a: Any) -> Any:
+    return np.true_divide(a.dtype.type(1), a)
+
+
+def _rsqrt(a: Any) -> Any:
+    return np.true_divide(a.dtype.type(1), np.sqrt(a))
+
+
+def _sigmoid(a: Any) -> Any:
+    return 1 / (1 + np.exp(-a))
+
+
+unary("reciprocal", _reciprocal, result=FLOAT, self=lambda grad, result: -grad * conj(result * result))
+unary("rsqrt", _rsqrt, result=FLOAT, self=lambda grad, result: -0.5 * grad * conj(result * result * result))
+unary("sigmoid", _sigmoid, result=FLOAT, self=lambda grad, result: grad * conj((1 - result) * result))
+
+
+def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
+    return grad * self.sgn()
+
+
+def _sgn(a: Any) -> Any:
+    if a.dtype.kind != "c":
+        return a.copy() if a.dtype.kind == "b" else np.sign(a)
+    size = np.abs(a)
+    return np.where(size == 0, 0, a / np.where(size == 0, 1, size)).astype(a.dtype)
+
+
+def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """Along the circle for complex numbers; 0 at 0 and for real ones, where sgn is flat."""
+    if not self.is_complex():
+        return _zeros(grad)
+    size = self.abs()
+    scaled = grad / size
+    tangential = scaled - (scaled * conj(result)).real * result
+    return FUNCTIONS["where"](size == 0, 0.0, tangential)
+
+
+unary("sgn", _sgn, self=_sgn_gradient)
+unary("abs", np.abs, leak=1, refuses="abs", self=_abs_gradient)
+FUNCTIONS["absolute"] = FUNCTIONS["abs"]
+
+
+def _abs_in_place(self: Any) -> None:
+    if self.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    np.abs(self, out=self)
+
+
+OPS["abs"].inplace_kernel = _abs_in_place
+
+
+@op("conj", node="ConjBackward0", function=False, method=False, self=lambda grad: grad.conj())
+def _conj_physical(self: Any) -> Array:
+    return np.conjugate(self)
+
+
+@composite("conj")
+def conj_(self: Tensor) -> Tensor:
+    return _conj_physical(self) if self._array.dtype.kind == "c" else self
+
+
+@composite("positive")
+def positive(self: Tensor) -> Tensor:
+    if self._array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+@op("nan_to_num", inplace=True, leak=1, self=lambda grad, self: grad * (self.isfinite()))
+def nan_to_num(self: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)

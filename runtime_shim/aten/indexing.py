@@ -1,0 +1,426 @@
+"""Indexing: reading, and writing in place.
+
+`x[...]` is taken apart as PyTorch does: integers, slices, None and Ellipsis become select, slice, unsqueeze
+and alias; what tensors, lists and masks are left go to `index` (a copy) or `index_put_`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.argument_errors import wrong_type
+from ..core.dtypes import Array, sizes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, allocate, attach, requires_grad
+from ..core.thread_state import INFERENCE_KEYS, tls
+from ..dispatch.inplace_layers import write
+from ..dispatch.memory_overlap import may_share
+from ..dispatch.op_description import Op
+from ..dispatch.registration import composite, op
+from ..dispatch.tensor_arguments import arguments_of
+from ..dispatch.view_layers import make_view
+from . import parts, views
+
+_BASIC = (int, slice, type(None), type(Ellipsis))
+_PLAIN = (int, slice, type(Ellipsis))  # None gives a dimension whose stride numpy and PyTorch differ about
+
+
+def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
+    return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
+
+
+_NOTHING_THERE = "index is out of bounds for dimension with size 0"
+
+
+def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
+    wanted = sum(i.ndim if i is not None and i.dtype.kind == "b" else 1 for i in indices)
+    if wanted > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {wanted})")
+    dim = 0
+    for index in indices:
+        if index is not None and index.dtype.kind in "iu" and index.size and not shape[dim]:
+            raise IndexError(_NOTHING_THERE)
+        dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
+
+
+def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Index arrays as numpy takes them (None: the whole dimension), checked as PyTorch does."""
+    found: list[Any] = []
+    dim = 0
+    for index in indices:
+        if index is None:
+            found.append(slice(None))
+            dim += 1
+            continue
+        array = index
+        if array.dtype == np.uint8:
+            array = array.astype(bool)
+        if array.dtype.kind == "b":
+            for k, n in enumerate(array.shape):
+                if n != shape[dim + k]:
+                    raise IndexError(
+                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape "
+                        "of the indexed "
+                        f"tensor {sizes(shape)} at index {dim + k}"
+                    )
+            dim += array.ndim
+        elif array.dtype.kind in "iu":
+            size = shape[dim]
+            bad = (array < -size) | (array >= size)
+            if bad.any():
+                if not size:
+                    raise IndexError(_NOTHING_THERE)
+                raise IndexError(f"index {array[bad].flat[0]} is out of bounds for dimension {dim} with size {size}")
+            dim += 1
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        found.append(array)
+    return tuple(found)
+
+
+@op("index", method=False, function=False, tensor_params=("self", "indices"), self=_index_back)
+def index(self: Any, indices: Sequence[Any]) -> Array:
+    found = _numpy_indices(indices, self.shape)
+    try:
+        return np.ascontiguousarray(self[found])
+    except IndexError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(sizes(i.shape) for i in found if isinstance(i, np.ndarray))
+        ) from None
+
+
+INDEX_PUT = Op(
+    "index_put",
+    lambda self, indices, values, accumulate: self,
+    None,
+    {
+        "self": lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
+        "values": lambda grad, indices: index(grad, indices),
+    },
+)
+INDEX_PUT.tensor_positions = (0, 1, 2)
+
+
+def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
+    return FUNCTIONS["index_put"](grad, indices, FUNCTIONS["zeros"]((), dtype=grad.dtype))
+
+
+@composite("index_put_", function=False)
+def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    """Write `values` where the index tensors point; with `accumulate`, add, each repetition counting."""
+    if not isinstance(values, Tensor):
+        values = FUNCTIONS["tensor"](values, dtype=self.dtype)
+    if not isinstance(indices, list | tuple):
+        raise wrong_type("index_put_", "indices", 2, indices, "tuple of Tensors")
+    indices = tuple(indices)
+    args = (self, indices, values, accumulate)
+    tensors, keys = arguments_of(INDEX_PUT, args)
+
+    def kernel() -> None:
+        target, source = self._array, values._array
+        mask = _single_mask(indices, target)
+        if not accumulate and mask is not None and source.size == 1:
+            np.copyto(target, source.reshape(()), where=mask, casting="unsafe")
+            return
+        if may_share(self, values) or any(may_share(self, i) for i in indices if i is not None):
+            raise RuntimeError(error_texts.PARTIAL_OVERLAP)
+        _check_dimensions([None if i is None else i._array for i in indices], target.shape)
+        if source.dtype != target.dtype:
+            raise RuntimeError(
+                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
+                "for the "
+                f"destination and {values.dtype.scalar_name} for the source."
+            )
+        where = _numpy_indices([None if i is None else i._array for i in indices], target.shape)
+        _place(target, where, source, accumulate)
+
+    return write(INDEX_PUT, tls.state, self, args, tensors, keys, kernel)
+
+
+def _single_mask(indices: tuple[Any, ...], target: Array) -> Any:
+    """The mask, broadcast to the target, if one mask is all there is; then PyTorch does a masked_fill."""
+    masks = [(i, t) for i, t in enumerate(indices) if t is not None]
+    if len(masks) != 1 or masks[0][1]._array.dtype.kind != "b":
+        return None
+    place, mask = masks[0][0], masks[0][1]._array
+    if target.shape[place : place + mask.ndim] != mask.shape:
+        return None
+    trailing = target.ndim - place - mask.ndim
+    return np.broadcast_to(mask.reshape(mask.shape + (1,) * trailing), target.shape)
+
+
+def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: bool) -> None:
+    try:
+        if accumulate:
+            np.add.at(target, where, source)
+        else:
+            target[where] = source
+    except (ValueError, TypeError):  # the latter for a mask and a source of several dimensions
+        shape = target[where].shape
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing "
+            "result of shape "
+            f"{sizes(shape)}"
+        ) from None
+
+
+def _index_put_below(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    found: Tensor = self.clone().index_put_(indices, values, accumulate)
+    return found
+
+
+@op(
+    "index_put",
+    method=False,
+    function=False,
+    tensor_params=("self", "indices", "values"),
+    below=_index_put_below,
+    self=lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
+    values=lambda grad, indices: index(grad, indices),
+)
+def _index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Array:
+    if values.dtype != self.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtypes.of(self).scalar_name} for the destination and {dtypes.of(values).scalar_name} for the "
+            "source."
+        )
+    found = self.copy()
+    _place(found, _numpy_indices(indices, self.shape), values, accumulate)
+    return found
+
+
+@composite("index_put")
+def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+    """A copy with `values` where the index tensors point."""
+    if not isinstance(values, Tensor):
+        values = FUNCTIONS["tensor"](values, dtype=self.dtype)
+    return _index_put(self, tuple(indices), values, accumulate)
+
+
+# -- x[...]
+# -----------------------------------------------------------------------------------------------------
+
+
+def _as_tuple(key: Any) -> tuple[Any, ...]:
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and any(
+        isinstance(k, slice | Tensor | type(None) | type(Ellipsis) | list | tuple) for k in key
+    ):
+        return tuple(key) if len(key) <= 32 else (key,)
+    return (key,)
+
+
+def _consumes(part: Any) -> int:
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor) and part._array.dtype in (np.bool_, np.uint8):
+        return part._array.ndim
+    return 1
+
+
+def _too_many(self: Tensor) -> IndexError:
+    return IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
+
+
+def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> tuple[Tensor, list[Any] | None]:
+    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are
+    left.
+    """
+    specified = sum(_consumes(part) for part in key)
+    if specified > self._array.ndim:
+        raise _too_many(self)
+    found, dim = self, 0
+    tensors: list[Any] = []
+    covered = 0  # dimensions of `found` that `tensors` already speaks for
+
+    def put(tensor: Any, count: int) -> None:
+        nonlocal covered, dim
+        tensors.extend([None] * (dim - covered))
+        tensors.append(tensor)
+        dim += count
+        covered = dim
+
+    for i, part in enumerate(key):
+        if isinstance(part, bool):
+            found = views.unsqueeze(found, dim)
+            put(FUNCTIONS["tensor"]([part]), 1)
+        elif isinstance(part, int | np.integer) or (
+            isinstance(part, Tensor)
+            and part._array.ndim == 0
+            and part._array.dtype.kind in "iu"
+            and part._array.dtype != np.uint8
+        ):
+            number = int(part)
+            size = found._array.shape[dim] if found._array.ndim else 0
+            if not -size <= number < size:
+                raise IndexError(f"index {number} is out of bounds for dimension {i} with size {size}")
+            found = parts.select(found, dim, number)
+        elif isinstance(part, slice):
+            start, stop, step = (None if x is None else int(x) for x in (part.start, part.stop, part.step))
+            whole = start in (None, 0) and (stop is None or stop >= found._array.shape[dim])
+            if skip_full_slices and whole and step in (None, 1):
+                dim += 1
+                continue
+            if step is not None and step <= 0:
+                raise ValueError("step must be greater than zero")
+            found = parts.slice_(found, dim, start, stop, 1 if step is None else step)
+            dim += 1
+        elif part is Ellipsis:
+            dim += self._array.ndim - specified
+        elif part is None:
+            found = views.unsqueeze(found, dim)
+            dim += 1
+        else:
+            if not isinstance(part, Tensor):
+                part = _index_tensor(part)
+            put(part, _consumes(part))
+    return found, tensors or None
+
+
+def _index_tensor(part: Any) -> Tensor:
+    if isinstance(part, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(part, bytes) or not isinstance(part, list | tuple | range | np.ndarray):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+            "indices (got "
+            f"{type(part).__name__})"
+        )
+    made: Tensor = FUNCTIONS["tensor"](list(part) if isinstance(part, range) else part)
+    return made.long() if made.numel() == 0 else made
+
+
+GETITEM = Op("slice", lambda self, key: self, "AliasBackward0", {})
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    kind = type(key)
+    if kind is int or kind is slice or (kind is tuple and all(type(k) in _PLAIN for k in key)):
+        state = tls.state
+        inference = self._keys == INFERENCE_KEYS and state.tracer is None
+        if inference or not (state.grad_mode and requires_grad(self)):
+            array = _basic(self._array, key if kind is tuple else (key,))
+            if array is not None:
+                if inference:
+                    view = allocate(Tensor)
+                    view._array = array
+                    view._storage = self._storage
+                    view._meta = None
+                    view._keys = INFERENCE_KEYS
+                    view._version_counter = None
+                    return view
+                return make_view(GETITEM, self, array, (key,))
+    if key is Ellipsis or (kind is tuple and not any(k is not Ellipsis for k in key)):
+        return views.alias_op(self)
+    parts = _as_tuple(key)
+    if self._array.ndim == 0 and any(isinstance(k, int | slice) and not isinstance(k, bool) for k in parts):
+        if isinstance(key, int):
+            if key:
+                raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
+                "C++ to convert a "
+                "0-dim tensor to a number"
+            )
+        if isinstance(key, slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    found, tensors = _apply_basic(self, parts, isinstance(key, tuple))
+    if tensors is None:
+        return views.alias_op(self) if found is self else found
+    return index(found, tuple(tensors))
+
+
+def _basic(array: Array, key: tuple[Any, ...]) -> Array | None:
+    """numpy's view for a basic key, or None if it needs PyTorch's checks and messages."""
+    try:
+        found = array[key] if Ellipsis in key else array[(*key, Ellipsis)]
+    except IndexError:
+        return None
+    for k in key:
+        if type(k) is slice and k.step is not None and k.step <= 0:
+            return None
+    return found
+
+
+def _value_tensor(self: Tensor, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, int | float | complex | np.generic):
+        if self._array.dtype.kind != "f" or isinstance(value, complex):  # what is too great becomes infinite
+            dtypes.check_number(value, self._array.dtype)
+        return FUNCTIONS["tensor"](value, dtype=self.dtype)
+    raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor")
+
+
+def _copy_to(target: Tensor, value: Tensor) -> None:
+    shape = value._array.shape
+    if shape == target._array.shape:
+        target.copy_(value)
+        return
+    if not shape:
+        target.fill_(value)
+        return
+    value = _without_leading_ones(value)
+    shape = value._array.shape
+    if shape != target._array.shape:
+        value = _expanded_for_setitem(value, target)
+    target.copy_(value)
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    """The value as a view without leading dimensions of size 1 (slicePrefix1sSize)."""
+    shape = value._array.shape
+    first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return views.view(value, shape[first:]) if first else value
+
+
+def _expanded_for_setitem(value: Tensor, target: Tensor) -> Tensor:
+    return value.expand(target._array.shape)
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    kind = type(key)
+    state = tls.state
+    if state.fast and self._keys == INFERENCE_KEYS and self._version_counter is None and type(value) in (int, float):
+        a = self._array
+        if (
+            (kind is int or kind is slice or (kind is tuple and all(type(k) in _BASIC for k in key)))
+            and a.dtype.kind == "f"
+            and 0 not in a.strides
+        ):
+            try:
+                a[key] = value
+            except IndexError:
+                pass  # the generic path says what is wrong
+            else:
+                self._storage[0] += 1
+                return
+    wrapped = _value_tensor(self, value)
+    if key is Ellipsis:
+        _copy_to(self, wrapped)
+        return
+    if self._array.ndim == 0 and isinstance(key, int) and not isinstance(key, bool):
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+            "to convert a "
+            "0-dim tensor to a number"
+        )
+    found, tensors = _apply_basic(self, _as_tuple(key), True)
+    if tensors is None:
+        _copy_to(found, wrapped)
+        return
+    if wrapped.dtype is not self.dtype and not isinstance(value, Tensor):
+        wrapped = wrapped.to(self.dtype)
+    index_put_(found, tuple(tensors), _without_leading_ones(wrapped))
+
+
+attach("__getitem__", getitem)
+attach("__setitem__", setitem)

@@ -1,0 +1,324 @@
+"""In-place ops that are more than the write of a functional op's result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.argument_errors import invalid_combination, wrong_type
+from ..core.dtypes import sizes
+from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import geometry
+from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from ..dispatch.inplace_layers import bump, write
+from ..dispatch.memory_overlap import assert_no_overlap
+from ..dispatch.op_description import OPS, Op
+from ..dispatch.out_argument import resize_storage
+from ..dispatch.registration import composite
+from ..dispatch.tensor_arguments import arguments_of
+from . import strided
+from .strided import check_storage_bounds, storage_window
+from .views import flatten_ints
+
+COPY = Op(
+    "copy",
+    lambda self, src: self,
+    "CopyBackwards",
+    {"self": lambda grad: FUNCTIONS["zeros_like"](grad), "src": lambda grad: grad},
+)
+COPY.tensor_positions = (0, 1)
+COPY.rebases_integers = False
+
+
+@composite("copy_", function=False)
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src`, broadcast and converted, into self."""
+    state = tls.state
+    if not isinstance(src, Tensor):
+        if not isinstance(src, int | float | complex | np.generic):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        src = FUNCTIONS["tensor"](src)
+    args = (self, src)
+    tensors, keys = arguments_of(COPY, args)
+
+    def kernel() -> None:
+        target, source = self._array, src._array
+        if target is not source:
+            assert_no_overlap(self, args)
+        if source.shape != target.shape:
+            shape = dtypes.broadcast_shapes(target.shape, source.shape)
+            if shape != target.shape:
+                raise RuntimeError(
+                    f"output with shape {sizes(target.shape)} doesn't match the broadcast shape {sizes(shape)}"
+                )
+        np.copyto(target, source, casting="unsafe")
+
+    return write(COPY, state, self, args, tensors, keys, kernel)
+
+
+ZERO = Op("zero", lambda self: self, None, {"self": lambda grad: FUNCTIONS["zeros_like"](grad)})
+FILL_SCALAR = Op(
+    "fill", lambda self, value: self, "FillBackward2", {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
+)
+FILL_TENSOR = Op(
+    "fill",
+    lambda self, value: self,
+    "FillBackward3",
+    {"self": lambda grad: FUNCTIONS["zeros_like"](grad), "value": lambda grad: grad.sum()},
+)
+ZERO.tensor_positions = FILL_SCALAR.tensor_positions = (0,)
+FILL_TENSOR.tensor_positions = (0, 1)
+
+
+@composite("zero_")
+def zero_(self: Tensor) -> Tensor:
+    return write(ZERO, tls.state, self, (self,), [self], self._keys, lambda: self._array.fill(0))
+
+
+@composite("fill_")
+def fill_(self: Tensor, value: Any) -> Tensor:
+    chosen = FILL_TENSOR if isinstance(value, Tensor) else FILL_SCALAR
+    if isinstance(value, Tensor) and value._array.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+        )
+    if not isinstance(value, Tensor | int | float | complex | np.generic):
+        raise invalid_combination("fill_", (value,))
+    if not isinstance(value, Tensor):
+        dtypes.check_number(value, self._array.dtype)
+    args = (self, value)
+    tensors, keys = arguments_of(chosen, args)
+    number: Any = value._array if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor) and value._storage is self._storage:
+        number = number.copy()
+
+    def kernel() -> None:
+        if isinstance(value, Tensor):  # PyTorch copies a tensor and fills with a number
+            assert_no_overlap(self, ())
+        np.copyto(self._array, number, casting="unsafe")
+
+    return write(chosen, tls.state, self, args, tensors, keys, kernel)
+
+
+# -- in-place changes of shape
+# ----------------------------------------------------------------------------------
+
+
+def _reshaping(name: str, node: str, view: Any, derivative: Any, params: Any) -> Op:
+    made = Op(name, params, node, {"self": derivative})
+    made.tensor_positions = (0,)
+    made.reshapes = True
+    return made
+
+
+T_ = _reshaping("t", "TBackward1", None, lambda grad: grad.t(), lambda self: self)
+TRANSPOSE_ = _reshaping(
+    "transpose",
+    "TransposeBackward1",
+    None,
+    lambda grad, dim0, dim1: grad.transpose(dim0, dim1),
+    lambda self, dim0, dim1: self,
+)
+SQUEEZE_ = _reshaping(
+    "squeeze", "SqueezeBackward3", None, lambda grad, self_shape: grad.reshape(self_shape), lambda self: self
+)
+SQUEEZE_DIM_ = _reshaping(
+    "squeeze",
+    "SqueezeBackward4",
+    None,
+    lambda grad, self_shape: grad.reshape(self_shape),
+    lambda self, dim: self,
+)
+UNSQUEEZE_ = _reshaping(
+    "unsqueeze", "UnsqueezeBackward1", None, lambda grad, dim: grad.squeeze(dim), lambda self, dim: self
+)
+
+
+def _set_array(self: Tensor, array: Any) -> None:
+    self._array = array
+
+
+@composite("t_", function=False)
+def t_(self: Tensor) -> Tensor:
+    def kernel() -> None:
+        if self._array.ndim > 2:
+            raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
+        self._array = OPS["t"].kernel(self._array)
+
+    return write(T_, tls.state, self, (self,), [self], self._keys, kernel)
+
+
+@composite("transpose_", function=False)
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return write(
+        TRANSPOSE_,
+        tls.state,
+        self,
+        (self, dim0, dim1),
+        [self],
+        self._keys,
+        lambda: _set_array(self, OPS["transpose"].kernel(self._array, dim0, dim1)),
+    )
+
+
+for _name in ("swapaxes_", "swapdims_"):
+    composite(_name, function=False)(transpose_)
+
+
+@composite("squeeze_", function=False)
+def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
+    if dim is None:
+        return write(
+            SQUEEZE_,
+            tls.state,
+            self,
+            (self,),
+            [self],
+            self._keys,
+            lambda: _set_array(self, self._array.squeeze()),
+        )
+    return write(
+        SQUEEZE_DIM_,
+        tls.state,
+        self,
+        (self, dim),
+        [self],
+        self._keys,
+        lambda: _set_array(self, OPS["squeeze_dim"].kernel(self._array, dim)),
+    )
+
+
+@composite("unsqueeze_", function=False)
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    return write(
+        UNSQUEEZE_,
+        tls.state,
+        self,
+        (self, dim),
+        [self],
+        self._keys,
+        lambda: _set_array(self, OPS["unsqueeze"].kernel(self._array, dim)),
+    )
+
+
+AS_STRIDED_ = Op(
+    "as_strided",
+    lambda self, window, base: self,
+    "AsStridedBackward1",
+    {"self": lambda grad, window, base: strided.as_strided_backward(grad, base, window)},
+)
+AS_STRIDED_.tensor_positions = (0,)
+AS_STRIDED_.reshapes = True
+
+
+@composite("as_strided_")
+def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    window = (tuple(size), tuple(stride), offset)
+    check_storage_bounds(self, window)
+    args = (self, window, geometry(self))
+    return write(
+        AS_STRIDED_,
+        tls.state,
+        self,
+        args,
+        [self],
+        self._keys,
+        lambda: _set_array(self, storage_window(self, window)),
+    )
+
+
+@composite("resize_", function=False)
+def resize_(self: Tensor, *size: Any) -> Tensor:
+    """Change the shape in place, growing the storage if need be; new elements are zero."""
+    keys = _resize(self, flatten_ints(size), self._keys)
+    if keys & ADINPLACEORVIEW and self._version_counter is None and not tls.state.inference_mode:
+        raise RuntimeError(error_texts.INPLACE_ON_INFERENCE)
+    return self
+
+
+@composite("resize_as_")
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`resize_` to the shape of another tensor; a write only if the shape changes."""
+    if not isinstance(the_template, Tensor):
+        raise wrong_type("resize_as_", "the_template", 2, the_template, "Tensor")
+    _resize(self, the_template._array.shape, self._keys | the_template._keys)
+    return self
+
+
+def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
+    """Give self a shape, and count a write if it had another; returns the keys that were in force."""
+    state = tls.state
+    keys = (keys | state.included) & ~state.excluded
+    if keys & AUTOGRAD and requires_grad(self):
+        raise RuntimeError("cannot resize variables that require grad")
+    if shape != self._array.shape:
+        resize_storage(self, shape)
+        if keys & ADINPLACEORVIEW:
+            bump(self, state)
+    return keys
+
+
+@composite("set_", function=False)
+def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
+    """Take over the storage of another tensor; keeps the own version counter, which counts it as a write."""
+    state = tls.state
+    if source is not None and source._array.dtype != self._array.dtype:
+        raise RuntimeError(f"Could not set tensor of type {source.dtype.short} to a tensor of type {self.dtype.short}")
+
+    def kernel() -> None:
+        if source is None:
+            empty = np.empty(0, self._array.dtype)
+            self._array, self._storage = empty, [self._storage[0], empty]
+        else:
+            self._array, self._storage = source._array, source._storage
+        if self._meta is not None:
+            self._meta.accumulator = None  # it knows the shape that was
+
+    tensors = [self] if source is None else [self, source]
+    keys = self._keys | (0 if source is None else source._keys)
+    return write(SET, state, self, (self,), tensors, keys, kernel)
+
+
+SET = Op("set", lambda self: self, None, {})
+
+
+def _random_fill(name: str, draw: Any) -> None:
+    def fill(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
+        made = Op(name, lambda self: self, None, {"self": lambda grad: FUNCTIONS["zeros_like"](grad)})
+        made.tensor_positions = (0,)
+
+        def kernel() -> None:
+            np.copyto(self._array, draw(self._array.shape, *args, **kwargs), casting="unsafe")
+
+        return write(made, tls.state, self, (self,), [self], self._keys, kernel)
+
+    composite(name + "_", function=False)(fill)
+
+
+def _uniform(shape: Any, from_: float = 0.0, to: float = 1.0, **kwargs: float) -> Any:
+    from .random_numbers import generator
+
+    low = kwargs.get("from", from_)
+    return generator().uniform(low, to, shape)
+
+
+def _normal(shape: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    from .random_numbers import generator
+
+    return generator().normal(mean, std, shape)
+
+
+def _bernoulli(shape: Any, p: float = 0.5) -> Any:
+    from .random_numbers import generator
+
+    return generator().random(shape) < p
+
+
+_random_fill("uniform", _uniform)
+_random_fill("normal", _normal)
+_random_fill("bernoulli", _bernoulli)

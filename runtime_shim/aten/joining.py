@@ -1,0 +1,214 @@
+"""Joining, repeating and reordering copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import OPS
+from ..dispatch.registration import composite, op
+from .ufunc_makers import cast
+from .views import flatten_ints, some_ints
+
+
+def _promoted(arrays: Sequence[Any]) -> list[Any]:
+    common = dtypes.result_type(*arrays)
+    return [cast(a, common) for a in arrays]
+
+
+def _cat_back(grad: Tensor, tensors_shape: Sequence[tuple[int, ...]], dim: int) -> list[Tensor | None]:
+    found: list[Tensor | None] = []
+    start = 0
+    d = wrap_dim(dim, grad._array.ndim)
+    for shape in tensors_shape:
+        if shape == (0,) and grad._array.ndim != 1:
+            found.append(FUNCTIONS["zeros"]((0,), dtype=grad.dtype))
+            continue
+        found.append(grad.narrow(d, start, shape[d]))
+        start += shape[d]
+    return found
+
+
+def _stack_below(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    shape = _stacked_shape([t._array for t in tensors], dim)
+    if wrap_dim(dim, len(shape)):
+        return new_tensor(OPS["stack"].kernel([t._array for t in tensors], dim))
+    return FUNCTIONS["cat"]([t.reshape(t._array.shape or (1,)) for t in tensors], 0).view(shape)
+
+
+def _cat_leak(tensors: Sequence[Tensor], dim: int = 0) -> int:
+    return 0 if len({t._array.dtype for t in tensors}) == 1 else 1
+
+
+@op("cat", method=False, leak=_cat_leak, tensors=_cat_back)
+def cat(tensors: Any, dim: int = 0) -> Array:
+    kept = [a for a in tensors if a.shape != (0,)] or list(tensors)
+    if any(a.ndim == 0 for a in kept):
+        i = next(i for i, a in enumerate(tensors) if a.ndim == 0)
+        raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    d = wrap_dim(dim, kept[0].ndim)
+    first = kept[0]
+    for i, a in enumerate(tensors):
+        if a.shape == (0,):
+            continue
+        if a.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}")
+        for k in range(a.ndim):
+            if k != d and a.shape[k] != first.shape[k]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} "
+                    "but got size "
+                    f"{a.shape[k]} for tensor number {i} in the list."
+                )
+    common = dtypes.result_type(*tensors)
+    return np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d))
+
+
+for _name in ("concat", "concatenate"):
+    FUNCTIONS[_name] = cat
+
+
+def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
+    first = arrays[0].shape
+    for i, a in enumerate(arrays):
+        if a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {sizes(first)} at entry 0 and "
+                f"{sizes(a.shape)} "
+                f"at entry {i}"
+            )
+    d = wrap_dim(dim, len(first) + 1)
+    return (*first[:d], len(arrays), *first[d:])
+
+
+@op("stack", method=False, below=_stack_below, tensors=lambda grad, dim: list(grad.unbind(dim)))
+def stack(tensors: Any, dim: int = 0) -> Array:
+    _stacked_shape(tensors, dim)
+    return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
+
+
+@composite("hstack", method=False)
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    parts = [FUNCTIONS["atleast_1d"](t) for t in tensors]
+    return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
+
+
+@composite("vstack", method=False)
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    return cat([FUNCTIONS["atleast_2d"](t) for t in tensors], 0)
+
+
+def _repeat_back(grad: Tensor, self_shape: tuple[int, ...], repeats: tuple[int, ...]) -> Tensor:
+    lead = len(repeats) - len(self_shape)
+    shape: list[int] = []
+    dims: list[int] = []
+    for i, count in enumerate(repeats):
+        dims.append(len(shape))
+        shape += [count, self_shape[i - lead] if i >= lead else 1]
+    return grad.reshape(shape).sum(dims).reshape(self_shape)
+
+
+def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
+    # PyTorch copies into a window of a fresh tensor and returns a view of that.
+    made = FUNCTIONS["empty"](np.tile(self._array, repeats).shape, dtype=self.dtype)
+    return made.copy_(FUNCTIONS["tensor"](np.tile(self._array, repeats))).view(made.shape)
+
+
+@op("repeat", method=False, function=False, below=_repeat_below, self=_repeat_back)
+def _repeat(self: Any, repeats: tuple[int, ...]) -> Array:
+    return np.tile(self, repeats)
+
+
+@composite("repeat", function=False)
+def repeat(self: Tensor, *repeats: Any) -> Tensor:
+    counts = some_ints(repeats, "repeats")
+    if len(counts) < self._array.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return _repeat(self, counts)
+
+
+@composite("tile")
+def tile(self: Tensor, *dims: Any) -> Tensor:
+    counts = flatten_ints(dims)
+    return _repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
+
+
+def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
+    shape = self._array.shape
+    if self._array.size > 1 and any(shape[wrap_dim(d, len(shape))] > 1 for d in dims):
+        return new_tensor(OPS["flip"].kernel(self._array, dims))
+    return FUNCTIONS["empty_like"](self).copy_(self)  # nothing to turn around: PyTorch copies
+
+
+@op("flip", method=False, function=False, below=_flip_below, self=lambda grad, dims: _flip(grad, dims))
+def _flip(self: Any, dims: tuple[int, ...]) -> Array:
+    if self.ndim == 0:
+        for d in dims:
+            wrap_dim(d, 0)
+        return self.copy()
+    return np.flip(self, tuple(wrap_dim(d, self.ndim) for d in dims)).copy()
+
+
+@composite("flip")
+def flip(self: Tensor, *dims: Any) -> Tensor:
+    return _flip(self, flatten_ints(dims))
+
+
+def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Tensor:
+    made = new_tensor(OPS["roll"].kernel(self._array, shifts, dims))
+    return made if dims else made.view(made._array.shape)
+
+
+@op(
+    "roll",
+    below=_roll_below,
+    method=False,
+    function=False,
+    self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims),
+)
+def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
+    for d in dims:
+        if self.ndim == 0:
+            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        wrap_dim(d, self.ndim)
+    return np.roll(self, shifts if dims else shifts[0], dims or None)
+
+
+@composite("roll")
+def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    return _roll(self, flatten_ints((shifts,)), flatten_ints((dims,)))
+
+
+def _check_matrix(array: Any, name: str) -> None:
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+@op("tril", inplace=True, self=lambda grad, diagonal: grad.tril(diagonal))
+def tril(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "tril")
+    return np.tril(self, diagonal)
+
+
+@op("triu", inplace=True, self=lambda grad, diagonal: grad.triu(diagonal))
+def triu(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "triu")
+    return np.triu(self, diagonal)
+
+
+def _triangle_in_place(triangle: Any) -> Any:
+    def kernel(self: Any, diagonal: int = 0) -> None:
+        self[triangle(np.ones(self.shape, np.bool_), diagonal) == 0] = 0
+
+    return kernel
+
+
+for _name in ("tril", "triu"):  # they write to expanded tensors, too
+    OPS[_name].checks_overlap = False
+    OPS[_name].inplace_kernel = _triangle_in_place(OPS[_name].kernel)

@@ -1,0 +1,275 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.argument_errors import wrong_type
+from ..core.dtypes import Array, sizes
+from ..core.tensor import Tensor, attach, requires_grad
+from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.out_argument import resize_output
+from ..dispatch.registration import composite, op
+from .elementwise import conj
+from .views import expand_array
+
+
+def _same_dtype(name: str, a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        if name == "addmm":
+            names = f"{dtypes.of(a).scalar_name} and {dtypes.of(b).scalar_name}"
+            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names}")
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {dtypes.of(a).short} != {dtypes.of(b).short}"
+        )
+
+
+def _cannot_multiply(a: Any, b: Any) -> RuntimeError:
+    return RuntimeError(
+        f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+    )
+
+
+def _left(grad: Tensor, mat2: Tensor, alpha: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+    """Gradient of the left factor, in that factor's memory layout, as PyTorch gives it."""
+    if strides[0] == 1 and strides[1] == shape[0]:
+        return _times(conj(mat2).mm(grad.t()).t(), alpha)
+    return _times(grad.mm(conj(mat2.t())), alpha)
+
+
+def _right(grad: Tensor, mat1: Tensor, alpha: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+    if strides[0] == 1 and strides[1] == shape[0]:
+        return _times(grad.t().mm(conj(mat1)).t(), alpha)
+    return _times(conj(mat1.t()).mm(grad), alpha)
+
+
+@op(
+    "mm",
+    self=lambda grad, mat2, self_shape, self_strides: _left(grad, mat2, 1, self_shape, self_strides),
+    mat2=lambda grad, self, mat2_shape, mat2_strides: _right(grad, self, 1, mat2_shape, mat2_strides),
+)
+def mm(self: Any, mat2: Any) -> Array:
+    if self.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    if self.shape[1] != mat2.shape[0]:
+        raise _cannot_multiply(self, mat2)
+    _same_dtype("mm", self, mat2)
+    return np.matmul(self, mat2)
+
+
+@op(
+    "mv",
+    leak=1,
+    refuses="saved",
+    self=lambda grad, vec: grad.outer(conj(vec)),
+    vec=lambda grad, self: conj(self.t()).mv(grad),
+)
+def mv(self: Any, vec: Any) -> Array:
+    if self.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if self.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}")
+    if self.shape[1] != vec.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
+        )
+    if self.dtype != vec.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {dtypes.of(self).short} != {dtypes.of(vec).short}"
+        )
+    return np.matmul(self, vec)
+
+
+@op("dot", leak=1, self=lambda grad, tensor: grad * conj(tensor), tensor=lambda grad, self: grad * conj(self))
+def dot(self: Any, tensor: Any) -> Array:
+    if self.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    if self.dtype != tensor.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {dtypes.of(self).scalar_name} and "
+            f"{dtypes.of(tensor).scalar_name}"
+        )
+    if self.shape != tensor.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {sizes(self.shape)} and src {sizes(tensor.shape)} "
+            "to have the "
+            f"same number of elements, but got {self.size} and {tensor.size} elements respectively"
+        )
+    return np.dot(self, tensor)
+
+
+@op(
+    "bmm",
+    self=lambda grad, mat2: grad.bmm(conj(mat2.transpose(1, 2))),
+    mat2=lambda grad, self: conj(self.transpose(1, 2)).bmm(grad),
+)
+def bmm(self: Any, mat2: Any) -> Array:
+    for name, array in (("batch1", self), ("batch2", mat2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"{sizes((self.shape[0], self.shape[2]))} but got: "
+            f"{sizes(mat2.shape[:2])}."
+        )
+    if self.dtype != mat2.dtype:
+        raise RuntimeError(
+            f"expected scalar type {dtypes.of(self).scalar_name} but found {dtypes.of(mat2).scalar_name}"
+        )
+    return np.matmul(self, mat2)
+
+
+@op(
+    "addmm",
+    inplace=True,
+    leak=1,
+    self=lambda grad, beta: grad if beta == 1 else grad * beta,
+    mat1=lambda grad, mat2, alpha, mat1_shape, mat1_strides: _left(grad, mat2, alpha, mat1_shape, mat1_strides),
+    mat2=lambda grad, mat1, alpha, mat2_shape, mat2_strides: _right(grad, mat1, alpha, mat2_shape, mat2_strides),
+)
+def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    if mat1.ndim != 2:
+        raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
+    if mat2.ndim != 2:
+        raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise _cannot_multiply(mat1, mat2)
+    _same_dtype("addmm", mat1, mat2)
+    if self.dtype != mat1.dtype:
+        raise RuntimeError(
+            "self and mat2 must have the same dtype, but got "
+            f"{dtypes.of(self).scalar_name} and {dtypes.of(mat2).scalar_name}"
+        )
+    product = np.matmul(mat1, mat2)
+    if alpha != 1:
+        product = product * product.dtype.type(alpha)
+    self = expand_array(self, product.shape)
+    return product + (self if beta == 1 else self * self.dtype.type(beta))
+
+
+def _times(t: Tensor, factor: Any) -> Tensor:
+    return t if factor == 1 else t * factor
+
+
+@composite("outer")
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    for name, operand in (("self", self), ("vec2", vec2)):
+        if operand._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {operand._array.ndim}-D")
+    return self.reshape(self.numel(), 1) * vec2
+
+
+@composite("matmul")
+def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: bool = False) -> Any:
+    """Product with the shapes and broadcasting of torch.matmul, made of dot, mv, mm and bmm as there."""
+    if not isinstance(other, Tensor):
+        if is_operator:
+            return NotImplemented
+        raise wrong_type("matmul", "other", 2, other)
+    if out is not None:
+        return _into(self, other, out)
+    a, b = self._array.ndim, other._array.ndim
+    if a == 0 or b == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+    if a == 1 and b == 1:
+        return dot(self, other)
+    if a == 2 and b == 1:
+        return mv(self, other)
+    if a == 1 and b == 2:
+        return mm(self.unsqueeze(0), other).squeeze_(0)
+    if a == 2 and b == 2:
+        return mm(self, other)
+    if ((a >= 3 and b <= 2) or (a <= 2 and b >= 3)) and _should_fold(self, other, a, b):
+        return _folded(self, other, a, b)
+    return _batched(self, other)
+
+
+def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    """matmul(out=): what gives a tensor of the right shape has no history, so only flags are checked here."""
+    state = tls.state
+    if state.grad_mode and not state.excluded & AUTOGRAD and any(map(requires_grad, (self, other, out))):
+        raise error_texts.out_requires_grad("matmul")
+    if self._array.dtype != out._array.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {self.dtype.short}, but got {out.dtype.short} instead")
+    grad_mode, state.grad_mode = state.grad_mode, False
+    try:
+        found = matmul(self, other)
+    finally:
+        state.grad_mode = grad_mode
+    resize_output(out, found._array.shape)
+    return out.copy_(found)
+
+
+def _should_fold(self: Tensor, other: Tensor, a: int, b: int) -> bool:
+    """Whether one big product of matrices stands for a batched one (should_fold in LinearAlgebra.cpp)."""
+    larger, smaller = (self, other) if a >= b else (other, self)
+    if tls.state.grad_mode and requires_grad(smaller):
+        return True
+    if a == 2:
+        return False
+    shape, strides = larger._array.shape, larger.stride()
+    if not larger._array.size:
+        return True
+    return all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def _folded(self: Tensor, other: Tensor, a: int, b: int) -> Tensor:
+    """One operand is a batch, the other a matrix or vector: one big product of matrices."""
+    if a >= 3:
+        batch, plain, transposed = self, other, False
+    else:
+        batch = other.transpose(-1, -2)
+        plain = self.t() if a == 2 else self
+        transposed = True
+    shape = batch._array.shape
+    folded = batch.reshape(-1, shape[-1])
+    if plain._array.ndim == 2:
+        product = mm(folded, plain)
+        result = unsafe(product, (*shape[:-1], product._array.shape[-1]))
+        return result.mT.contiguous() if transposed else result
+    return unsafe(mv(folded, plain), shape[:-1])
+
+
+def unsafe(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    from .views import unsafe_view
+
+    return unsafe_view(t, shape)
+
+
+def _batched(self: Tensor, other: Tensor) -> Tensor:
+    sa, sb = self._array.shape, other._array.shape
+    batch = dtypes.broadcast_shapes(sa[:-2], sb[:-2])
+    count = 1
+    for n in batch:
+        count *= n
+    sa = sa if len(sa) > 1 else (1, *sa)
+    vector = len(sb) == 1
+    sb = (*sb, 1) if vector else sb
+    left = self.expand((*batch, *sa[-2:])).reshape(count, *sa[-2:])
+    if vector:
+        other = other.unsqueeze(1)
+    right = other.expand((*batch, *sb[-2:])).reshape(count, *sb[-2:])
+    shape: tuple[int, ...] = (*batch, sa[-2], sb[-1])
+    if len(self._array.shape) == 1:
+        shape = (*batch, sb[-1])
+    elif vector:
+        shape = (*batch, sa[-2])
+    return unsafe(bmm(left, right), shape)
+
+
+def _rmatmul(self: Tensor, other: Any) -> Any:
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+def _matmul_operator(self: Tensor, other: Any) -> Any:
+    return matmul(self, other, is_operator=True)
+
+
+attach("__matmul__", _matmul_operator)
+attach("__rmatmul__", _rmatmul)

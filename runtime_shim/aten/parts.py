@@ -1,0 +1,150 @@
+"""Views of parts of a tensor: select, slice, diagonal, unfold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite, op
+from ..dispatch.view_layers import view_op
+from .views import strided
+
+
+def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int) -> Tensor:
+    return select_backward(grad, self_shape, dim, index)
+
+
+@op("select_backward", method=False, function=False, self=lambda grad, dim, index: grad.select(dim, index))
+def select_backward(self: Any, shape: tuple[int, ...], dim: int, index: int) -> Array:
+    found: Array = np.zeros(shape, self.dtype)
+    found[(slice(None),) * wrap_dim(dim, len(shape)) + (index,)] = self
+    return found
+
+
+@view_op("select", self=_select_back)
+def select(self: Any, dim: int, index: int) -> Array:
+    array: Array = self
+    if array.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, array.ndim)
+    index = int(index)
+    if not -array.shape[d] <= index < array.shape[d]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {sizes(array.shape)} at dimension {d}"
+        )
+    return array[(slice(None),) * d + (index, Ellipsis)]
+
+
+@op(
+    "slice_backward",
+    method=False,
+    function=False,
+    self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
+)
+def slice_backward(self: Any, shape: tuple[int, ...], dim: int, start: Any, end: Any, step: int) -> Array:
+    found: Array = np.zeros(shape, self.dtype)
+    found[(slice(None),) * wrap_dim(dim, len(shape)) + (slice(start, end, step),)] = self
+    return found
+
+
+@view_op(
+    "slice",
+    method=False,
+    function=False,
+    self=lambda grad, self_shape, dim, start, end, step: slice_backward(grad, self_shape, dim, start, end, step),
+)
+def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Array:
+    array: Array = self
+    if array.ndim == 0:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return array[(slice(None),) * wrap_dim(dim, array.ndim) + (slice(start, end, step),)]
+
+
+@composite("narrow")
+def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    if self._array.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    start = int(start)
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    if start < 0:
+        start += size
+    if start > size - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return slice_(self, dim, start, start + length, 1)
+
+
+@view_op(
+    "diagonal",
+    self=lambda grad, self_shape, offset, dim1, dim2: diagonal_backward(grad, self_shape, offset, dim1, dim2),
+)
+def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    array: Array = self
+    a, b = wrap_dim(dim1, array.ndim), wrap_dim(dim2, array.ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return _diagonal(array, offset, a, b)
+
+
+def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
+    """Like numpy's diagonal, but writable."""
+    rest = [d for d in range(array.ndim) if d not in (dim1, dim2)]
+    moved = array.transpose(*rest, dim1, dim2)
+    moved = moved[..., offset:] if offset >= 0 else moved[..., -offset:, :]
+    n = min(moved.shape[-2:])
+    return strided(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
+
+
+@op(
+    "diagonal_backward",
+    method=False,
+    function=False,
+    self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+def diagonal_backward(self: Any, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> Array:
+    found: Array = np.zeros(shape, self.dtype)
+    _diagonal(found, offset, wrap_dim(dim1, len(shape)), wrap_dim(dim2, len(shape)))[...] = self
+    return found
+
+
+@view_op(
+    "unfold",
+    function=False,
+    self=lambda grad, self_shape, dimension, size, step: unfold_backward(grad, self_shape, dimension, size, step),
+)
+def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
+    array: Array = self
+    d = wrap_dim(dimension, array.ndim)
+    have = array.shape[d] if array.ndim else 1
+    if size > have:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {have} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if array.ndim == 0:
+        return strided(array, (size,), (array.itemsize,))
+    shape = (*array.shape[:d], (have - size) // step + 1, *array.shape[d + 1 :], size)
+    strides = (*array.strides[:d], array.strides[d] * step, *array.strides[d + 1 :], array.strides[d])
+    return strided(array, shape, strides)
+
+
+@op(
+    "unfold_backward",
+    method=False,
+    function=False,
+    self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),
+)
+def unfold_backward(self: Any, shape: tuple[int, ...], dimension: int, size: int, step: int) -> Array:
+    found: Array = np.zeros(shape, self.dtype)
+    d = wrap_dim(dimension, len(shape))
+    for i in range(self.shape[d]):
+        part = found[(slice(None),) * d + (slice(i * step, i * step + size),)]
+        part += np.moveaxis(self[(slice(None),) * d + (i,)], -1, d)
+    return found

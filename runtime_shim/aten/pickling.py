@@ -1,0 +1,97 @@
+"""deepcopy and pickling of tensors. What comes back is normal or inference by the mode at the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, tls
+
+
+def _copied(t: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A tensor in a copy of the storage, which all that shared the storage share again."""
+    storage, window = _storage_and_window(t)
+    if id(storage) not in memo:
+        memo[id(storage)] = [0, storage[1].copy("K")]
+        memo.setdefault(id(memo), []).append(storage)  # keeps it alive, as copy does
+    made = rebuild(memo[id(storage)], window, requires_grad(t), {})
+    if type(t) is not Tensor:
+        made.__class__ = type(t)
+    return made
+
+
+def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not t.is_leaf:
+        raise RuntimeError(error_texts.DEEPCOPY_NON_LEAF)
+    if id(t) in memo:
+        return memo[id(t)]
+    made = memo[id(t)] = _copied(t, memo)
+    if t.grad is not None:
+        meta_of(made).grad = deepcopy(t.grad, memo)
+    if t.__dict__:
+        import copy
+
+        made.__dict__.update(copy.deepcopy(t.__dict__, memo))
+    return made
+
+
+def rebuild(storage: list[Any], window: Window, flag: bool, attributes: dict[str, Any]) -> Tensor:
+    """The tensor that `reduce` took apart. Tensors of one storage share it again."""
+    shape, strides, offset = window
+    root = storage[1]
+    dtypes.of(root)
+    found = root
+    if (root.shape, root.strides, 0) != window:
+        flat = np.ndarray((root.nbytes - offset,), np.uint8, root.reshape(-1, order="A").view(np.uint8), offset)
+        found = np.ndarray(shape, root.dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, root.dtype)
+    made = new_tensor(found)
+    made._storage = storage
+    if made._version_counter is not None and not tls.state.excluded & ADINPLACEORVIEW:
+        made._version_counter[0] += 1
+    if flag:
+        meta_of(made).requires_grad = True
+    made.__dict__.update(attributes)
+    return made
+
+
+#: shape, strides and offset of a tensor in its storage, in bytes
+Window = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+#: Classes of the shim, and the function that a pickle names for each.
+REBUILT_BY: dict[type, Callable[..., Tensor]] = {Tensor: rebuild}
+
+
+def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
+    """The tensor's storage and where the tensor lies in it; a copy if the storage has another dtype."""
+    root, array = t._storage[1], t._array
+    if root.dtype == array.dtype and (root.flags.c_contiguous or root.flags.f_contiguous):
+        return t._storage, (array.shape, array.strides, address(array) - address(root) if array.size else 0)
+    array = np.array(array)
+    return [0, array], (array.shape, array.strides, 0)
+
+
+def reduce(t: Tensor) -> Any:
+    """What pickle stores: functions and data of the shim alone, whatever name the shim was imported under."""
+    storage, window = _storage_and_window(t)
+    parts = storage, window, requires_grad(t), dict(t.__dict__)
+    rebuilt_by = REBUILT_BY.get(type(t))
+    return (rebuild_subclass, (type(t), *parts)) if rebuilt_by is None else (rebuilt_by, parts)
+
+
+def rebuild_subclass(cls: type[Tensor], *args: Any) -> Tensor:
+    made = rebuild(*args)
+    made.__class__ = cls
+    return made
+
+
+def _reduce_ex(self: Tensor, protocol: Any) -> Any:
+    return reduce(self)
+
+
+attach("__deepcopy__", deepcopy)
+attach("__reduce_ex__", _reduce_ex)

@@ -1,0 +1,135 @@
+"""Variance, standard deviation and norms. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite, op
+from .reductions import count_of, dims_of, over_one, restore
+
+# numpy's stubs do not know `axis` as a tuple.
+_add: Any = np.add
+_maximum: Any = np.maximum
+_minimum: Any = np.minimum
+
+
+def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var") -> Array:
+    if self.dtype.kind not in "fc":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    axes = dims_of(dim, self.ndim)
+    n = int(np.prod([self.shape[a] for a in axes], dtype=np.int64))
+    centred = self - _add.reduce(self, axis=axes, keepdims=True) / self.dtype.type(max(n, 1))
+    total = _add.reduce((centred * np.conjugate(centred)).real, axis=axes, keepdims=keepdim)
+    if n <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=2,
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.true_divide(total, total.dtype.type(max(n - correction, 0)))
+
+
+def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
+    shape = self._array.shape
+    grad = restore(grad, shape, dim, keepdim)
+    centred = self - self.mean(dims_of(dim, len(shape)), True)
+    freedom = count_of(shape, dim) - correction
+    return (2.0 / freedom if freedom else math.inf) * grad * centred
+
+
+def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
+    scaled = (grad / (result * 2)).masked_fill_(result == 0, 0)
+    return _var_back(scaled, self, dim, correction, keepdim)
+
+
+def _spread_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
+    shape = self._array.shape
+    return 1 if dim is None or len(dims_of(dim, len(shape))) == len(shape) > 1 else 0
+
+
+@op("var", method=False, function=False, leak=_spread_leak, self=_var_back)
+def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+    return _var(self, dim, correction, keepdim)
+
+
+@op("std", method=False, function=False, leak=_spread_leak, self=_std_back)
+def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+    return np.sqrt(_var(self, dim, correction, keepdim, "std"))
+
+
+def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
+    return None, (1 if correction is None else correction) if unbiased is None else float(bool(unbiased))
+
+
+@composite("std")
+def std(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
+
+
+@composite("var")
+def var(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)
+
+
+def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any, keepdim: bool) -> Tensor:
+    shape = self._array.shape
+    grad, norm = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)
+    if ord == 0:
+        return FUNCTIONS["zeros_like"](self)
+    if ord == 1:
+        return self.sgn() * grad
+    if ord == 2:
+        return grad * (self / norm).masked_fill_(norm == 0, 0)
+    if ord in (float("inf"), -float("inf")):
+        size = self.abs()
+        mask = (size == norm).to(grad.dtype)
+        return self.sgn() * (grad * mask / mask.sum(dims_of(dim, len(shape)), keepdim=True))
+    scale = self.abs() ** (ord - 2) / norm ** (ord - 1)
+    return grad * (self * scale).masked_fill_(norm == 0, 0)
+
+
+@op(
+    "linalg_vector_norm",
+    leak=lambda self, ord=2, dim=None, keepdim=False: over_one(self, dim),
+    self=_norm_back,
+)
+def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
+    if self.dtype.kind not in "fc":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{dtypes.of(self).scalar_name}"
+        )
+    axes = dims_of(dim, self.ndim)
+    size = np.abs(self)
+    if ord == 2:
+        found = np.sqrt(_add.reduce(size * size, axis=axes, keepdims=keepdim))
+    elif ord == float("inf"):
+        found = _maximum.reduce(size, axis=axes, keepdims=keepdim)
+    elif ord == -float("inf"):
+        found = _minimum.reduce(size, axis=axes, keepdims=keepdim)
+    elif ord == 0:
+        found = _add.reduce((size != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
+    else:
+        found = _add.reduce(size**ord, axis=axes, keepdims=keepdim) ** size.dtype.type(1 / ord)
+    return found
+
+
+@composite("norm")
+def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    if p is None or p == "fro":
+        p = 2
+    return vector_norm(self, float(p), dim, keepdim)

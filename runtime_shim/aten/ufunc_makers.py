@@ -1,0 +1,326 @@
+"""Makers of elementwise ops over numpy ufuncs: these are the hot paths.
+
+Each op is one Python function (a closure over its ufunc). Its first test picks the path of inference mode,
+where
+nothing but the numpy call and the making of a tensor is left to do; anything unusual (other dtypes than the
+same floating one, errors, recording, tracing) goes to the generic layers in `dispatch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.argument_errors import MISSING
+from ..core.dtypes import Array, can_cast, cast_error, result_type
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, allocate
+from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
+from ..dispatch.functional_layers import functional
+from ..dispatch.inplace_layers import inplace, store
+from ..dispatch.op_description import OPS, Op
+from ..dispatch.out_argument import run_out
+from ..dispatch.registration import publish
+
+ndarray = np.ndarray
+asarray = np.asarray
+
+# What dtype a result has where the operands promote to an integer or bool.
+SAME, FLOAT, BOOL = "same", "float", "bool"
+
+
+def is_operand(value: Any) -> bool:
+    """Whether arithmetic takes it: a tensor or a number."""
+    return isinstance(value, Tensor | int | float | complex | np.number | np.bool_)
+
+
+def cast(value: Any, target: np.dtype[Any]) -> Any:
+    """An operand in the dtype that an op computes in; integers wrap around."""
+    if type(value) is ndarray:
+        return value if value.dtype is target else value.astype(target)
+    try:
+        return asarray(value, target)
+    except OverflowError:
+        return asarray(value & ((1 << 64) - 1), np.uint64).astype(target)
+
+
+def computation_dtype(result: str, *operands: Any) -> np.dtype[Any]:
+    common = result_type(*operands)
+    if result is FLOAT and common.kind in "biu":
+        return dtypes.get_default_dtype().numpy
+    return common
+
+
+def as_operator(call: Any, name: str) -> Any:
+    """`call` as an operator: NotImplemented instead of an error about the other operand's type."""
+    made = FunctionType(call.__code__, call.__globals__, name, call.__defaults__, call.__closure__)
+    made.__kwdefaults__ = {**call.__kwdefaults__, "is_operator": True}
+    return made
+
+
+def unary(
+    name: str,
+    ufunc: Callable[..., Any],
+    *,
+    result: str = SAME,
+    node: str | None = None,
+    inplace_form: bool = True,
+    leak: int = 0,
+    refuses: str | None = None,
+    refuse_bool: str | None = None,
+    **derivatives: Any,
+) -> Callable[..., Any]:
+    """Register `name(self)` and `name_(self)` over a ufunc."""
+
+    def kernel(self: Any) -> Array:
+        if result is FLOAT and self.dtype.kind in "biu":
+            self = self.astype(dtypes.get_default_dtype().numpy)
+        if refuse_bool is not None and self.dtype.kind == "b":
+            raise RuntimeError(refuse_bool)
+        return ufunc(self)
+
+    def inplace_kernel(self: Any) -> None:
+        if result is SAME and self.dtype.kind in "fc" and type(ufunc) is np.ufunc:
+            ufunc(self, out=self)
+        else:
+            store(self, asarray(kernel(self)))
+
+    op = Op(name, kernel, node, derivatives)
+    op.tensor_positions = (0,)
+    op.leak, op.refuses, op.elementwise = leak, refuses, True
+    op.keeps_dtype = result is SAME and type(ufunc) is np.ufunc and name != "logical_not"
+    op.inplace_kernel = inplace_kernel
+    OPS[name] = op
+
+    def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
+        if out is not None:
+            return run_out(op, (self,), out)
+        state = tls.state
+        if state.fast and isinstance(self, Tensor):
+            a = self._array
+            if a.dtype.kind == "f":
+                r = ufunc(a)
+                if type(r) is not ndarray:
+                    r = asarray(r)
+                t = allocate(Tensor)
+                t._array = r
+                t._storage = [0, r]
+                t._meta = None
+                t._keys = INFERENCE_KEYS
+                t._version_counter = None
+                return t
+        return functional(op, state, (self,))
+
+    call.op = op  # type: ignore[attr-defined]
+    publish(name, call)
+    if inplace_form:
+        direct = type(ufunc) is np.ufunc
+
+        def call_(self: Tensor) -> Tensor:
+            state = tls.state
+            if state.fast and direct and self._version_counter is None:
+                a = self._array
+                if a.dtype.kind == "f" and 0 not in a.strides:
+                    ufunc(a, out=a)
+                    self._storage[0] += 1
+                    return self
+            return inplace(op, state, (self,))
+
+        call_.op = op  # type: ignore[attr-defined]
+        publish(name + "_", call_)
+    return call
+
+
+def binary_kernel(
+    ufunc: Callable[..., Any],
+    result: str,
+    check: Callable[[Any, Any], None] | None,
+    plain_scalars: bool = True,
+) -> Callable[[Any, Any], Array]:
+    def kernel(self: Any, other: Any) -> Array:
+        if type(self) is ndarray and self.dtype.kind == "f":
+            kind = type(other)
+            same = other.dtype is self.dtype if kind is ndarray else kind is float or kind is int
+            if same and (kind is ndarray or plain_scalars):
+                try:
+                    return ufunc(self, other)
+                except ValueError:
+                    dtypes.broadcast_shapes(self.shape, np.shape(other))
+                    raise
+                except OverflowError:
+                    pass
+        if check is not None:
+            check(self, other)
+        common = computation_dtype(result, self, other)
+        try:
+            return ufunc(cast(self, common), cast(other, common))
+        except ValueError:
+            dtypes.broadcast_shapes(np.shape(self), np.shape(other))
+            raise
+
+    return kernel
+
+
+def binary(
+    name: str,
+    ufunc: Callable[..., Any],
+    *,
+    result: str = SAME,
+    node: str | None = None,
+    inplace_form: bool = True,
+    wraps: bool = False,
+    leak: int = 0,
+    check: Callable[[Any, Any], None] | None = None,
+    alpha: bool = False,
+    fast_scalar: bool = True,
+    numbers: bool = True,
+    number_node: str | None = None,
+    **derivatives: Any,
+) -> Callable[..., Any]:
+    """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
+
+    `number_node` names the node of an overload for numbers, which does not make a tensor of them.
+    """
+    plain = binary_kernel(ufunc, result, check, fast_scalar)
+    if alpha:
+
+        def kernel(self: Any, other: Any, alpha: Any = 1) -> Array:
+            if alpha != 1:
+                if check is not None:
+                    check(self, other)  # of the operands as they are: scaled, a bool is none any more
+                common = computation_dtype(result, self, other)
+                if common.kind in "biu" and isinstance(alpha, float):
+                    raise RuntimeError(
+                        "For integral input tensors, argument alpha must not be a floating point number."
+                    )
+                other = np.multiply(cast(other, common), asarray(alpha, common))
+                if type(other) is not ndarray:
+                    other = asarray(other)
+            return plain(self, other)
+
+    else:
+        kernel = plain  # type: ignore[assignment]
+
+    def inplace_kernel(self: Any, other: Any, alpha: Any = 1) -> None:
+        if check is not None:
+            check(self, other)
+        if alpha != 1 or type(ufunc) is not np.ufunc:
+            store(self, asarray(kernel(self, other) if alpha == 1 else kernel(self, other, alpha)))
+            return
+        if type(other) is ndarray and other.shape != self.shape:
+            shape = dtypes.broadcast_shapes(self.shape, other.shape)
+            if shape != self.shape:
+                raise RuntimeError(
+                    f"output with shape {dtypes.sizes(self.shape)} doesn't match the broadcast shape "
+                    f"{dtypes.sizes(shape)}"
+                )
+        common = computation_dtype(result, self, other)
+        if result is not BOOL and not can_cast(common, self.dtype):
+            raise cast_error(common, self.dtype)
+        ufunc(cast(self, common), cast(other, common), out=self, casting="unsafe")
+
+    op = Op(name, kernel, node, derivatives)
+    op.tensor_positions = (0, 1)
+    op.wraps, op.leak, op.elementwise = wraps, leak, True
+    op.only_tensors = () if numbers else (0, 1)
+    op.inplace_kernel = inplace_kernel
+    OPS[name] = op
+    by_number, numbers_apart = op, number_node is not None
+    if numbers_apart:
+        by_number = Op(name, kernel, number_node, {"self": derivatives["self"]})
+        by_number.tensor_positions, by_number.elementwise = (0,), True
+        by_number.inplace_kernel = inplace_kernel
+        op.number_form = by_number
+    inexact_scalars = (float, int) if fast_scalar and numbers else ()
+    if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
+        zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
+        op.recorded_in_place = (
+            Op(name, kernel, f"{name.capitalize()}Backward0", zero),
+            Op(
+                name,
+                kernel,
+                f"{name.capitalize()}Backward1",
+                {**zero, "other": lambda grad: FUNCTIONS["zeros_like"](grad)},
+            ),
+        )
+
+    def call(
+        self: Tensor = MISSING,
+        other: Any = MISSING,
+        *,
+        alpha: Any = 1,
+        out: Tensor | None = None,
+        is_operator: bool = False,
+    ) -> Any:
+        state = tls.state
+        if state.fast and out is None and alpha == 1:
+            kind = type(other)
+            if (kind is Tensor or kind in inexact_scalars) and isinstance(self, Tensor):
+                a = self._array
+                if a.dtype.kind == "f":
+                    try:
+                        if kind is Tensor:
+                            b = other._array
+                            r = ufunc(a, b) if b.dtype is a.dtype else None
+                        else:
+                            r = ufunc(a, other)
+                    except (ValueError, OverflowError, TypeError):
+                        r = None  # the generic path says what is wrong
+                    if r is not None:
+                        if type(r) is not ndarray:
+                            r = asarray(r)
+                        t = allocate(Tensor)
+                        t._array = r
+                        t._storage = [0, r]
+                        t._meta = None
+                        t._keys = INFERENCE_KEYS
+                        t._version_counter = None
+                        return t
+        args = (self, other, alpha) if with_alpha else (self, other)
+        try:
+            chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+            return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
+        except TypeError:
+            if is_operator:
+                return NotImplemented
+            raise
+
+    with_alpha = alpha
+    call.op = op  # type: ignore[attr-defined]
+    call.operator = as_operator(call, name)  # type: ignore[attr-defined]
+    publish(name, call)
+    if inplace_form:
+        direct = type(ufunc) is np.ufunc and result is not BOOL
+
+        def call_(self: Tensor = MISSING, other: Any = MISSING, *, alpha: Any = 1, is_operator: bool = False) -> Any:
+            state = tls.state
+            if state.fast and direct and self._version_counter is None and alpha == 1:
+                a = self._array
+                kind = type(other)
+                if a.dtype.kind == "f" and 0 not in a.strides:
+                    if kind is Tensor:
+                        b = other._array
+                        if b.dtype is a.dtype and b.shape == a.shape and other._storage is not self._storage:
+                            ufunc(a, b, out=a)
+                            self._storage[0] += 1
+                            return self
+                    elif kind in inexact_scalars:
+                        ufunc(a, other, out=a)
+                        self._storage[0] += 1
+                        return self
+            try:
+                chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+                return inplace(chosen, state, (self, other, alpha) if with_alpha else (self, other))
+            except TypeError:
+                if is_operator:
+                    return NotImplemented
+                raise
+
+        call_.op = op  # type: ignore[attr-defined]
+        call_.operator = as_operator(call_, name + "_")  # type: ignore[attr-defined]
+        publish(name + "_", call_)
+    return call

@@ -1,0 +1,535 @@
+"""View ops: they return aliases of their argument's memory. Derivatives as in derivatives.yaml."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..autograd.engine import sum_to
+from ..core import dtypes, error_texts
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, alias, allocate, attach
+from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
+from ..dispatch.op_description import OPS, Op
+from ..dispatch.registration import composite, op, publish
+from ..dispatch.view_layers import view_op
+
+_as_strided = np.lib.stride_tricks.as_strided
+
+
+def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """A writable window onto `array`'s memory, strides in bytes."""
+    if array.flags.carray:
+        try:
+            return np.ndarray(shape, array.dtype, array, 0, strides)
+        except ValueError:
+            pass  # it reaches beyond `array`, which may itself be a window
+    return _as_strided(array, shape, strides)
+
+
+def flatten_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """`f(2, 3)` and `f((2, 3))` alike."""
+    if len(args) == 1 and isinstance(args[0], list | tuple):
+        args = tuple(args[0])
+    for a in args:
+        if type(a) is not int:
+            return _converted_ints(args)
+    return args
+
+
+def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
+    try:
+        return tuple(operator.index(a) for a in args)
+    except TypeError:
+        from ..core.argument_errors import invalid_combination, public_call
+
+        called = public_call()
+        if called is None:
+            raise
+        name, _, given = called
+        if name in ("view", "sum", "mean"):
+            raise invalid_combination(name, given) from None
+        param = {"reshape": "shape", "permute": "dims", "repeat": "repeats", "flip": "dims"}.get(name, "size")
+        raise TypeError(
+            f"{name}(): argument '{param}' (position 1) must be tuple of ints, not {type(args[0]).__name__}"
+        ) from None
+
+
+def some_ints(args: tuple[Any, ...], param: str) -> tuple[int, ...]:
+    """Like flatten_ints, but there must be an argument."""
+    if not args:
+        from ..core.argument_errors import missing, public_call
+
+        name, method, given = public_call() or (param, True, ())
+        raise missing(name, param, method, given)
+    return flatten_ints(args)
+
+
+def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
+    """`shape` with -1 filled in; RuntimeError with PyTorch's text if it does not fit `numel` elements."""
+    known, inferred = 1, None
+    for i, size in enumerate(shape):
+        if size == -1:
+            if inferred is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            inferred = i
+        elif size < 0:
+            raise RuntimeError(f"invalid shape dimension {size} at index {i} of shape {sizes(shape)}")
+        else:
+            known *= size
+    if inferred is not None:
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified "
+                "dimension size "
+                "-1 can be any value and is ambiguous"
+            )
+        if numel % known == 0:
+            return (*shape[:inferred], numel // known, *shape[inferred + 1 :])
+    elif known == numel:
+        return shape
+    raise RuntimeError(f"shape '{sizes(shape)}' is invalid for input of size {numel}")
+
+
+# -- shape
+# ------------------------------------------------------------------------------------------------------
+
+
+def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
+    """`array` in another shape without a copy, or None if its strides do not allow it."""
+    if array.flags.c_contiguous:
+        return array.reshape(shape)
+    if array.size == 0:
+        return np.empty(shape, array.dtype)
+    try:
+        return array.reshape(shape, copy=False)
+    except ValueError:
+        return None
+    except TypeError:  # numpy before 2.1
+        found = array.view()
+        try:
+            found.shape = shape
+        except AttributeError:
+            return None
+        return found
+
+
+def _view_kernel(self: Any, shape: tuple[int, ...]) -> Array:
+    array: Array = self
+    if -1 in shape or array.size != _product(shape):
+        shape = infer_shape(shape, array.size)
+    found = view_strides(array, shape)
+    if found is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension "
+            "spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    return found
+
+
+def _product(shape: Sequence[int]) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
+_view = view_op("view", method=False, function=False, self=lambda grad, self_shape: grad.reshape(self_shape))(
+    _view_kernel
+)
+VIEW = OPS["view"]
+_reshape_alias = view_op(
+    "_reshape_alias",
+    node="ReshapeAliasBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, self_shape: grad.reshape(self_shape),
+)(_view_kernel)
+
+
+def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+    """The same elements in another shape, or (given a dtype) the same bytes as another dtype."""
+    if len(shape) == 1 and type(shape[0]) is not int:
+        first = shape[0]
+        if isinstance(first, dtypes.dtype):
+            return view_dtype(self, first)
+        shape = flatten_ints(shape)
+    elif dtype is not None:
+        return view_dtype(self, dtype)
+    elif not shape:
+        from ..core.argument_errors import invalid_combination
+
+        raise invalid_combination("view", ())
+    if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
+        a = self._array
+        if a.flags.c_contiguous:
+            try:
+                array = a.reshape(shape)
+            except (ValueError, TypeError):
+                array = _view_kernel(a, flatten_ints(shape))
+        else:
+            array = _view_kernel(a, flatten_ints(shape))
+        made = allocate(Tensor)
+        made._array = array
+        made._storage = self._storage
+        made._meta = None
+        made._keys = INFERENCE_KEYS
+        made._version_counter = None
+        return made
+    return _view(self, flatten_ints(shape))
+
+
+publish("view", view, function=False)
+
+VIEW_DTYPE = Op("view_dtype", lambda self, dtype: self, "ViewBackward1", {})
+
+
+def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
+    if self.dtype is dtype:
+        return FUNCTIONS["alias"](self)
+    array = self._array
+    if array.ndim == 0 and dtype.itemsize != array.itemsize:
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
+        )
+    found = array.view(dtype.numpy)
+    return alias(self, found, self._keys, self._version_counter)
+
+
+@composite("reshape")
+def reshape(self: Tensor, *shape: Any) -> Tensor:
+    """A view if the strides allow it, else a copy."""
+    if not shape:
+        some_ints(shape, "shape")
+    if self._array.flags.c_contiguous:
+        return view(self, *shape)
+    target = flatten_ints(shape)
+    array = self._array
+    if -1 in target or array.size != _product(target):
+        target = infer_shape(target, array.size)
+    if view_strides(array, target) is not None:
+        return _reshape_alias(self, target)
+    return unsafe_view(self.clone(memory_format="contiguous"), target)
+
+
+@op(
+    "_unsafe_view",
+    node="UnsafeViewBackward0",
+    method=False,
+    function=False,
+    self=lambda grad, self_shape: grad.reshape(self_shape),
+)
+def unsafe_view(self: Any, shape: tuple[int, ...]) -> Array:
+    return self.reshape(shape)
+
+
+@composite("view_as")
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    return view(self, other._array.shape)
+
+
+@composite("reshape_as")
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    return reshape(self, other._array.shape)
+
+
+@composite("flatten")
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    shape = self._array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(self, (1,))
+    if start == end:
+        return self
+    return reshape(self, (*shape[:start], _product(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+@composite("unflatten")
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    dim = wrap_dim(dim, self._array.ndim)
+    if not self._array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    size = self._array.shape[dim]
+    known = _product([s for s in sizes if s != -1])
+    if known != size if -1 not in sizes else known == 0 or size % known:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({size}) in the input "
+            "tensor"
+        )
+    return view(self, (*self._array.shape[:dim], *sizes, *self._array.shape[dim + 1 :]))
+
+
+@composite("ravel")
+def ravel(self: Tensor) -> Tensor:
+    return reshape(self.contiguous(), (-1,))
+
+
+# -- order of dimensions
+# ----------------------------------------------------------------------------------------
+
+
+@view_op("t", self=lambda grad: grad.t())
+def t(self: Any) -> Array:
+    array: Array = self
+    if array.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {array.ndim}D")
+    return array.T
+
+
+@view_op("transpose", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+def transpose(self: Any, dim0: int, dim1: int) -> Array:
+    array: Array = self
+    if array.ndim == 0:
+        wrap_dim(dim0, 0), wrap_dim(dim1, 0)
+        return array.view()
+    return array.swapaxes(wrap_dim(dim0, array.ndim), wrap_dim(dim1, array.ndim))
+
+
+def _permute_back(grad: Tensor, dims: Sequence[int]) -> Tensor:
+    n = len(dims)
+    back = [0] * n
+    for i, d in enumerate(dims):
+        back[d % n] = i
+    return _permute(grad, tuple(back))
+
+
+@view_op("permute", method=False, function=False, self=_permute_back)
+def _permute(self: Any, dims: tuple[int, ...]) -> Array:
+    array: Array = self
+    if len(dims) != array.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+            "the desired "
+            f"ordering of dimensions i.e. input.dim() = {array.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    wrapped = [wrap_dim(d, array.ndim) for d in dims]
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return array.transpose(wrapped)
+
+
+@composite("permute")
+def permute(self: Tensor, *dims: Any) -> Tensor:
+    return _permute(self, some_ints(dims, "dims"))
+
+
+@composite("movedim")
+def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
+    n = self._array.ndim
+    src = [wrap_dim(d, n) for d in ([source] if isinstance(source, int) else source)]
+    dst = [wrap_dim(d, n) for d in ([destination] if isinstance(destination, int) else destination)]
+    if len(src) != len(dst):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({sizes(src)} dims) should contain the same number of dims as destination ({sizes(dst)} dims)"
+        )
+    if n == 0:
+        return FUNCTIONS["alias"](self)
+    order = [d for d in range(n) if d not in src]
+    for place, d in sorted(zip(dst, src, strict=True)):
+        order.insert(place, d)
+    return _permute(self, tuple(order))
+
+
+FUNCTIONS["moveaxis"] = movedim
+attach("moveaxis", movedim)
+for _name in ("swapaxes", "swapdims"):
+    FUNCTIONS[_name] = transpose
+    setattr(Tensor, _name, transpose)
+
+
+def _numpy_t(self: Tensor) -> Tensor:
+    return _permute(self, tuple(range(self._array.ndim - 1, -1, -1)))
+
+
+def _matrix_t(self: Tensor) -> Tensor:
+    if self._array.ndim < 2:
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
+        )
+    return transpose(self, -2, -1)
+
+
+attach("T", property(_numpy_t))
+attach("mT", property(_matrix_t))
+attach("H", property(lambda self: transpose(self, -2, -1).conj()))
+
+
+@composite("adjoint")
+def adjoint(self: Tensor) -> Tensor:
+    return _matrix_t(self).conj()
+
+
+# -- sizes of dimensions
+# ----------------------------------------------------------------------------------------
+
+
+def _squeeze_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
+    return grad.view(self_shape) if grad._array.flags.c_contiguous else grad.reshape(self_shape)
+
+
+def _squeeze_all(self: Any) -> Array:
+    return self.squeeze()
+
+
+def _squeeze_dim(self: Any, dim: int) -> Array:
+    d = wrap_dim(dim, self.ndim)
+    return self.squeeze(d) if self.ndim and self.shape[d] == 1 else self.view()
+
+
+def _squeeze_dims(self: Any, dim: Sequence[int]) -> Array:
+    found = {wrap_dim(d, self.ndim) for d in dim}
+    return self.squeeze(tuple(d for d in found if self.ndim and self.shape[d] == 1))
+
+
+squeeze_all = view_op("squeeze_all", node="SqueezeBackward0", method=False, function=False, self=_squeeze_back)(
+    _squeeze_all
+)
+squeeze_dim = view_op("squeeze_dim", node="SqueezeBackward1", method=False, function=False, self=_squeeze_back)(
+    _squeeze_dim
+)
+squeeze_dims = view_op("squeeze_dims", node="SqueezeBackward2", method=False, function=False, self=_squeeze_back)(
+    _squeeze_dims
+)
+
+
+@composite("squeeze")
+def squeeze(self: Tensor, dim: Any = None) -> Tensor:
+    if dim is None:
+        return squeeze_all(self)
+    return squeeze_dim(self, dim) if isinstance(dim, int) else squeeze_dims(self, dim)
+
+
+@view_op("unsqueeze", self=lambda grad, dim: _unsqueeze_back(grad, dim))
+def unsqueeze(self: Any, dim: int) -> Array:
+    array: Array = self
+    n = array.ndim + 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    d = dim + n if dim < 0 else dim
+    shape, strides = array.shape, array.strides
+    # PyTorch gives the new dimension the step that spans the next one; numpy would give 0.
+    step = shape[d] * strides[d] if d < array.ndim else array.itemsize
+    return strided(array, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
+
+
+def _unsqueeze_back(grad: Tensor, dim: int) -> Tensor:
+    return squeeze(grad, dim)
+
+
+def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
+    """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text
+    otherwise.
+    """
+    lead = len(shape) - array.ndim
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({dtypes.of(array).type_text}{{{sizes(array.shape)}}}, "
+            f"size={sizes(shape)}): the number "
+            f"of sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
+            "tensor "
+            f"({array.ndim})"
+        )
+    strides, target = [0] * len(shape), list(shape)
+    for i in range(len(shape) - 1, -1, -1):
+        have = array.shape[i - lead] if i >= lead else 1
+        stride = array.strides[i - lead] if i >= lead else 0
+        if target[i] == -1:
+            if i < lead:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({target[i]}) isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
+                )
+            target[i] = have
+        if have != target[i]:
+            if have != 1:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({target[i]}) must match the existing size ({have}) "
+                    "at non-singleton "
+                    f"dimension {i}.  Target sizes: {sizes(shape)}.  Tensor sizes: {sizes(array.shape)}"
+                )
+            stride = 0
+        strides[i] = stride
+    return strided(array, target, strides)
+
+
+@view_op("expand", method=False, function=False, self=lambda grad, self_shape: sum_back_to(grad, self_shape))
+def _expand(self: Any, shape: tuple[int, ...]) -> Array:
+    return expand_array(self, shape)
+
+
+def sum_back_to(grad: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return sum_to(grad, shape) if grad._array.shape != shape else grad
+
+
+@composite("expand", function=False)
+def expand(self: Tensor, *shape: Any, implicit: bool = False) -> Tensor:
+    return _expand(self, some_ints(shape, "size"))
+
+
+@composite("expand_as", function=False)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    return _expand(self, other._array.shape)
+
+
+@composite("broadcast_to")
+def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
+    return _expand(self, flatten_ints(shape))
+
+
+@composite("broadcast_tensors", method=False)
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    shape: tuple[int, ...] = ()
+    for each in tensors:
+        shape = dtypes.broadcast_shapes(shape, each._array.shape)
+    return tuple(_expand(each, shape) for each in tensors)
+
+
+# -- detach and alias
+# -------------------------------------------------------------------------------------------
+
+
+@view_op("alias", method=False, function=False, self=lambda grad: grad)
+def alias_op(self: Any) -> Array:
+    return self.view()
+
+
+FUNCTIONS["alias"] = alias_op
+
+
+@composite("detach")
+def detach(self: Tensor) -> Tensor:
+    """An alias without history that shares the version counter and is no view."""
+    state = tls.state
+    if not self._keys & AUTOGRAD:
+        # Outside inference mode an inference tensor's alias gets a counter, and so may be written to.
+        found = alias(self, self._array, self._keys, None if state.inference_mode else [0])
+    elif (self._keys | state.included) & ~state.excluded & 4:
+        found = alias(self, self._array, self._keys, self._version_counter)
+    else:
+        found = alias(self, self._array, self._keys, [0])
+    if state.tracer is not None:
+        state.tracer.record("detach", (self._keys | state.included) & ~state.excluded, found)
+    return found
+
+
+@composite("detach_")
+def detach_(self: Tensor) -> Tensor:
+    """Forget history in place. Does nothing where the autograd kernel is not reached."""
+    state = tls.state
+    if (self._keys | state.included) & ~state.excluded & AUTOGRAD:
+        if self._is_view():
+            raise RuntimeError(error_texts.DETACH_VIEW)
+        meta = self._meta
+        if meta is not None:
+            meta.requires_grad = False
+            meta.grad_fn = None
+            meta.output_nr = 0
+    return self

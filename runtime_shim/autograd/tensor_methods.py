@@ -1,0 +1,61 @@
+"""What Tensor shows of the tape: `grad_fn`, `is_leaf`, hooks, `backward()`. Attached when this is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.tensor import Tensor, attach, meta_of, raw_is_leaf, read_only, requires_grad
+from ..tape.history import grad_fn_of
+from ..tape.history import register_hook as hook_gradient
+from ..tape.history import retain_grad as keep_gradient
+from ..tape.nodes import HookHandle, Node
+from . import backward as run_backward_from
+
+
+def _grad_fn(self: Tensor) -> Node | None:
+    """The node that made this tensor; reading it regenerates that of a view whose base was written to."""
+    return None if self._meta is None else grad_fn_of(self)
+
+
+def _is_leaf(self: Tensor) -> bool:
+    return self._meta is None or grad_fn_of(self) is None
+
+
+def retain_grad(self: Tensor) -> None:
+    """Make backward fill `.grad` of this non-leaf."""
+    keep_gradient(self)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+    """Call `hook` with the gradient of this tensor when backward computes it; its result replaces it."""
+    return hook_gradient(self, hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> HookHandle:
+    """Call `hook` with this leaf after backward has accumulated into its `.grad`."""
+    if not requires_grad(self):
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not raw_is_leaf(self):
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    meta = meta_of(self)
+    if meta.post_accumulate_hooks is None:
+        meta.post_accumulate_hooks = {}
+    return HookHandle(meta.post_accumulate_hooks, hook)
+
+
+def backward(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate the gradients of this tensor into the `.grad` of the leaves it depends on."""
+    run_backward_from(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+attach("grad_fn", read_only(_grad_fn))
+attach("is_leaf", read_only(_is_leaf))
+for _method in (retain_grad, register_hook, register_post_accumulate_grad_hook, backward):
+    attach(_method.__name__, _method)

@@ -1,0 +1,132 @@
+"""Errors about arguments, worded as PyTorch's argument parser words them. Read only when one is raised.
+
+Source: torch/csrc/utils/python_arg_parser.cpp. A call of a function with one signature is told what is wrong
+with an argument; one with several is shown what it got. Positions count from 1, of a method without `self`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+#: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
+_FUNCTIONS = """
+addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
+bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ div divide empty eq fill
+fill_ flatten floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
+linspace lt masked_fill max mean min mm moveaxis movedim multiply narrow ne norm not_equal ones pow prod
+rand randint randn remainder rsub scatter sort split squeeze std subtract sum tensor_split transpose
+true_divide unflatten var view where zeros
+"""
+OVERLOADED_FUNCTIONS = frozenset(_FUNCTIONS.split())
+_METHODS = """
+all any argsort bernoulli bernoulli_ bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_
+bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ clamp clamp_
+clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ count_nonzero divide divide_ eq eq_ fill_
+floor_divide floor_divide_ fmod fmod_ ge ge_ greater greater_ greater_equal greater_equal_ gt gt_
+index_fill index_fill_ le le_ lerp lerp_ less less_ less_equal less_equal_ lt lt_ masked_fill masked_fill_
+max mean min moveaxis movedim multiply multiply_ narrow ne ne_ not_equal not_equal_ pow pow_ prod
+remainder remainder_ scatter scatter_ set_ sort squeeze squeeze_ std subtract subtract_ sum tensor_split
+to true_divide true_divide_ var view where
+"""
+OVERLOADED_METHODS = frozenset(_METHODS.split())
+#: With one signature and another that is deprecated and not shown.
+_HIDDEN = {
+    "add": "Tensor other, *, Number alpha = 1",
+    "sub": "Tensor other, *, Number alpha = 1",
+    "addcmul": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addcdiv": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addmm": "Tensor mat1, Tensor mat2, *, Number beta = 1, Number alpha = 1",
+    "baddbmm": "Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1",
+}
+
+
+class Missing:
+    """Default of a parameter that has none, so that leaving it out reaches the shim's own error."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = Missing()
+
+
+def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
+    """(name, whether as a method, positional arguments) of the op that the program called, if any."""
+    frame: FrameType | None = sys._getframe(1)
+    found: FrameType | None = None
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("guardfix.runtime_shim.") or module.startswith("guardfix.runtime_shim.nn"):
+            break
+        if frame.f_code.co_qualname.startswith(("torch.", "Tensor.")):
+            found = frame
+        frame = frame.f_back
+    if found is None:
+        return None
+    code = found.f_code
+    owner, _, name = code.co_qualname.partition(".")
+    values = [found.f_locals[p] for p in code.co_varnames[: code.co_argcount] if p in found.f_locals]
+    if code.co_flags & 4:
+        values += found.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
+    while values and values[-1] is MISSING:
+        values.pop()
+    method = owner == "Tensor"
+    return name, method, tuple(values[1:] if method else values)
+
+
+def type_names(values: tuple[Any, ...]) -> str:
+    return ", ".join(type_name(v) for v in values)
+
+
+def type_name(value: Any) -> str:
+    """The type of an argument as PyTorch prints it: `list of [int, Tensor]`."""
+    if type(value) is tuple:
+        inner = ", ".join(type(v).__name__ for v in value)
+        return f"tuple of ({inner}{',' if len(value) == 1 else ''})"
+    if type(value) is list:
+        return f"list of [{', '.join(type(v).__name__ for v in value)}]"
+    return type(value).__name__
+
+
+def invalid_combination(name: str, values: tuple[Any, ...], expected: str | None = None) -> TypeError:
+    tail = "expected one of:" if expected is None else f"expected ({expected})"
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({type_names(values)}), but {tail}")
+
+
+def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str = "Tensor") -> TypeError:
+    """The error for an argument that should be a tensor. `position` counts from 1, with self."""
+    name, method, given = op_name, False, ()
+    called = public_call()
+    if called is not None:
+        name, method, given = called
+    if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS) and wanted == "Tensor":
+        return invalid_combination(name, given)
+    if value is MISSING:
+        return missing(name, param, method, given)
+    if param == "self":
+        param = "input"
+    return TypeError(
+        f"{name}(): argument '{param}' (position {position - method}) must be {wanted}, not {type(value).__name__}"
+    )
+
+
+def missing(name: str, param: str, method: bool, given: tuple[Any, ...]) -> TypeError:
+    if name in _HIDDEN or name.rstrip("_") in _HIDDEN:
+        expected = _HIDDEN[name.rstrip("_")]
+        if not method:
+            expected = f"Tensor input, {expected}, Tensor out = None"
+        return invalid_combination(name, given, expected)
+    if param == "self":
+        param = "input"
+    return TypeError(f'{name}() missing 1 required positional arguments: "{param}"')
+
+
+def not_an_int(value: Any, param: str = "dim") -> TypeError:
+    """The error for an argument that should be an integer; its place is looked up in the call."""
+    name, method, given = public_call() or ("op", False, (value,))
+    if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS):
+        return invalid_combination(name, given)
+    position = next((i for i, v in enumerate(given, 1) if v is value), 1)
+    return TypeError(f"{name}(): argument '{param}' (position {position}) must be int, not {type(value).__name__}")

@@ -1,0 +1,286 @@
+"""dtypes, sizes and type promotion.
+
+Promotion follows torch.result_type: tensors with dimensions outrank 0-dim tensors, which outrank Python
+numbers; a lower rank only counts when its category (bool < integer < floating < complex) is higher.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class dtype:
+    """An element type, shown as `torch.float32`; `numpy` is the numpy dtype that holds it."""
+
+    __slots__ = (
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "numpy",
+        "scalar_name",
+        "short",
+    )
+
+    def __init__(self, name: str, numpy_name: str, scalar_name: str, short: str) -> None:
+        self.name = name
+        self.numpy = np.dtype(numpy_name)
+        self.scalar_name = scalar_name  # c10::ScalarType, as error messages print it
+        self.short = short  # as printf-style messages print it ("double")
+        self.is_floating_point = self.numpy.kind == "f"
+        self.is_complex = self.numpy.kind == "c"
+        self.is_signed = self.numpy.kind not in "ub"
+        self.itemsize = self.numpy.itemsize
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return by_name, (self.name,)
+
+    @property
+    def type_text(self) -> str:
+        """The type of a tensor as messages from C++ print it."""
+        return f"CPU{self.scalar_name}Type" if self.numpy.kind in "bc" else f"torch.{self.scalar_name}Tensor"
+
+    def to_complex(self) -> dtype:
+        return complex64 if self.itemsize <= 4 else complex128
+
+
+float16 = dtype("float16", "float16", "Half", "c10::Half")
+float32 = dtype("float32", "float32", "Float", "float")
+float64 = dtype("float64", "float64", "Double", "double")
+int8 = dtype("int8", "int8", "Char", "signed char")
+int16 = dtype("int16", "int16", "Short", "short int")
+int32 = dtype("int32", "int32", "Int", "int")
+int64 = dtype("int64", "int64", "Long", "long int")
+uint8 = dtype("uint8", "uint8", "Byte", "unsigned char")
+bool_ = dtype("bool", "bool", "Bool", "bool")
+complex64 = dtype("complex64", "complex64", "ComplexFloat", "c10::complex<float>")
+complex128 = dtype("complex128", "complex128", "ComplexDouble", "c10::complex<double>")
+
+ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_, complex64, complex128)
+#: dtype of a numpy array, by its dtype's character code (numpy has two codes for int64 on some platforms).
+BY_CHAR: dict[str, dtype] = {d.numpy.char: d for d in ALL}
+for _char in "lqip":
+    BY_CHAR.setdefault(_char, {4: int32, 8: int64}[np.dtype(_char).itemsize])
+
+
+def by_name(name: str) -> dtype:
+    """The dtype called `name`; dtypes are single objects, also after pickling."""
+    return next(d for d in ALL if d.name == name)
+
+
+#: What `dtype=float` and the like mean.
+OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex: complex128}
+ALIASES = {
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+}
+
+_default = float32
+
+
+def get_default_dtype() -> dtype:
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the dtype of Python floats; only floating dtypes are allowed (TypeError otherwise)."""
+    global _default
+    if not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
+    _default = d
+    _promoted.clear()
+
+
+def of(array: Array) -> dtype:
+    """The dtype of a numpy array; TypeError for element types that tensors cannot hold."""
+    try:
+        return BY_CHAR[array.dtype.char]
+    except KeyError:
+        raise TypeError(
+            "can't convert np.ndarray of type "
+            f"numpy.{array.dtype.name if array.dtype.kind != 'O' else 'object_'}. "
+            "The only supported types are: float64, float32, float16, complex64, complex128, int64, "
+            "int32, int16, "
+            "int8, uint64, uint32, uint16, uint8, and bool."
+        ) from None
+
+
+_promoted: dict[tuple[str, str], np.dtype[Any]] = {}
+
+
+def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """torch.promote_types on numpy dtypes: unlike numpy, an integer never widens a floating type."""
+    if a is b:
+        return a
+    key = (a.char, b.char)
+    found = _promoted.get(key)
+    if found is None:
+        inexact = a.kind in "fc", b.kind in "fc"
+        if inexact == (True, False):
+            found = a
+        elif inexact == (False, True):
+            found = b
+        elif {a.char, b.char} == {"e", "F"}:
+            found = b if b.kind == "c" else a
+        else:
+            found = np.promote_types(a, b)
+        _promoted[key] = found
+    return found
+
+
+_BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)
+
+
+def of_number(value: Any) -> np.dtype[Any]:
+    """The dtype that a Python number has in promotion."""
+    if isinstance(value, bool | np.bool_):
+        return _BOOL
+    if isinstance(value, int | np.integer):
+        return _INT64
+    if isinstance(value, complex | np.complexfloating) and not isinstance(value, float):
+        return _default.to_complex().numpy
+    return _default.numpy
+
+
+def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    if higher.kind == "c":
+        return higher
+    if higher.kind == "f":
+        return BY_CHAR[higher.char].to_complex().numpy if lower.kind == "c" else higher
+    if higher.kind == "b" or lower.kind in "fc":
+        return promote(higher, lower)
+    return higher
+
+
+def result_type(*operands: Any) -> np.dtype[Any]:
+    """The dtype that arrays and Python numbers promote to together."""
+    dimensioned: np.dtype[Any] | None = None
+    zero: np.dtype[Any] | None = None
+    number: np.dtype[Any] | None = None
+    for x in operands:
+        if type(x) is np.ndarray:
+            if x.ndim:
+                dimensioned = x.dtype if dimensioned is None else promote(dimensioned, x.dtype)
+            else:
+                zero = x.dtype if zero is None else promote(zero, x.dtype)
+        else:
+            kind = of_number(x)
+            number = kind if number is None else promote(number, kind)
+    found = _combine(dimensioned, _combine(zero, number))
+    assert found is not None
+    return found
+
+
+def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether an op may write a result of dtype `source` into a tensor of dtype `target`."""
+    if source.kind == "c" and target.kind != "c":
+        return False
+    if source.kind in "fc" and target.kind in "biu":
+        return False
+    return not (source.kind != "b" and target.kind == "b")
+
+
+def cast_error(source: np.dtype[Any], target: np.dtype[Any]) -> RuntimeError:
+    return RuntimeError(
+        f"result type {BY_CHAR[source.char].scalar_name} can't be cast to the desired output type "
+        f"{BY_CHAR[target.char].scalar_name}"
+    )
+
+
+_C_NAMES = {"e": "c10::Half", "f": "float", "d": "double", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "i": "int"}
+
+
+def check_number(value: Any, target: np.dtype[Any]) -> None:
+    """RuntimeError if a number does not fit `target`: a complex one, or an integer out of range."""
+    if target.kind in "cb":
+        return
+    fits = not isinstance(value, complex | np.complexfloating) or value.imag == 0
+    if fits and target.kind in "iu" and isinstance(value, int | np.integer):
+        limits = np.iinfo(target)
+        fits = (-limits.max if target.kind == "u" else limits.min) <= value <= limits.max
+    elif fits and target.kind in "iu" and isinstance(value, float | np.floating):
+        limits = np.iinfo(target)
+        fits = (-limits.max if target.kind == "u" else limits.min) - 1 < value < limits.max + 1
+    elif fits and target.kind == "f" and isinstance(value, int | float | np.integer | np.floating):
+        fits = not math.isfinite(value) or abs(value) <= np.finfo(target).max.item()
+    if not fits:
+        name = _C_NAMES.get(target.char, "int64_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+class Size(tuple[int, ...]):
+    """A shape."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def numel(self) -> int:
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+def sizes(shape: Iterable[int]) -> str:
+    """A shape as error messages print it: `[2, 3]`."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that two shapes broadcast to; RuntimeError with PyTorch's text if they do not."""
+    n = max(len(a), len(b))
+    shape = []
+    for i in range(n - 1, -1, -1):
+        x = a[i - n + len(a)] if i - n + len(a) >= 0 else 1
+        y = b[i - n + len(b)] if i - n + len(b) >= 0 else 1
+        if x != y and x != 1 and y != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+            )
+        shape.append(y if x == 1 else x)
+    return tuple(reversed(shape))
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; IndexError with PyTorch's text if out of range. 0-dim tensors have dims
+    -1, 0.
+    """
+    n = ndim or 1
+    try:
+        inside = -n <= dim < n
+    except TypeError:
+        from .argument_errors import not_an_int
+
+        raise not_an_int(dim) from None
+    if not inside:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim + n if dim < 0 else dim

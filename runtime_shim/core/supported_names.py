@@ -1,0 +1,78 @@
+"""What happens to names that the shim does not have."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from .error_texts import UnsupportedError
+
+#: While names are listed, one that is missing is only that.
+_listing = False
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
+    attribute.
+    """
+    namespace = module.removeprefix("torch.")
+    if not name.startswith("__") and not _listing:
+        from .torch_names import NAMES
+
+        if name in NAMES.get(namespace, "").split():
+            return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
+    return AttributeError(f"module '{module}' has no attribute '{name}'")
+
+
+def supported(namespace: str) -> str:
+    """The names of a namespace that the shim has, as a list in one line."""
+    import importlib
+
+    if namespace == "Tensor":
+        from .tensor import Tensor
+
+        found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
+    else:
+        suffix = "" if namespace == "torch" else "." + namespace
+        from .torch_names import NAMES
+
+        module = importlib.import_module("guardfix.runtime_shim" + suffix)
+        found = [n for n in NAMES.get(namespace, "").split() if _stands_in(module, n)]
+    return ", ".join(sorted(n for n in found if not n.startswith("_")))
+
+
+def _stands_in(module: ModuleType, name: str) -> bool:
+    """Whether the module has the name, and from this package."""
+    global _listing
+    outer, _listing = _listing, True
+    try:
+        found = getattr(module, name, None)
+    finally:
+        _listing = outer
+    if isinstance(found, ModuleType):
+        return found.__name__.startswith("guardfix.")
+    home = str(getattr(found, "__module__", "torch")).partition(".")[0]
+    return found is not None and home in ("guardfix", "torch")
+
+
+def mark_unsupported() -> None:
+    """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are
+    registered.
+    """
+    from .tensor import Tensor
+    from .tensor_names import TENSOR_NAMES
+
+    for name in TENSOR_NAMES.split():
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, Unsupported(name))
+
+
+class Unsupported:
+    """Stands on Tensor for a method or attribute that PyTorch's has and the shim's has not."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> object:
+        raise UnsupportedError(f"the shim has no torch.Tensor.{self.name}; supported: {supported('Tensor')}")

@@ -1,0 +1,20 @@
+"""Compiling C++ programs against the headers of `../include` and running them on the shim."""
+
+from __future__ import annotations
+
+from .cpp_compilation import Compiled, Options, cache_folder, compile_program
+from .cpp_program import run_cpp, run_python
+from .program_errors import CompileError, LoadError, ProgramError, ToolchainMissing
+
+__all__ = [
+    "CompileError",
+    "Compiled",
+    "LoadError",
+    "Options",
+    "ProgramError",
+    "ToolchainMissing",
+    "cache_folder",
+    "compile_program",
+    "run_cpp",
+    "run_python",
+]

@@ -1,0 +1,419 @@
+"""What the C++ headers ask of the Python side, in one object.
+
+A compiled program reaches Python through `current()` alone. `Backend` answers for a module that has PyTorch's
+Python interface: the shim, or PyTorch itself (which the tests use to tell a fault of the headers from a fault
+of the shim). What C++ has and Python's interface hides (overloads for numbers, the raw `is_leaf`,
+key sets) is where the two differ; `ShimBackend` and `TorchBackend` say how each does it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+Tensor = Any
+"""A tensor of whichever module is behind."""
+
+CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
+"""The dispatch keys as the flags that the headers use."""
+
+_HOOKS = "_hooks_from_cpp"
+"""The attribute of a tensor that holds the handles of its hooks."""
+
+_CTYPES = {
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+    "int64": ctypes.c_int64,
+    "int32": ctypes.c_int32,
+    "int16": ctypes.c_int16,
+    "int8": ctypes.c_int8,
+    "uint8": ctypes.c_uint8,
+    "bool": ctypes.c_bool,
+}
+
+
+class Backend:
+    """Answers the headers for `module`, which has the names of the Python package `torch`."""
+
+    def __init__(self, module: Any, *, legacy_since19: bool = False) -> None:
+        self.torch = module
+        self.legacy_since19 = legacy_since19
+        """True: `AutoNonVariableTypeMode` hides Autograd only, as from 1.9 on."""
+
+    # ---- ops
+
+    def op(self, name: str) -> Callable[..., Any]:
+        """The callable behind the C++ method or function `name`.
+
+        Raises NotImplementedError when the module has no such op.
+        """
+        torch = self.torch
+        return self._find(name, (torch.Tensor, torch, torch.nn.functional))
+
+    def _find(self, name: str, holders: Sequence[Any]) -> Callable[..., Any]:
+        for holder in (self, *holders):
+            with contextlib.suppress(AttributeError, NotImplementedError):
+                return getattr(holder, f"_op_{name}" if holder is self else name)
+        raise NotImplementedError(f"the shim has no torch.{name}")
+
+    def scalar_op(self, name: str) -> Callable[..., Any]:
+        """The overload of `name` whose second operand is a number that stays a number."""
+        return self.op(name)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
+        return self._find(name, (self.torch, self.torch.nn.functional))
+
+    def functional(self, name: str) -> Callable[..., Any]:
+        """The function `name` of nn.functional, which may take more than the op of that name."""
+        return getattr(self.torch.nn.functional, name)
+
+    def initializer(self, name: str) -> Callable[..., Any]:
+        """The function `name` of nn.init."""
+        return getattr(self.torch.nn.init, name)
+
+    def _op_is_nonzero(self, t: Tensor) -> bool:
+        return bool(t)
+
+    def _op_register_hook(self, t: Tensor, hook: Callable[[Any], Any]) -> int:
+        """Where the hook stands among those that C++ gave the tensor."""
+        handles = t.__dict__.setdefault(_HOOKS, [])
+        handles.append(t.register_hook(hook))
+        return len(handles) - 1
+
+    def _op_remove_hook(self, t: Tensor, position: int) -> None:
+        handles = t.__dict__.get(_HOOKS, ())
+        if position >= len(handles):
+            raise RuntimeError(f"Invalid index, no hook at position {position}")
+        handles[position].remove()
+
+    def _op_clamp_min_(self, t: Tensor, min: Any) -> Tensor:
+        return t.clamp_(min=min)
+
+    def _op_clamp_max_(self, t: Tensor, max: Any) -> Tensor:
+        return t.clamp_(max=max)
+
+    def _op_square_(self, t: Tensor) -> Tensor:
+        return t.pow_(2)
+
+    def _op_cross_entropy_loss(self, input: Tensor, target: Tensor) -> Tensor:
+        return self.torch.nn.functional.cross_entropy(input, target)
+
+    def _op_embedding(self, weight: Tensor, indices: Tensor) -> Tensor:
+        return self.torch.nn.functional.embedding(indices, weight)
+
+    def _op_slice(self, t: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+        if dim < 0:
+            dim += t.dim()
+        return t[(slice(None),) * dim + (slice(start, end, step),)]
+
+    def _op_scalar_tensor(self, value: Any, **options: Any) -> Tensor:
+        return self.torch.full((), value, **({"dtype": self.torch.float32} | options))
+
+    def _op_dropout(self, input: Tensor, p: float, train: bool) -> Tensor:
+        return self.torch.nn.functional.dropout(input, p, train)
+
+    def _op_squeeze(self, t: Tensor, *dim: int) -> Tensor:
+        return t.squeeze(*dim)
+
+    def _op_max(self, t: Tensor, *args: Any) -> Any:
+        return t.max(*args)
+
+    def _op_min(self, t: Tensor, *args: Any) -> Any:
+        return t.min(*args)
+
+    def is_builtin(self, name: str, overload: str) -> bool:
+        """Whether PyTorch's own op `name` (as in "aten::mul") is there."""
+        namespace, _, op = name.partition("::")
+        if namespace != "aten":
+            return False
+        try:
+            self.op(op)
+        except NotImplementedError:
+            return False
+        return True
+
+    def call_builtin(self, name: str, overload: str, hidden: int | None, *args: Any) -> Any:
+        """Calls PyTorch's own op; with the keys `hidden` out of sight when it is a redispatch."""
+        op = name.partition("::")[2]
+        callable_ = self.scalar_op(op) if "Scalar" in overload else self.op(op)
+        if hidden is None:
+            return callable_(*args)
+        guard = self.enter_guard("ExcludeDispatchKeyGuard", hidden)
+        try:
+            return callable_(*args)
+        finally:
+            self.leave_guard(guard)
+
+    def enter_op(self, name: str, key: str) -> None:
+        """A kernel of an op that the program registered is about to run."""
+
+    def leave_op(self, name: str, key: str, result: Tensor | None) -> None:
+        """That kernel has returned."""
+
+    def tracing(self, stream: TextIO) -> contextlib.AbstractContextManager[object]:
+        """Inside, every op and every guard is written to `stream`."""
+        raise NotImplementedError("only the shim can trace")
+
+    # ---- attributes of a tensor
+
+    def is_tensor(self, value: object) -> bool:
+        return isinstance(value, self.torch.Tensor)
+
+    def dtype(self, name: str) -> Any:
+        return getattr(self.torch, name)
+
+    def dtype_name(self, t: Tensor) -> str:
+        return str(t.dtype).removeprefix("torch.")
+
+    def default_dtype_name(self) -> str:
+        return str(self.torch.get_default_dtype()).removeprefix("torch.")
+
+    def sizes(self, t: Tensor) -> Sequence[int]:
+        return tuple(t.shape)
+
+    def strides(self, t: Tensor) -> Sequence[int]:
+        return tuple(t.stride())
+
+    def storage_offset(self, t: Tensor) -> int:
+        return int(t.storage_offset())
+
+    def is_contiguous(self, t: Tensor) -> bool:
+        return bool(t.is_contiguous())
+
+    def is_alias_of(self, t: Tensor, other: Tensor) -> bool:
+        return bool(t.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
+
+    def data_ptr(self, t: Tensor) -> int:
+        return int(t.data_ptr())
+
+    def item(self, t: Tensor) -> Any:
+        return t.item()
+
+    def values(self, t: Tensor) -> list[float]:
+        """All elements in order, for printing."""
+        flat = self._plain(t).reshape(-1).tolist()
+        return [x.real if isinstance(x, complex) else x for x in flat]
+
+    def _plain(self, t: Tensor) -> Tensor:
+        """`t` for reading alone: nothing is recorded, counted or traced."""
+        with self.torch.no_grad():
+            return t.detach()
+
+    def requires_grad(self, t: Tensor) -> bool:
+        return bool(t.requires_grad)
+
+    def set_requires_grad(self, t: Tensor, requires_grad: bool) -> None:
+        t.requires_grad_(requires_grad)
+
+    def is_leaf(self, t: Tensor) -> bool:
+        return bool(t.is_leaf)
+
+    def is_view(self, t: Tensor) -> bool:
+        return bool(t._is_view())
+
+    def is_inference(self, t: Tensor) -> bool:
+        return bool(t.is_inference())
+
+    def retains_grad(self, t: Tensor) -> bool:
+        return bool(t.retains_grad)
+
+    def output_nr(self, t: Tensor) -> int:
+        return int(t.output_nr)
+
+    def version(self, t: Tensor) -> int:
+        return int(t._version)
+
+    def bump_version(self, t: Tensor) -> None:
+        raise NotImplementedError
+
+    def creation_meta(self, t: Tensor) -> int:
+        raise NotImplementedError
+
+    def key_set(self, t: Tensor) -> int:
+        """The flags of the keys of `t`."""
+        return CPU if t.is_inference() else CPU | AD_INPLACE_OR_VIEW | AUTOGRAD
+
+    def base(self, t: Tensor) -> Tensor:
+        return t._base
+
+    def grad_fn(self, t: Tensor) -> Any:
+        return t.grad_fn
+
+    def grad(self, t: Tensor) -> Tensor | None:
+        with warnings.catch_warnings():  # the headers give the warning, as PyTorch's C++ does
+            warnings.simplefilter("ignore")
+            return t.grad
+
+    def set_grad(self, t: Tensor, grad: Tensor | None) -> None:
+        t.grad = grad
+
+    def data(self, t: Tensor) -> Tensor:
+        return t.data
+
+    def set_data(self, t: Tensor, data: Tensor) -> None:
+        t.data = data
+
+    def index(self, t: Tensor, indices: tuple[Any, ...]) -> Tensor:
+        return t[indices]
+
+    def index_put_(self, t: Tensor, indices: tuple[Any, ...], values: Any) -> None:
+        t[indices] = values
+
+    def node_name(self, node: Any) -> str:
+        name = str(node.name())
+        if name == "CopySlices":
+            return "torch::autograd::CopySlices"
+        # Python adds Backward to the name of a Function; a C++ one is named by its class alone.
+        return name.removesuffix("Backward") if name.startswith("torch::autograd::CppNode<") else name
+
+    def next_functions(self, node: Any) -> Any:
+        return node.next_functions
+
+    # ---- making tensors
+
+    def from_values(self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool) -> Tensor:
+        """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None."""
+        rows: Any = values
+        for size in reversed(sizes[1:]):
+            rows = [rows[i * size : (i + 1) * size] for i in range(len(rows) // size)] if size else []
+        if not sizes:
+            rows = values[0]
+        if 0 in sizes:
+            return self.torch.zeros(sizes, dtype=dtype or self.torch.float32, requires_grad=requires_grad)
+        return self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
+
+    def from_blob(self, address: int, sizes: list[int], dtype: Any) -> Tensor:
+        import numpy
+
+        kind: Any = _CTYPES[str(dtype).removeprefix("torch.")]
+        memory = (kind * math.prod(sizes)).from_address(address)
+        return self.torch.from_numpy(numpy.ctypeslib.as_array(memory).reshape(sizes))
+
+    # ---- thread state
+
+    def is_grad_enabled(self) -> bool:
+        return bool(self.torch.is_grad_enabled())
+
+    def set_grad_enabled(self, enabled: bool) -> None:
+        self.torch._C._set_grad_enabled(enabled)
+
+    def is_inference_mode_enabled(self) -> bool:
+        return bool(self.torch.is_inference_mode_enabled())
+
+    def included(self) -> int:
+        raise NotImplementedError
+
+    def excluded(self) -> int:
+        raise NotImplementedError
+
+    def enter_guard(self, name: str, argument: Any) -> Any:
+        """Puts the C++ guard `name` in force; what comes back is for `leave_guard`."""
+        raise NotImplementedError
+
+    def leave_guard(self, guard: Any) -> None:
+        guard.__exit__(None, None, None)
+
+    # ---- autograd
+
+    def backward(
+        self,
+        tensors: list[Tensor],
+        grad_tensors: list[Tensor],
+        retain_graph: bool | None,
+        create_graph: bool,
+        inputs: list[Tensor],
+    ) -> None:
+        self.torch.autograd.backward(tensors, grad_tensors or None, retain_graph, create_graph, inputs=inputs or None)
+
+    def gradients(
+        self,
+        outputs: list[Tensor],
+        inputs: list[Tensor],
+        grad_outputs: list[Tensor],
+        retain_graph: bool | None,
+        create_graph: bool,
+        allow_unused: bool,
+    ) -> Sequence[Tensor | None]:
+        try:
+            grads: Sequence[Tensor | None] = self.torch.autograd.grad(
+                outputs,
+                inputs,
+                grad_outputs or None,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+            )
+        except RuntimeError as error:
+            # torch/csrc/api/src/autograd.cpp has words of its own, a space too few included.
+            unused = re.match(r"The differentiated Tensor at index (\d+) appears", str(error))
+            if unused is None:
+                raise
+            message = f"element {unused[1]}of the differentiated Tensors appears{str(error)[unused.end() :]}"
+            raise RuntimeError(message) from None
+        return grads
+
+    def custom_function(self, name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+        """A Function class whose forward and backward are C++; `node`, their first argument, is opaque here."""
+
+        def run_forward(ctx: Any, node: object, *inputs: Tensor) -> Any:
+            ctx.native_node = node
+            return forward(ctx, node)
+
+        def run_backward(ctx: Any, *grads: Tensor) -> Any:
+            return (None, *backward(ctx, ctx.native_node, grads))
+
+        body = {"forward": staticmethod(run_forward), "backward": staticmethod(run_backward)}
+        return type(name, (self.torch.autograd.Function,), body)
+
+    def apply_function(self, function: Any, node: object, inputs: list[Tensor]) -> Sequence[Tensor]:
+        outputs = function.apply(node, *inputs)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
+
+    def context_call(self, context: Any, method: str, tensors: list[Tensor]) -> None:
+        getattr(context, method)(*tensors)
+
+    def saved_variables(self, context: Any) -> Sequence[Tensor]:
+        saved: Sequence[Tensor] = context.saved_tensors
+        return saved
+
+    def set_materialize_grads(self, context: Any, value: bool) -> None:
+        context.set_materialize_grads(value)
+
+    def needs_input_grad(self, context: Any, index: int) -> bool:
+        return bool(context.needs_input_grad[index + 1])  # the first input is the node
+
+    # ---- TorchScript modules
+
+    def jit_load(self, path: str) -> Any:
+        return self.torch.jit.load(path)
+
+    def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
+        return getattr(module, name)(*arguments)
+
+    def jit_train(self, module: Any, on: bool) -> None:
+        module.train(on)
+
+    def jit_to(self, module: Any, where: Any) -> None:
+        module.to(where)
+
+    def jit_copy(self, module: Any, deep: bool) -> Any:
+        return copy.deepcopy(module) if deep else copy.copy(module)
+
+    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
+        return list(getattr(module, f"named_{kind}")())
+
+    def jit_attr(self, module: Any, name: str) -> Any:
+        return getattr(module, name)
+
+    def jit_has_method(self, module: Any, name: str) -> bool:
+        return callable(getattr(module, name, None))
+
+    def jit_hasattr(self, module: Any, name: str) -> bool:
+        return hasattr(module, name)

@@ -1,0 +1,312 @@
+"""From a C++ file to a shared object, compiled once for each content.
+
+A compiled program is kept under a key of everything that goes into it: the text of the file and of each file that
+it includes, the options, our headers, the compiler and the Python version. From the sixth program on that
+includes one of the large headers (torch/torch.h, …) with the same options, that header is precompiled.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .build_folder import workplace
+from .compiler_diagnostics import missing_name
+from .program_errors import CompileError, LoadError
+from .toolchain import INCLUDE, Toolchain, find
+
+_UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all.h", "ATen/ATen.h")
+"""Headers worth precompiling: they bring everything, so a program that includes one sees nothing new by it."""
+
+_FRONTEND = re.compile(
+    r"\b(?:nn|optim|enumtype|OrderedDict|ExpandingArray|TORCH_MODULE(?:_IMPL)?|TORCH_ARG|"
+    r"k(?:Linear|Conv[12]D|Sigmoid|Tanh|ReLU|GELU|SiLU|LeakyReLU|FanIn|FanOut|Zeros|Mean|Sum|None))\b"
+)
+"""The names by which a program uses torch/nn.h, torch/optim.h or what those include."""
+
+_KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|errno|float|limits|math|signal|std\w+|"
+                             r"string|time|unistd|pthread)\.h)>")  # fmt: skip
+"""Headers of the C++ and C libraries and of gtest, which use nothing of torch."""
+
+_PRECOMPILED_AFTER = 5
+"""Programs. Precompiling takes 2.2 s and saves each program 0.4 s."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a program is compiled: what `guardfix run` takes."""
+
+    include: tuple[Path, ...] = ()
+    define: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    standard: str = "c++17"
+    flags: tuple[str, ...] = ()
+    """More options for the compiler, passed as they are."""
+    compiler: str | None = None
+    precompile: bool = True
+    workplace: Path | None = None
+    """Where the compiler works, on the file system of the cache; by default in the cache."""
+
+    def for_compiling(self) -> list[str]:
+        """The part that decides what the headers mean: a precompiled header fits no other."""
+        return [
+            f"-std={self.standard}",
+            "-O0",
+            "-fPIC",
+            "-pthread",
+            *(f"-D{define}" for define in self.define),
+            *self.flags,
+        ]
+
+    def for_linking(self) -> list[str]:
+        libraries = [f"-l{name}" if not _is_file(name) else str(Path(name).resolve()) for name in self.link]
+        if "gtest" in self.link and "gtest_main" not in self.link:
+            # gtest's own main, for a test file that has none.
+            libraries += ["-lgtest_main", "-lgtest"]
+        return libraries
+
+
+def _is_file(name: str) -> bool:
+    return "/" in name or name.endswith((".a", ".so"))
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program ready to be loaded."""
+
+    path: Path
+    source: Path
+    cached: bool = field(compare=False)
+    """True when nothing had to be compiled."""
+
+
+def cache_folder() -> Path:
+    """$GUARDFIX_CACHE_DIR, else guardfix in the user's cache folder."""
+    given = os.environ.get("GUARDFIX_CACHE_DIR")
+    if given:
+        return Path(given) / "programs"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "guardfix" / "programs"
+
+
+def compile_program(
+    source: Path, options: Options | None = None, *, meanwhile: Callable[[], object] = lambda: None
+) -> Compiled:
+    """Compiles `source`, or finds it compiled already.
+
+    `meanwhile` is called while the compiler works: the caller's own preparations cost nothing then.
+
+    Raises ToolchainMissing, CompileError, or OSError when `source` can't be read or the cache can't be written.
+    """
+    options = options or Options()
+    toolchain = find(options.compiler)
+    text = source.read_bytes()
+    command = [
+        str(toolchain.compiler),
+        *options.for_compiling(),
+        # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
+        f"-I{INCLUDE}",
+        *(f"-I{folder}" for folder in options.include),
+        "-isystem",
+        str(toolchain.python_include),
+    ]
+    if not _may_use_frontend(text.decode(errors="replace"), options):
+        command.append("-DGUARDFIX_WITHOUT_FRONTEND")
+    key = digest(
+        str(source.resolve()),
+        text,
+        *command,
+        *options.for_linking(),
+        _environment(toolchain),
+    )
+    entry = cache_folder() / key[:2] / key
+    if is_current(entry):
+        return Compiled(entry / "program.so", source, cached=True)
+
+    precompiled = _precompiled_header(text.decode(errors="replace"), command, toolchain, options)
+    with workplace(options.workplace or cache_folder() / "unfinished") as temporary:
+        built, dependencies = temporary / "program.so", temporary / "dependencies"
+        run_compiler(
+            [
+                *command,
+                *precompiled,
+                "-MMD",
+                "-MF",
+                str(dependencies),
+                str(source.resolve()),
+                "-shared",
+                # The program's own functions are its own, even where the interpreter has one of the same name.
+                "-Wl,-Bsymbolic-functions",
+                "-Wl,-u,main",
+                *options.for_linking(),
+                "-o",
+                str(built),
+            ],
+            source,
+            temporary,
+            meanwhile,
+            options.include,
+        )
+        included = [path for path in read_dependencies(dependencies.read_text()) if not path.is_relative_to(INCLUDE)]
+        manifest = {str(path): digest(path.read_bytes()) for path in included}
+        (temporary / "manifest.json").write_text(json.dumps(manifest))
+        entry.mkdir(parents=True, exist_ok=True)
+        os.replace(built, entry / "program.so")
+        os.replace(temporary / "manifest.json", entry / "manifest.json")
+    return Compiled(entry / "program.so", source, cached=False)
+
+
+def _may_use_frontend(text: str, options: Options) -> bool:
+    """Whether the program needs torch/nn.h and torch/optim.h. torch/torch.h brings them, for a third of its time.
+
+    True unless it names nothing of theirs, and neither can a file that it includes.
+    """
+    if options.flags or _FRONTEND.search(" ".join([text, *options.define])):
+        return True
+    included = re.findall(r"^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(.*?)[ \t]*(?://.*|/\*.*)?$", text, flags=re.M)
+    return not all(_KNOWN_INCLUDES.fullmatch(name) or (INCLUDE / name.strip('<>"')).is_file() for name in included)
+
+
+def digest(*parts: str | bytes) -> str:
+    """A key for what the parts say, in their order."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        total.update(len(data).to_bytes(8, "little"))
+        total.update(data)
+    return total.hexdigest()
+
+
+@functools.cache
+def _headers_digest() -> str:
+    paths = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
+    return digest(*(part for path in paths for part in (str(path.relative_to(INCLUDE)), path.read_bytes())))
+
+
+def _environment(toolchain: Toolchain) -> str:
+    return f"{toolchain.identity} {platform.python_version()} {platform.machine()} {_headers_digest()}"
+
+
+def is_current(entry: Path) -> bool:
+    """True when the entry is complete and every file that went into it is as it was."""
+    try:
+        manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
+        return (entry / "program.so").is_file() and all(
+            digest(Path(path).read_bytes()) == expected for path, expected in manifest.items()
+        )
+    except (OSError, ValueError):
+        return False
+
+
+def read_dependencies(rule: str) -> Iterable[Path]:
+    """The files of the one make rule that -MMD writes; system headers are not among them."""
+    _, _, names = rule.replace("\\\n", " ").partition(":")
+    return [Path(name.replace("\\ ", " ")) for name in re.findall(r"(?:\\ |\S)+", names)]
+
+
+def run_compiler(
+    command: list[str],
+    source: Path,
+    folder: Path,
+    meanwhile: Callable[[], object],
+    include: Iterable[Path] = (),
+) -> None:
+    """Runs the compiler on `source`, its temporary files in `folder`. Raises CompileError with what it says.
+
+    `include` are the program's own folders of headers, in which one of PyTorch's may stand.
+    """
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=_compiling_in(folder),
+        close_fds=False,  # it holds the lock of its folder
+        text=True,
+        errors="replace",
+    )
+    try:
+        meanwhile()
+        _, diagnostics = process.communicate()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    if process.returncode == 0:
+        return
+    if process.returncode < 0:
+        raise LoadError(f"the compiler was stopped by signal {-process.returncode} on {source}")
+    raise CompileError(str(source), diagnostics, missing_name(diagnostics, include))
+
+
+def _compiling_in(folder: Path) -> dict[str, str]:
+    return os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)}  # the messages are read for names
+
+
+def included_umbrella(text: str) -> str | None:
+    """The first of the large headers that C++ text includes."""
+    included = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', text, flags=re.M))
+    return next((name for name in _UMBRELLAS if name in included), None)
+
+
+def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: Options) -> list[str]:
+    """The options that use the precompiled form of the large header that the program includes, if there is one."""
+    header = included_umbrella(text) if options.precompile else None
+    if header is None:
+        return []
+    folder = cache_folder() / "headers" / digest(header, *command, _environment(toolchain))
+    return precompiled(folder, f"#include <{header}>\n", command, toolchain, work=options.workplace)
+
+
+def precompiled(
+    folder: Path,
+    text: str,
+    command: list[str],
+    toolchain: Toolchain,
+    *,
+    programs: int = _PRECOMPILED_AFTER,
+    work: Path | None = None,
+) -> list[str]:
+    """The options that use the precompiled form of the header with this text, if there is one in `folder`.
+
+    The first `programs` programs are compiled without (making the form takes as long as some of them do); each
+    leaves a mark, and the next one makes it. Whoever comes meanwhile does without.
+    """
+    is_clang = "clang" in os.path.basename(os.path.realpath(toolchain.compiler))
+    stub = folder / "precompiled.h"
+    form = stub.with_suffix(".h.pch" if is_clang else ".h.gch")
+    use = ["-include-pch", str(form)] if is_clang else ["-include", str(stub)]
+    if form.is_file():
+        return use
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "programs", "ab", buffering=0) as marks:
+        try:
+            fcntl.flock(marks, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return []  # it is being made
+        if marks.tell() < programs:
+            marks.write(b".")
+            return []
+        if form.is_file():
+            return use
+        with workplace(work or cache_folder() / "unfinished") as temporary:
+            stub.write_text(text)
+            built = temporary / form.name
+            made = subprocess.run(
+                [*command, "-x", "c++-header", str(stub), "-o", str(built)],
+                capture_output=True,
+                env=_compiling_in(temporary),
+                close_fds=False,
+                check=False,
+            )
+            if made.returncode != 0:
+                return []  # compiling the program itself will say why
+            os.replace(built, form)
+    return use

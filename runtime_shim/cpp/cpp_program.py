@@ -1,0 +1,141 @@
+"""Running a program in this process: its `main`, its output, its status."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import chosen_backend
+from .build_folder import ended_in_order
+from .compiler_diagnostics import is_of_torch, undefined_symbol
+from .cpp_backend import Backend
+from .cpp_compilation import Compiled, Options, compile_program
+from .extension_module import bound_to
+from .program_errors import LoadError
+
+SHIM = "guardfix.runtime_shim"
+
+
+def run_cpp(
+    source: Path,
+    arguments: Sequence[str] = (),
+    *,
+    options: Options | None = None,
+    module: str = SHIM,
+    trace: bool = False,
+    legacy_since19: bool = False,
+) -> int:
+    """Compiles the C++ file `source`, calls its main and returns its status.
+
+    `module` is the Python module whose tensors the program's are. Raises ProgramError and OSError as
+    `compile_program` does, and LoadError when there is no main.
+    """
+    chosen: list[Backend] = []
+    with ended_in_order():
+        compiled = compile_program(
+            source,
+            options,
+            # importing the module takes as long as a small compilation: at the same time it costs nothing
+            meanwhile=lambda: chosen.append(chosen_backend.make(module, legacy_since19=legacy_since19)),
+        )
+    backend = chosen[0] if chosen else chosen_backend.make(module, legacy_since19=legacy_since19)
+    chosen_backend.use(backend)
+    with backend.tracing(sys.stderr) if trace else contextlib.nullcontext():
+        return call_main(compiled, arguments)
+
+
+def run_python(
+    source: Path,
+    arguments: Sequence[str] = (),
+    *,
+    module: str = SHIM,
+    trace: bool = False,
+    legacy_since19: bool = False,
+) -> int:
+    """Executes the Python file `source` as `__main__` with `torch` bound to `module`; returns its exit status.
+
+    An exception that leaves the program is printed with its traceback, and the status is 1.
+    """
+    backend = chosen_backend.make(module, legacy_since19=legacy_since19)
+    before, sys.argv = sys.argv, [str(source), *arguments]
+    sys.path.insert(0, str(source.resolve().parent))
+    try:
+        with bound_to(module), backend.tracing(sys.stderr) if trace else contextlib.nullcontext():
+            runpy.run_path(str(source), run_name="__main__")
+        return 0
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        print(stop.code, file=sys.stderr)
+        return 1
+    except Exception:
+        _print_exception(source)
+        return 1
+    finally:
+        sys.argv = before
+        sys.path.remove(str(source.resolve().parent))
+        sys.stdout.flush()
+
+
+def _print_exception(source: Path) -> None:
+    """The traceback from the program's own first frame on, without the frames that started it."""
+    import traceback
+
+    error = sys.exception()
+    assert error is not None
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != str(source):
+        trace = trace.tb_next
+    sys.stdout.flush()
+    traceback.print_exception(type(error), error, trace or error.__traceback__)
+
+
+def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | None = None) -> int:
+    """Loads the program and calls `main(argc, argv)`; `argv[0]` is `name`, or the path of the source.
+
+    An exception that leaves `main` ends the process as it ends any C++ program: with a message on stderr and
+    SIGABRT. Returns the status of `main`. Raises LoadError when the program can't be loaded or has no `main`.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        # PyDLL to load: the program's static objects may make tensors, under the interpreter lock.
+        library = ctypes.PyDLL(str(compiled.path))
+    except OSError as error:
+        raise _load_error(compiled, str(error)) from None
+    if not hasattr(library, "main"):
+        raise LoadError(f"{compiled.source} defines no main(): there is nothing to run")
+    words = [(name or str(compiled.source)).encode(), *(word.encode() for word in arguments)]
+    argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+    # Functions of these types give up the lock while they run, so that the program's threads can have it.
+    main = ctypes.cast(library.main, _MAIN)
+    if not hasattr(library, "guardfix_run"):  # a program that includes none of our headers
+        status = int(main(len(words), argv))
+        ctypes.CDLL(None).fflush(None)
+        return status
+    run = ctypes.cast(library.guardfix_run, _RUN)
+    return int(run(ctypes.cast(main, ctypes.c_void_p), len(words), argv))
+
+
+_MAIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
+
+
+def _load_error(compiled: Compiled, message: str) -> LoadError:
+    name = undefined_symbol(message)
+    if name is None:
+        return LoadError(f"{compiled.source} was compiled and could not be loaded: {message}")
+    if name == "main":
+        return LoadError(f"{compiled.source} defines no main(): there is nothing to run")
+    if is_of_torch(name):
+        return LoadError(
+            f"the shim's C++ headers lack {name}, which {compiled.source} declares itself and nothing defines", name
+        )
+    return LoadError(
+        f"{compiled.source} uses {name}, which nothing defines: name the library or object file that does by --link, "
+        "or include its source"
+    )

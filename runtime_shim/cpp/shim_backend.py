@@ -1,0 +1,180 @@
+"""The shim behind the headers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from .. import _C
+from ..core.gradient_modes import _leave as forget_guard
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
+from ..tape.nodes import node_class
+from . import cpp_backend as base
+from .cpp_backend import Backend, Tensor
+from .trace_printer import TracePrinter
+
+assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD_INPLACE_OR_VIEW)
+
+
+_SECOND_DERIVATIVES = {f"{op}{suffix}" for op in ("add", "sub", "mul", "div") for suffix in ("", "_")}
+"""Ops whose overload for a number has a node of its own: MulBackward1 beside MulBackward0."""
+
+
+def _node_of(t: Tensor) -> Any:
+    """The node that is on record for `t`; unlike `grad_fn`, looking makes none."""
+    return None if t._meta is None else t._meta.grad_fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """A C++ guard in force: its name in a trace, and what ends it."""
+
+    shown: str
+    leave: Callable[[], None]
+
+
+def _cpp(value: bool) -> str:
+    return "true" if value else "false"
+
+
+class ShimBackend(Backend):
+    """The shim has a hook for each thing that C++ sees and Python hides."""
+
+    printer: TracePrinter | None = None
+
+    def op(self, name: str) -> Callable[..., Any]:
+        found = super().op(name)
+        return found if self.printer is None else self.printer.traced(found)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        found = super().function(name)
+        return found if self.printer is None else self.printer.traced(found)
+
+    def functional(self, name: str) -> Callable[..., Any]:
+        found = super().functional(name)
+        return found if self.printer is None else self.printer.traced(found)
+
+    def scalar_op(self, name: str) -> Callable[..., Any]:
+        first, second = (
+            f"{name.rstrip('_').capitalize()}Backward0",
+            f"{name.rstrip('_').capitalize()}Backward1",
+        )
+
+        def call(t: Tensor, *args: Any, **kwargs: Any) -> Any:
+            before = _node_of(t)
+            result = _C._scalar_overload(name, t, *args, **kwargs)
+            node = _node_of(result)
+            if name in _SECOND_DERIVATIVES and node is not before and type(node).__name__ == first:
+                node.__class__ = node_class(second, type(node).__mro__[1])
+            return result
+
+        return call if self.printer is None else self.printer.traced(call)
+
+    # ---- tensors
+
+    def is_leaf(self, t: Tensor) -> bool:
+        return _C._is_leaf(t)
+
+    def bump_version(self, t: Tensor) -> None:
+        _C._bump_version(t)
+
+    def creation_meta(self, t: Tensor) -> int:
+        return _C._creation_meta(t)
+
+    def key_set(self, t: Tensor) -> int:
+        return int(t._keys)
+
+    def is_alias_of(self, t: Tensor, other: Tensor) -> bool:
+        return t._storage is other._storage
+
+    # ---- thread state
+
+    def included(self) -> int:
+        return tls.state.included
+
+    def excluded(self) -> int:
+        return tls.state.excluded
+
+    def set_grad_enabled(self, enabled: bool) -> None:
+        tls.state.grad_mode = enabled
+
+    def enter_guard(self, name: str, argument: Any) -> Any:
+        state = tls.state
+        shown, leave = self._put_in_force(name, argument)
+        state.guards.append(shown)
+        state.refresh()
+        if self.printer is not None:
+            self.printer.guards_changed()
+        return _Guard(shown, leave)
+
+    def leave_guard(self, guard: Any) -> None:
+        state = tls.state
+        guard.leave()
+        forget_guard(state.guards, guard.shown)
+        state.refresh()
+        if self.printer is not None:
+            self.printer.guards_changed()
+
+    def _put_in_force(self, name: str, argument: Any) -> tuple[str, Callable[[], None]]:
+        """What the guard is called in a trace, and how to end it: each restores what it changed, no more."""
+        state = tls.state
+        if name == "InferenceMode":
+            saved = state.snapshot()
+            state.set_inference_mode(argument)
+            return f"c10::InferenceMode({_cpp(argument)})", lambda: state.restore(saved)
+        if name == "AutoGradMode":
+            before, state.grad_mode = state.grad_mode, argument
+            return f"c10::AutoGradMode({_cpp(argument)})", lambda: setattr(state, "grad_mode", before)
+        if name == "IncludeDispatchKeyGuard":
+            added = argument & ~state.included
+            state.included |= added
+            return f"c10::impl::{name}", lambda: setattr(state, "included", state.included & ~added)
+        hidden = self._hides(name, argument) & ~state.excluded
+        state.excluded |= hidden
+        shown = f"c10::impl::{name}" if name == "ExcludeDispatchKeyGuard" else f"at::{name}"
+        return shown, lambda: setattr(state, "excluded", state.excluded & ~hidden)
+
+    def _hides(self, name: str, argument: Any) -> int:
+        if name == "ExcludeDispatchKeyGuard":
+            return int(argument)
+        if name == "AutoDispatchBelowAutograd" or (name == "AutoNonVariableTypeMode" and self.legacy_since19):
+            return AUTOGRAD
+        return AUTOGRAD | ADINPLACEORVIEW
+
+    # ---- TorchScript modules
+
+    def jit_load(self, path: str) -> Any:
+        from .. import jit
+
+        return jit.load(path)
+
+    def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
+        return module.run_method(name, *arguments)
+
+    def jit_attr(self, module: Any, name: str) -> Any:
+        return module.attr(name)
+
+    def jit_hasattr(self, module: Any, name: str) -> bool:
+        return bool(module.hasattr(name))
+
+    # ---- the trace
+
+    @contextlib.contextmanager
+    def tracing(self, stream: TextIO) -> Iterator[None]:
+        """Inside, guard scopes and ops are written to `stream` as they happen."""
+        self.printer = TracePrinter(stream)
+        try:
+            with self.printer:
+                yield
+        finally:
+            self.printer = None
+
+    def enter_op(self, name: str, key: str) -> None:
+        if self.printer is not None:
+            self.printer.enter_op(name, key)
+
+    def leave_op(self, name: str, key: str, result: Tensor | None) -> None:
+        if self.printer is not None:
+            self.printer.leave_op(name, key, result)

@@ -1,0 +1,96 @@
+"""PyTorch itself behind the headers. For tests: the same program, the same headers, the real tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, Backend, Tensor
+
+_FLAGS = {"AutogradOther": AUTOGRAD, "ADInplaceOrView": AD_INPLACE_OR_VIEW}
+"""How PyTorch's thread state shows what a guard includes or excludes."""
+
+
+class TorchBackend(Backend):
+    """The hooks that PyTorch's Python interface does not have, made from those that it has."""
+
+    def scalar_op(self, name: str) -> Callable[..., Any]:
+        packet = getattr(self.torch.ops.aten, name)
+        for overload in ("Tensor_Scalar", "Scalar"):
+            if overload in packet.overloads():
+                return getattr(packet, overload)
+        return self.op(name)
+
+    def is_leaf(self, t: Tensor) -> bool:
+        # Python's property looks for an illegal change of the base first; C++ only for a grad_fn of its own.
+        try:
+            return bool(t.is_leaf)
+        except RuntimeError as error:
+            return str(error).startswith("A view was created")
+
+    def bump_version(self, t: Tensor) -> None:
+        if t.is_inference() and not self.is_inference_mode_enabled():
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed."
+                "You can make a clone to get a normal tensor before doing inplace update."
+                "See https://github.com/pytorch/rfcs/pull/17 for more details."
+            )
+        self.torch.autograd.graph.increment_version(t)
+
+    def creation_meta(self, t: Tensor) -> int:
+        return int(self.torch._C._autograd._get_creation_meta(t).value)
+
+    def key_set(self, t: Tensor) -> int:
+        keys = self.torch._C._dispatch_keys(t)
+        key = self.torch._C.DispatchKey
+        return sum(
+            flag
+            for flag, name in (
+                (CPU, "CPU"),
+                (AD_INPLACE_OR_VIEW, "ADInplaceOrView"),
+                (AUTOGRAD, "AutogradCPU"),
+            )
+            if keys.has(getattr(key, name))
+        )
+
+    def _flags(self, keys: Any) -> int:
+        key = self.torch._C.DispatchKey
+        return sum(flag for name, flag in _FLAGS.items() if keys.has(getattr(key, name)))
+
+    def included(self) -> int:
+        return self._flags(self.torch._C._dispatch_tls_local_include_set())
+
+    def excluded(self) -> int:
+        return self._flags(self.torch._C._dispatch_tls_local_exclude_set())
+
+    def enter_guard(self, name: str, argument: Any) -> Any:
+        c = self.torch._C
+        if name == "AutoNonVariableTypeMode":
+            name = "AutoDispatchBelowAutograd" if self.legacy_since19 else "AutoDispatchBelowADInplaceOrView"
+        if name == "InferenceMode":
+            return c._InferenceMode(argument)
+        if name == "AutoGradMode":
+            return _GradScope(self, argument)
+        if name == "AutoDispatchBelowAutograd":
+            return c._AutoDispatchBelowAutograd()
+        if name == "AutoDispatchBelowADInplaceOrView":
+            guard = c._AutoDispatchBelowADInplaceOrView()
+            guard.__enter__()
+            return guard
+        if name == "ExcludeDispatchKeyGuard" and argument == AUTOGRAD:
+            return c._AutoDispatchBelowAutograd()
+        if name == "ExcludeDispatchKeyGuard" and argument == AUTOGRAD | AD_INPLACE_OR_VIEW:
+            return self.enter_guard("AutoDispatchBelowADInplaceOrView", None)
+        raise NotImplementedError(f"PyTorch's Python interface has no guard {name}({argument})")
+
+
+class _GradScope:
+    """Grad mode set for a scope, and what it was before."""
+
+    def __init__(self, backend: Backend, enabled: bool) -> None:
+        self.backend = backend
+        self.before = backend.is_grad_enabled()
+        backend.set_grad_enabled(enabled)
+
+    def __exit__(self, *_: object) -> None:
+        self.backend.set_grad_enabled(self.before)

@@ -1,0 +1,88 @@
+"""`out=`: running an op into an existing tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, error_texts
+from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from .inplace_layers import bump
+from .memory_overlap import assert_no_overlap, may_share
+from .op_description import Op
+from .tensor_arguments import arguments_of, arrays
+
+
+def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
+    """Run an op into an existing tensor, resizing it if need be."""
+    state = tls.state
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    tensors, keys = arguments_of(op, args)
+    keys = (keys | out._keys | state.included) & ~state.excluded
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
+        raise error_texts.out_requires_grad(op.title)
+    found = np.asarray(op.kernel(*arrays(args)))
+    if op.check_out is not None:
+        op.check_out(found.dtype, out._array.dtype)
+    elif op.keeps_dtype and found.dtype != out._array.dtype:
+        wanted, given = dtypes.of(found), out.dtype
+        raise RuntimeError(f"Found dtype {given.scalar_name} but expected {wanted.scalar_name}")
+    if op.check_out is None and not dtypes.can_cast(found.dtype, out._array.dtype):
+        raise dtypes.cast_error(found.dtype, out._array.dtype)
+    if op.elementwise:
+        if op.checks_overlap:
+            assert_no_overlap(out, (out, *args))
+        resize_output(out, found.shape)
+    else:
+        shared = op.stands_apart and any(may_share(t, out) for t in tensors)
+        if op.params[0] == "tensors" or not shared:
+            resize_output(out, found.shape)
+            assert_no_overlap(out, ())
+        if shared:
+            raise RuntimeError(error_texts.PARTIAL_OVERLAP)
+    np.copyto(out._array, found, casting="unsafe")
+    out._storage[0] += 1
+    if keys & ADINPLACEORVIEW:
+        bump(out, state)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, out)
+    return out
+
+
+def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> None:
+    """Give `out` the shape of a result, in a new storage if it has another; counts as no write."""
+    if out._array.shape == shape:
+        return
+    if out._array.size and warn:
+        import warnings
+
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{dtypes.sizes(out._array.shape)}, "
+            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is "
+            "deprecated, and "
+            "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
+            "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=4,
+        )
+    resize_storage(out, shape)
+
+
+def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
+    """Give `t` a contiguous shape over its own storage, from where it starts; a storage too small grows."""
+    root = t._storage[1]
+    count = int(np.prod(shape, dtype=np.int64))
+    offset = t.storage_offset()
+    if root.dtype == t._array.dtype and root.flags.c_contiguous and root.size >= offset + count:
+        t._array = root.reshape(-1)[offset : offset + count].reshape(shape)
+        return
+    grown = np.zeros(offset + count, t._array.dtype)
+    if root.dtype == t._array.dtype:
+        flat = root.reshape(-1)[: offset + count]
+        grown[: flat.size] = flat
+    t._storage = [t._storage[0], grown]  # aliases stay with the memory that they have
+    t._array = grown[offset:].reshape(shape)

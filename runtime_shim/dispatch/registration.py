@@ -1,0 +1,129 @@
+"""The lines that register ops, and how an op becomes `torch.<name>` and a method of Tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..core.thread_state import tls
+from .functional_layers import functional
+from .inplace_layers import inplace
+from .op_description import OPS, Op
+from .out_argument import run_out
+
+
+def op(
+    name: str,
+    /,
+    *,
+    node: str | None = None,
+    inplace: bool = False,
+    method: bool = True,
+    function: bool = True,
+    tensor_params: tuple[str, ...] | None = None,
+    leak: int | Callable[..., int] = 0,
+    refuses: str | None = None,
+    below: Callable[..., Any] | None = None,
+    wraps: bool = False,
+    outputs: Callable[..., Any] | None = None,
+    nondifferentiable: tuple[int, ...] = (),
+    title: str | None = None,
+    **derivatives: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a functional op whose kernel takes and returns numpy arrays.
+
+    `tensor_params` names the parameters that may be tensors or lists of tensors (default: those with
+    derivatives, or
+    `self`). `inplace` also makes `name_`. `leak`, `refuses` and `below` say what shows of PyTorch's kernel
+    where
+    no autograd kernel wraps it: versions left on the result, the out= form that refuses, the ops it is made
+    of.
+    """
+
+    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        made = Op(name, kernel, node, derivatives)
+        names = tensor_params if tensor_params is not None else tuple(derivatives) or ("self",)
+        made.tensor_positions = tuple(made.index[n] for n in names)
+        if made.public and not wraps and name not in _TAKE_NUMBERS:
+            made.only_tensors = tuple(made.index[n] for n in names if n not in _NUMBER_PARAMS)
+        made.leak, made.refuses, made.below, made.wraps = leak, refuses, below, wraps
+        made.outputs, made.nondifferentiable = outputs, nondifferentiable
+        made.public, made.title = function or method or title is not None, title or name
+        OPS[name] = made
+        call = _generic(made)
+        publish(name, call, method, function)
+        if inplace:
+            call.inplace = _generic_inplace(made)  # type: ignore[attr-defined]
+            publish(name + "_", call.inplace, method, function)  # type: ignore[attr-defined]
+        return call
+
+    return register
+
+
+_TAKE_NUMBERS = ("rsub", "rsub_tensor", "pow_base", "pow_scalar", "clamp", "clamp_tensor", "div_mode")
+
+
+#: Parameters of ops at which a Python number may stand for a tensor.
+_NUMBER_PARAMS = ("value", "weight", "exponent", "src", "min", "max", "values", "indices", "tensors")
+
+
+def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:
+    """Make `call` available as `torch.<name>` and as a method of Tensor."""
+    if function:
+        FUNCTIONS[name] = _form(call, name, "torch")
+    if method:
+        setattr(Tensor, name, _form(call, name, "Tensor"))
+
+
+def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
+    """`call` as a function, whose first parameter is called `input`, or as a method.
+
+    Both run the same code at the same speed; its name tells errors how the op was called.
+    """
+    code = call.__code__
+    renamed: dict[str, Any] = {}
+    if owner == "torch" and code.co_argcount and code.co_varnames[0] == "self":
+        for field in ("co_varnames", "co_cellvars"):
+            renamed[field] = tuple("input" if v == "self" else v for v in getattr(code, field))
+    code = code.replace(co_name=name, co_qualname=f"{owner}.{name}", **renamed)
+    made = FunctionType(code, call.__globals__, name, call.__defaults__, call.__closure__)
+    made.__kwdefaults__ = call.__kwdefaults__
+    made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name
+    made.__dict__.update(call.__dict__)
+    return made
+
+
+def composite(
+    name: str | None = None, *, method: bool = True, function: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Publish a function made of other ops; it passes no layer of its own."""
+
+    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+        publish(name or call.__name__, call, method, function)
+        return call
+
+    return register
+
+
+def _generic(op: Op) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None) if kwargs else None
+        bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
+        if out is not None:
+            return run_out(op, bound, out)
+        return functional(op, tls.state, bound)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call
+
+
+def _generic_inplace(op: Op) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
+        return inplace(op, tls.state, bound)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call

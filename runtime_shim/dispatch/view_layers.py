@@ -1,0 +1,168 @@
+"""The layers of view ops: an alias of the memory, its history, its record as a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import (
+    DEFAULT,
+    INFERENCE_MODE,
+    MULTI_OUTPUT_NODE,
+    NO_GRAD_MODE,
+    AutogradMeta,
+    Tensor,
+    alias,
+    allocate,
+    current_version,
+    requires_grad,
+)
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, tls
+from ..tape.history import set_history
+from .functional_layers import recorded_node
+from .layer_counts import COUNTS
+from .op_description import OPS, Op, OpNode
+from .registration import publish
+
+
+def propagate_creation_meta(previous: int, new: int) -> int:
+    if new == DEFAULT:
+        return previous
+    return previous if previous == INFERENCE_MODE else new
+
+
+def track(view: Tensor, base: Tensor, creation_meta: int) -> None:
+    """Make `view` a tracked view of `base`'s root: it shares the counter, and history by way of the base."""
+    meta = base._meta
+    if meta is not None and meta.base is not None:
+        root = meta.base
+        creation_meta = propagate_creation_meta(meta.creation_meta, creation_meta)
+    else:
+        root = base
+    made = AutogradMeta()
+    made.base = root
+    made.creation_meta = creation_meta
+    view._version_counter = root._version_counter
+    made.attr_version = current_version(root)
+    previous = None if meta is None else meta.view_fn
+    if previous is not None or view._array.dtype != base._array.dtype:
+        if base is not root and previous is None:
+            previous = _windowed(root, base, lambda t: t)
+        made.view_fn = _replay(view, base, previous)
+    view._meta = made
+    COUNTS["view_records"] += 1
+
+
+def _replay(view: Tensor, base: Tensor, previous: Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+    """Replays a view of `base` on another tensor, after `previous`, which replays `base` itself.
+
+    A window of strides onto the root base cannot tell of a view that changes the dtype.
+    """
+    if view._array.dtype != base._array.dtype:
+        name: str = "view"
+        args: tuple[Any, ...] = (view.dtype,)
+        if "c" in (view._array.dtype.kind, base._array.dtype.kind):
+            name, args = "view_as_real" if base._array.dtype.kind == "c" else "view_as_complex", ()
+        return lambda root: FUNCTIONS[name](previous(root) if previous else root, *args)
+    assert previous is not None
+    return _windowed(base, view, previous)
+
+
+def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    shape, strides, shift = view._array.shape, view.stride(), view.storage_offset() - base.storage_offset()
+
+    def replay(root: Tensor) -> Tensor:
+        source = previous(root)
+        return source.as_strided(shape, strides, source.storage_offset() + shift)
+
+    return replay
+
+
+def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
+    """A view op's layers around `array`, an alias of `self`'s memory."""
+    state = tls.state
+    keys = (state.included | self._keys) & ~state.excluded
+    inference = not self._keys & AUTOGRAD
+    node: OpNode | None = None
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
+        node, _ = recorded_node(op, (self, *args))
+    view = alias(self, array, self._keys, None if inference else [0])
+    if keys & ADINPLACEORVIEW and not inference:
+        if state.inference_mode:
+            creation_meta = INFERENCE_MODE
+        elif not state.grad_mode:
+            creation_meta = NO_GRAD_MODE
+        else:
+            creation_meta = MULTI_OUTPUT_NODE if multi else DEFAULT
+        track(view, self, creation_meta)
+    if node is not None:
+        if array.dtype.kind not in "fc":
+            raise RuntimeError(f"Autograd not support dtype: {view.dtype.scalar_name}")
+        set_history(view, node)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, view)
+    return view
+
+
+def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
+    """Like make_view for an op that returns several views of which one node is the history."""
+    state = tls.state
+    keys = (state.included | self._keys) & ~state.excluded
+    node: OpNode | None = None
+    if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
+        node, _ = recorded_node(op, (self, *args))
+    views = []
+    for nr, array in enumerate(found):
+        inference = not self._keys & AUTOGRAD
+        view = alias(self, array, self._keys, None if inference else [0])
+        if keys & ADINPLACEORVIEW and not inference:
+            if state.inference_mode:
+                creation_meta = INFERENCE_MODE
+            else:
+                creation_meta = MULTI_OUTPUT_NODE if state.grad_mode else NO_GRAD_MODE
+            track(view, self, creation_meta)
+        if node is not None:
+            set_history(view, node, nr)
+        views.append(view)
+    if state.tracer is not None:
+        state.tracer.record(op.name, keys, views)
+    return views
+
+
+def view_op(
+    name: str,
+    /,
+    *,
+    node: str | None = None,
+    method: bool = True,
+    function: bool = True,
+    **derivatives: Any,
+) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
+    """Register a view op: the kernel returns an array that shares the memory of its first argument."""
+
+    def register(kernel: Callable[..., Array]) -> Callable[..., Tensor]:
+        made = Op(name, kernel, node, derivatives)
+        made.tensor_positions = (0,)
+        OPS[name] = made
+
+        def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            array = kernel(self._array, *args, **kwargs)
+            if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
+                view = allocate(Tensor)
+                view._array = array
+                view._storage = self._storage
+                view._meta = None
+                view._keys = INFERENCE_KEYS
+                view._version_counter = None
+                return view
+            if kwargs or len(args) + 1 != len(made.params):
+                args = made.bind((self, *args), kwargs)[1:]
+            return make_view(made, self, array, args)
+
+        call.op = made  # type: ignore[attr-defined]
+        publish(name, call, method, function)
+        return call
+
+    return register

@@ -1,0 +1,285 @@
+"""From a file to a module: the order in which an archive is read, checked and put together."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from .archived_tensors import TensorReader
+from .calls.call_table import OpTable
+from .restricted_unpickle import Builder, unpickle
+from .script_compiler import compile_function
+from .script_errors import ArchiveError
+from .script_module import Module, Runtime, make_instance
+from .script_source import CompilationUnit, ScriptFunction, parse_file
+from .script_values import ScriptObject
+from .torchscript_archive import Archive, Limits, Source, open_archive
+from .type_annotations import Mismatch, Type, convert, has_type
+
+FORMATS = range(3, 11)
+"""File formats that are read. PyTorch writes the lowest in which every op of the model has its present
+meaning (`caffe2/serialize/versions.h`): 3 for most models, 4 to 10 for a few ops."""
+
+
+def load(
+    f: Source,
+    map_location: Any = None,
+    _extra_files: dict[str, Any] | None = None,
+    *,
+    backend: Any = None,
+    limits: Limits | None = None,
+) -> Module:
+    """Loads a TorchScript archive as `torch.jit.save` of PyTorch 2.13 writes it, without PyTorch.
+
+    `f` is a path or a binary file object. `map_location` may be "cpu", for archives saved on another device.
+    `_extra_files` is a dict whose keys name extra files; their contents are put in. `backend` is the module
+    whose ops run the code (default: the shim); `limits` bounds what the archive may ask for.
+
+    Parameters and buffers are made by the backend's ops, so guards in force here apply to them: loaded in
+    inference mode they are inference tensors.
+
+    Raises ArchiveError when the file is not such an archive, is damaged, asks for more than `limits`, or
+    unconditionally calls an op that cannot be run; nothing of it has run then. OSError when a path cannot
+    be opened.
+    """
+    if map_location is not None and str(map_location) not in ("cpu", "cpu:0"):
+        raise ValueError(f"map_location={map_location!r}: only 'cpu' is supported")
+    if backend is None:
+        backend = importlib.import_module("guardfix.runtime_shim")
+    with open_archive(f, limits or Limits()) as archive:
+        try:
+            return _Loader(archive, backend, None if map_location is None else "cpu").load(_extra_files)
+        except ArchiveError as error:
+            if error.archive is None:
+                error.archive = archive.name
+            raise
+
+
+class _Loader:
+    def __init__(self, archive: Archive, backend: Any, map_location: str | None) -> None:
+        self._archive = archive
+        self._backend = backend
+        self._map_location = map_location
+        self._unit = CompilationUnit()
+        self._runtime = Runtime(backend, self._unit, archive.name)
+        self._unit.runtime = self._runtime
+        self._table = OpTable(backend, getattr(backend, "__name__", "the backend"))
+        self._without_state: dict[int, ScriptObject] = {}
+        self._modules: dict[str, ScriptObject] = {}
+
+    def load(self, extra_files: dict[str, Any] | None) -> Module:
+        self._table.file_format = self._checked_format()
+        self._byte_order = self._read_byte_order()
+        for record in self._archive.names():
+            if record.startswith("code/") and record.endswith(".py"):
+                parse_file(self._unit, record, self._archive.read(record))
+        constants = self._unpickle("constants")
+        if not isinstance(constants, tuple):
+            raise ArchiveError("is not a tuple", record="constants.pkl")
+        for function in self._unit.all_functions():
+            compile_function(function, self._unit, self._table, constants, self._runtime.world)
+            function.runtime = self._runtime
+        module = self._unpickle("data")
+        if not isinstance(module, Module):
+            raise ArchiveError(f"holds a {type(module).__name__}, not a module", record="data.pkl")
+        for instance in self._without_state.values():
+            name = instance.script_class.qualified_name
+            raise ArchiveError(f"has an object of {name} without its state", record="data.pkl")
+        self._check_tree(module)
+        self._check_ops()
+        for name in extra_files or {}:
+            if extra_files is not None and f"extra/{name}" in self._archive:
+                extra_files[name] = self._archive.read(f"extra/{name}")
+        return module
+
+    def _checked_format(self) -> int:
+        archive = self._archive
+        missing = [record for record in ("data.pkl", "constants.pkl") if record not in archive]
+        if missing:
+            reason = f"is not a TorchScript archive: it has no {missing[0]}"
+            if "data.pkl" in archive:
+                reason += "; it looks like a file of torch.save, which guardfix.runtime_shim.load reads"
+            elif "model.json" in archive:
+                reason += "; it is of PyTorch before 1.1: load and save it with a newer one"
+            elif "archive_format" in archive:
+                reason += "; it is of torch.export, not of torch.jit.save"
+            raise ArchiveError(reason)
+        record = next((name for name in (".data/version", "version") if name in archive), None)
+        if record is None:
+            raise ArchiveError("has no version record")
+        text = archive.read(record)[:20].strip()
+        if not text.isdigit() or int(text) not in FORMATS:
+            raise ArchiveError(
+                f"has file format {text!r}; {FORMATS[0]} to {FORMATS[-1]} are read: load and save it with PyTorch 2.13",
+                record=record,
+            )
+        return int(text)
+
+    def _read_byte_order(self) -> str:
+        if "byteorder" not in self._archive:
+            return "little"
+        text = self._archive.read("byteorder")[:20]
+        if text not in (b"little", b"big"):
+            raise ArchiveError(f"is {text!r}, neither little nor big", record="byteorder")
+        return text.decode()
+
+    def _unpickle(self, name: str) -> Any:
+        reader = TensorReader(self._archive, name, self._backend, self._byte_order, self._map_location)
+        record = f"{name}.pkl"
+        return unpickle(self._archive.read(record), record, self._builders(reader), reader.storage, self)
+
+    def _builders(self, reader: TensorReader) -> dict[str, Builder]:
+        return {
+            "torch._utils _rebuild_tensor_v2": reader.rebuild,
+            "collections OrderedDict": dict,
+            "torch device": self._device,
+            "builtins complex": _complex,
+            "torch.jit._pickle restore_type_tag": _restore_type_tag,
+            **{f"torch.jit._pickle build_{kind}list": _build_list for kind in ("int", "double", "bool", "tensor")},
+        }
+
+    def _device(self, name: Any, index: Any = None) -> Any:
+        if name != "cpu" and self._map_location is None:
+            raise ArchiveError(f"a device {name!r}; pass map_location='cpu' to load it here")
+        return self._table.arguments.device("cpu")
+
+    # Instances for the pickle.
+
+    def new(self, name: str) -> ScriptObject:
+        declared = self._unit.classes.get(name)
+        if declared is None or declared.kind not in ("Module", "Class"):
+            raise ArchiveError(f"an object of class {name}, which code/ does not declare")
+        instance = make_instance(declared)
+        self._without_state[id(instance)] = instance
+        return instance
+
+    def enumerator(self, name: str, value: Any) -> Any:
+        declared = self._unit.classes.get(name)
+        for member in declared.members.values() if declared else ():
+            if type(member.value) is type(value) and member.value == value:
+                return member
+        raise ArchiveError(f"{name} has no member with value {value!r}")
+
+    def build(self, instance: Any, state: Any) -> None:
+        if not isinstance(instance, ScriptObject):
+            raise ArchiveError(f"state for a {type(instance).__name__}")
+        if self._without_state.pop(id(instance), None) is None:
+            raise ArchiveError(f"state twice for an object of {instance.script_class.qualified_name}")
+        restore = instance.script_class.methods.get("__setstate__")
+        if restore is not None:
+            self._set_state(restore, instance, state)
+        elif isinstance(state, dict):
+            instance.slots.update(state)
+        else:
+            raise ArchiveError(f"{instance.script_class.qualified_name} has a state that is no dict")
+        self._check_slots(instance)
+
+    def _set_state(self, restore: ScriptFunction, instance: ScriptObject, state: Any) -> None:
+        for owner in (restore, *self._reached(restore)):
+            for lacking in owner.lacking:
+                if not lacking.conditional:
+                    raise lacking.error()
+        try:
+            self._runtime.run_outermost(restore, [instance, state], steps=self._archive.limits.load_steps)
+        except ArchiveError:
+            raise
+        except Exception as error:
+            raise ArchiveError(
+                f"__setstate__ of {instance.script_class.qualified_name} failed: {error}",
+                record=restore.record,
+            ) from error
+
+    def _check_slots(self, instance: ScriptObject) -> None:
+        declared = instance.script_class
+        for name, type_ in declared.attributes.items():
+            if name not in instance.slots:
+                if type_.name in ("NoneType", "Optional"):
+                    instance.slots[name] = None
+                    continue
+                raise ArchiveError(f"{declared.qualified_name} has no value for {name}")
+            value = instance.slots[name]
+            if value is None and name in declared.parameters + declared.buffers:
+                continue
+            if not self._fits(value, type_):
+                raise ArchiveError(f"{declared.qualified_name}.{name} is a {type(value).__name__}, declared as {type_}")
+        surplus = instance.slots.keys() - declared.attributes.keys()
+        if surplus:
+            raise ArchiveError(f"{declared.qualified_name} has a value for {min(surplus)!r}, which is not declared")
+
+    def _fits(self, value: Any, type_: Type) -> bool:
+        try:
+            if has_type(value, type_, self._runtime.world):
+                return True
+            # A named tuple is pickled as a plain one.
+            convert(value, type_, self._runtime.world)
+            return any(name in str(type_) for name in self._unit.named_tuples)
+        except (Mismatch, RecursionError):
+            return False
+
+    # The whole.
+
+    def _check_tree(self, root: Module) -> None:
+        """No module contains itself; remembers which classes have instances."""
+        finished: set[int] = set()
+        path: list[tuple[Module, Iterator[Module]]] = [(root, root.children())]
+        open_ids = {id(root)}
+        while path:
+            module, children = path[-1]
+            self._modules[module.script_class.qualified_name] = module
+            child = next(children, None)
+            if child is None:
+                path.pop()
+                open_ids.discard(id(module))
+                finished.add(id(module))
+            elif id(child) in open_ids:
+                raise ArchiveError(
+                    f"a module of {child.script_class.qualified_name} contains itself", record="data.pkl"
+                )
+            elif id(child) not in finished:
+                if len(path) > 200:
+                    raise ArchiveError("modules nest more than 200 deep", record="data.pkl")
+                open_ids.add(id(child))
+                path.append((child, child.children()))
+
+    def _check_ops(self) -> None:
+        """Every op that a call of some method must reach can be run. What stands in a branch is left to its
+        call.
+        """
+        for name in self._modules:
+            for method in self._unit.classes[name].methods.values():
+                for function in (method, *self._reached(method)):
+                    for lacking in function.lacking:
+                        if not lacking.conditional:
+                            raise lacking.error()
+
+    def _reached(self, start: ScriptFunction) -> Iterator[ScriptFunction]:
+        """The functions that every call of `start` calls."""
+        by_name = self._unit.functions_by_name
+        seen: set[str] = set()
+        pending = [start]
+        while pending:
+            for called, conditional in pending.pop().calls:
+                if not conditional and called not in seen and called in by_name:
+                    seen.add(called)
+                    pending.append(by_name[called])
+                    yield by_name[called]
+
+
+def _complex(real: Any, imaginary: Any) -> complex:
+    if not (isinstance(real, (int, float)) and isinstance(imaginary, (int, float))):
+        raise ArchiveError("a complex number that is not made of two numbers")
+    return complex(real, imaginary)
+
+
+def _build_list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise ArchiveError("a typed list that is no list")
+    return values
+
+
+def _restore_type_tag(value: Any, type_: Any) -> Any:
+    """A container with its type, which the declaration of the attribute repeats."""
+    if not isinstance(type_, str):
+        raise ArchiveError("a type tag that is no string")
+    return value

@@ -1,0 +1,38 @@
+"""The functions that serialized code calls by a plain name: conversions and `print`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .calls.container_calls import sorted_list
+from .script_printing import to_text
+
+
+class Builtins:
+    """`int(x)` and its like, for one class of tensors."""
+
+    def __init__(self, tensor_class: type) -> None:
+        self._tensor: Any = tensor_class
+        self._functions: dict[str, Callable[..., Any]] = {
+            "int": lambda value: int(self.number(value)),
+            "float": lambda value: float(self.number(value)),
+            "bool": lambda value: bool(value),
+            "str": to_text,
+            "complex": lambda value: complex(self.number(value)),
+            "print": _print,
+            "len": len,
+            "sorted": sorted_list,
+        }
+
+    def get(self, name: str) -> Callable[..., Any] | None:
+        return self._functions.get(name)
+
+    def number(self, value: Any) -> Any:
+        """The number in a tensor of one element; any other value as it is."""
+        return value.item() if isinstance(value, self._tensor) else value
+
+
+def _print(*values: Any) -> None:
+    sys.stdout.write(" ".join(to_text(value) for value in values) + "\n")

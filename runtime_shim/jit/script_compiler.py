@@ -1,0 +1,544 @@
+"""Functions of an archive as closures: one walk over the syntax tree at load, none of it handed to Python's
+compiler.
+
+What a node may be is a closed set; whatever else stands in the code is refused with its file and line before
+anything runs. Names reach local variables, ops reach the table of ops, attributes reach the slots of script
+objects, and nothing reaches a Python object's own attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .calls.call_table import OpTable, UnknownOp
+from .script_builtins import Builtins
+from .script_errors import ArchiveError
+from .script_running import ACTIVATION, LINE, ScriptRaise
+from .script_source import CompilationUnit, Lacking, ScriptFunction, SourceError, Statement, literal, qualified
+from .script_values import UNINITIALIZED, Enumerator, Future, ScriptObject
+from .type_annotations import NotAType, Type, World, dotted_name, has_type, type_of_annotation
+
+Env = dict[Any, Any]
+Expression = Callable[[Env], Any]
+
+_LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float("inf"))}
+
+
+def compile_function(
+    function: ScriptFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[Any], world: World
+) -> None:
+    """Fills the body of a function. Raises ArchiveError for anything that is not TorchScript."""
+    try:
+        function.body = _FunctionCompiler(function, unit, table, constants, world).compile()
+    except SourceError as error:
+        raise ArchiveError(str(error), record=function.record, line=error.line) from error
+    except RecursionError as error:
+        raise ArchiveError("nests too deep", record=function.record, line=function.node.lineno) from error
+
+
+class _FunctionCompiler:
+    def __init__(
+        self,
+        function: ScriptFunction,
+        unit: CompilationUnit,
+        table: OpTable,
+        constants: Sequence[Any],
+        world: World,
+    ) -> None:
+        self._function = function
+        self._unit = unit
+        self._table = table
+        self._constants = constants
+        self._world = world
+        self._builtins = Builtins(world.tensor)
+        self._names = {parameter.name for parameter in function.parameters}
+        self._aliases: dict[str, ScriptFunction] = {}
+        self._tasks: dict[str, tuple[Statement, ...]] = {}
+        self._branches = 0
+
+    def compile(self) -> tuple[Statement, ...]:
+        return self._block(self._function.node.body)
+
+    # Statements. Each returns None, or the value of a `return` in a tuple.
+
+    def _block(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+        compiled = [self._statement(node) for node in nodes]
+        return tuple(statement for statement in compiled if statement is not None)
+
+    def _statement(self, node: ast.stmt) -> Statement | None:
+        match node:
+            case ast.Pass():
+                return None
+            case ast.Assign(targets=[target], value=value):
+                return self._assign(node, target, value)
+            case ast.AnnAssign(target=target, annotation=annotation, value=ast.expr() as value):
+                self._type(annotation)
+                return self._assign(node, target, value)
+            case ast.Expr(value=ast.Call() as call):
+                return _evaluate(node.lineno, self._expression(call))
+            case ast.Return(value=None):
+                return lambda env: (None,)
+            case ast.Return(value=ast.expr() as value):
+                return _return(node.lineno, self._expression(value))
+            case ast.If():
+                return self._if(node)
+            case ast.While(orelse=[]):
+                test = self._expression(node.test)
+                return _while(node.lineno, test, self._block(node.body))
+            case ast.For(
+                target=ast.Name(id=name),
+                iter=ast.Call(func=ast.Name(id="range"), args=[count], keywords=[]),
+                orelse=[],
+            ):
+                iterations = self._expression(count)
+                self._names.add(name)
+                return _for(node.lineno, name, iterations, self._block(node.body))
+            case ast.With(items=[ast.withitem(context_expr=context, optional_vars=target)]):
+                return self._with(node, context, target)
+            case ast.FunctionDef(decorator_list=[]) if not (node.args.args or node.args.vararg or node.args.kwarg):
+                self._tasks[node.name] = self._block(node.body)
+                return None
+        raise SourceError(f"`{ast.unparse(node).splitlines()[0][:80]}` is not TorchScript; nothing was run", node)
+
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement | None:
+        name = qualified(value)
+        if name is not None and isinstance(target, ast.Name) and not self._enumerator(name):
+            self._aliases[target.id] = self._named_function(name, value)
+            return None
+        expression = self._expression(value)
+        if isinstance(target, ast.Name):
+            return _assign_name(node.lineno, self._new_name(target), expression)
+        if isinstance(target, ast.Tuple) and all(isinstance(item, ast.Name) for item in target.elts):
+            names = [self._new_name(item) for item in target.elts if isinstance(item, ast.Name)]
+            return _assign_names(node.lineno, names, expression)
+        if isinstance(target, ast.Attribute):
+            self._attribute_name(target)
+            return _assign_slot(node.lineno, self._expression(target.value), target.attr, expression)
+        raise SourceError(f"`{ast.unparse(target)[:60]}` cannot be assigned to", target)
+
+    def _new_name(self, node: ast.Name) -> str:
+        if node.id in self._aliases:
+            raise SourceError(f"`{node.id}` is both a function and a variable", node)
+        self._names.add(node.id)
+        return node.id
+
+    def _if(self, node: ast.If) -> Statement:
+        test = self._expression(node.test)
+        self._branches += 1
+        then, otherwise = self._block(node.body), self._block(node.orelse)
+        self._branches -= 1
+        line = node.lineno
+
+        def run(env: Env) -> tuple[Any] | None:
+            env[LINE] = line
+            for statement in then if test(env) else otherwise:
+                result = statement(env)
+                if result is not None:
+                    return result
+            return None
+
+        return run
+
+    def _with(self, node: ast.With, context: ast.expr, target: ast.expr | None) -> Statement:
+        manager = self._expression(context)
+        name = self._new_name(target) if isinstance(target, ast.Name) else None
+        if target is not None and name is None:
+            raise SourceError("`with ... as` needs a name", node)
+        body = self._block(node.body)
+        line = node.lineno
+        call = self._call_method
+
+        def run(env: Env) -> tuple[Any] | None:
+            env[LINE] = line
+            entered = manager(env)
+            value = call(entered, "__enter__", [], env)
+            if name is not None:
+                env[name] = value
+            try:
+                return _run(body, env)
+            finally:
+                call(entered, "__exit__", [None, None, None], env)
+
+        return run
+
+    # Expressions.
+
+    def _expression(self, node: ast.expr) -> Expression:
+        match node:
+            case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, complex, str)):
+                return lambda env: value
+            case ast.Name():
+                return self._name(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Subscript(value=container, slice=index):
+                return self._subscript(self._expression(container), self._expression(index))
+            case ast.List(elts=items):
+                values = self._expressions(items)
+                return lambda env: [value(env) for value in values]
+            case ast.Tuple(elts=items):
+                values = self._expressions(items)
+                return lambda env: tuple([value(env) for value in values])
+            case ast.Dict(keys=keys, values=items) if None not in keys:
+                pairs = list(
+                    zip(self._expressions([key for key in keys if key]), self._expressions(items), strict=True)
+                )
+                return lambda env: {key(env): value(env) for key, value in pairs}
+            case ast.IfExp():
+                test, then = self._expression(node.test), self._expression(node.body)
+                otherwise = self._expression(node.orelse)
+                return lambda env: then(env) if test(env) else otherwise(env)
+            case ast.UnaryOp() | ast.BinOp():
+                constant = literal(node)
+                return lambda env: constant
+        raise SourceError(f"`{ast.unparse(node)[:80]}` is not TorchScript; nothing was run", node)
+
+    def _expressions(self, nodes: Sequence[ast.expr]) -> list[Expression]:
+        return [self._expression(node) for node in nodes]
+
+    def _name(self, node: ast.Name) -> Expression:
+        name = node.id
+        if name in self._names:
+            return lambda env: env[name]
+        if name in _LITERALS:
+            constant = _LITERALS[name]
+            return lambda env: constant
+        raise SourceError(f"the name `{name}` is not known here", node)
+
+    def _attribute_name(self, node: ast.Attribute) -> str:
+        name = node.attr
+        if name.startswith("__") and name.endswith("__"):
+            classes = self._unit.classes.values()
+            if name not in self._unit.method_names and not any(name in found.attributes for found in classes):
+                raise SourceError(
+                    f"`{ast.unparse(node)[:60]}`: `{name}` is an attribute of Python, not of the model", node
+                )
+        return name
+
+    def _attribute(self, node: ast.Attribute) -> Expression:
+        if isinstance(node.value, ast.Name) and node.value.id == "CONSTANTS":
+            return self._constant(node)
+        path = qualified(node)
+        if path is not None:
+            member = self._enumerator(path)
+            if member is None:
+                raise SourceError(f"`{path}` is not a value", node)
+            return lambda env: member
+        name = self._attribute_name(node)
+        value = self._expression(node.value)
+
+        def read(env: Env) -> Any:
+            instance = value(env)
+            if isinstance(instance, ScriptObject):
+                slots = instance.slots
+                return slots[name] if name in slots else _class_constant(instance, name)
+            return _field(instance, name)
+
+        return read
+
+    def _constant(self, node: ast.Attribute) -> Expression:
+        number = node.attr.removeprefix("c")
+        if not (number.isascii() and number.isdigit() and int(number) < len(self._constants)):
+            raise SourceError(f"CONSTANTS.{node.attr} is not in constants.pkl", node)
+        constant = self._constants[int(number)]
+        return lambda env: constant
+
+    def _enumerator(self, path: str) -> Enumerator | None:
+        owner, _, name = path.rpartition(".")
+        declared = self._unit.classes.get(owner)
+        return declared.members.get(name) if declared is not None else None
+
+    def _subscript(self, container: Expression, index: Expression) -> Expression:
+        tensor = self._world.tensor
+
+        def read(env: Env) -> Any:
+            values = container(env)
+            if isinstance(values, (list, tuple, dict, str)):
+                return values[index(env)]
+            if isinstance(values, tensor):
+                return values.select(0, index(env))  # type: ignore[attr-defined]
+            raise RuntimeError(f"a {type(values).__name__} has no items")
+
+        return read
+
+    # Calls.
+
+    def _call(self, node: ast.Call) -> Expression:
+        function = node.func
+        if isinstance(function, ast.Name):
+            return self._call_name(node, function.id)
+        if not isinstance(function, ast.Attribute):
+            raise SourceError(f"`{ast.unparse(function)[:60]}` cannot be called", node)
+        path = dotted_name(function)
+        root = path.partition(".")[0] if path else ""
+        if path is not None and root in ("torch", "ops") and root not in self._names:
+            return self._call_op(node, path)
+        if path is not None and root == "__torch__":
+            return self._call_qualified(node, path)
+        return self._call_attribute(node, function)
+
+    def _arguments(self, node: ast.Call) -> tuple[list[Expression], list[tuple[str, Expression]]]:
+        keywords = []
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise SourceError("`**` in a call is not TorchScript", node)
+            keywords.append((keyword.arg, self._expression(keyword.value)))
+        return self._expressions(node.args), keywords
+
+    def _positional(self, node: ast.Call) -> list[Expression]:
+        arguments, keywords = self._arguments(node)
+        if keywords:
+            raise SourceError("keyword arguments here are not TorchScript", node)
+        return arguments
+
+    def _call_name(self, node: ast.Call, name: str) -> Expression:
+        if name in self._aliases:
+            return self._call_function(self._aliases[name], self._positional(node), node)
+        match name, node.args:
+            case (("annotate" | "unchecked_cast"), [annotation, value]):
+                return self._annotated(self._type(annotation), self._expression(value))
+            case "uninitialized", [annotation]:
+                self._type(annotation)
+                return lambda env: UNINITIALIZED
+            case "isinstance", [value, annotation]:
+                return self._isinstance(self._expression(value), annotation)
+            case "getattr", [value, ast.Constant(value=str(attribute))]:
+                read = ast.copy_location(ast.Attribute(value, attribute, ast.Load()), node)
+                return self._attribute(read)
+            case "fork", [ast.Name(id=task)] if task in self._tasks:
+                body = self._tasks[task]
+                return lambda env: Future((_run(body, env) or (None,))[0])
+        builtin = self._builtins.get(name)
+        if builtin is None:
+            raise SourceError(f"unknown function `{name}`; nothing was run", node)
+        arguments = self._positional(node)
+        return lambda env: builtin(*[argument(env) for argument in arguments])
+
+    def _annotated(self, type_: Type, value: Expression) -> Expression:
+        if type_.name not in ("int", "float", "complex", "number", "bool"):
+            return value
+        # So is an implicit conversion of a tensor to a number written.
+        number = self._builtins.number
+        return lambda env: number(value(env))
+
+    def _isinstance(self, value: Expression, annotation: ast.expr) -> Expression:
+        items = annotation.elts if isinstance(annotation, (ast.Tuple, ast.List)) else [annotation]
+        types = [self._type(item) for item in items]
+        world = self._world
+        return lambda env: _has_one_of(value(env), types, world)
+
+    def _type(self, annotation: ast.expr) -> Type:
+        try:
+            return type_of_annotation(annotation)
+        except NotAType as error:
+            raise SourceError(str(error), annotation) from error
+
+    def _call_op(self, node: ast.Call, path: str) -> Expression:
+        if path == "torch.device":
+            make = self._table.arguments.device
+            devices = self._positional(node)
+            return lambda env: make(*[argument(env) for argument in devices])
+        if path == "ops.prim.RaiseException":
+            return self._raise(self._positional(node))
+        arguments, keywords = self._arguments(node)
+        try:
+            function = self._table.find(path)
+        except UnknownOp as error:
+            return self._lacking(path, str(error), node)
+        if keywords:
+            return lambda env: function(
+                *[argument(env) for argument in arguments], **{name: value(env) for name, value in keywords}
+            )
+        if len(arguments) == 1:
+            (only,) = arguments
+            return lambda env: function(only(env))
+        if len(arguments) == 2:
+            left, right = arguments
+            return lambda env: function(left(env), right(env))
+        return lambda env: function(*[argument(env) for argument in arguments])
+
+    def _raise(self, arguments: list[Expression]) -> Expression:
+        def raise_exception(env: Env) -> Any:
+            values = [argument(env) for argument in arguments]
+            raise ScriptRaise(str(values[0]), str(values[1]) if len(values) > 1 else None)
+
+        return raise_exception
+
+    def _lacking(self, path: str, reason: str, node: ast.Call) -> Expression:
+        def alternatives() -> str:
+            return self._table.alternatives(path)
+
+        conditional = self._branches > 0
+        lacking = Lacking(reason, alternatives, self._function.record, node.lineno, conditional)
+        self._function.lacking.append(lacking)
+
+        def refuse(env: Env) -> Any:
+            raise lacking.error()
+
+        return refuse
+
+    def _call_qualified(self, node: ast.Call, path: str) -> Expression:
+        owner, _, name = path.rpartition(".")
+        declared = self._unit.classes.get(path)
+        if declared is not None and declared.kind == "NamedTuple":
+            make = self._unit.named_tuples[path]
+            fields = self._positional(node)
+            return lambda env: make(*[argument(env) for argument in fields])
+        if name == "__new__" and owner in self._unit.classes:
+            created = self._unit.classes[owner]
+            if created.kind != "Class" or [qualified(argument) for argument in node.args] != [owner]:
+                raise SourceError(f"`{path}` makes no instance here", node)
+            return lambda env: ScriptObject(created)
+        return self._call_function(self._named_function(path, node), self._positional(node), node)
+
+    def _named_function(self, path: str, node: ast.AST) -> ScriptFunction:
+        owner, _, name = path.rpartition(".")
+        declared = self._unit.classes.get(owner)
+        found = self._unit.functions.get(path) or (declared.methods.get(name) if declared else None)
+        if found is None:
+            raise SourceError(f"`{path}` is not in the archive", node)
+        return found
+
+    def _call_function(self, function: ScriptFunction, arguments: list[Expression], node: ast.AST) -> Expression:
+        if len(arguments) > len(function.parameters):
+            raise SourceError(f"`{function.qualified_name}` takes {len(function.parameters)} arguments", node)
+        self._function.calls.add((function.qualified_name, self._branches > 0))
+
+        def call(env: Env) -> Any:
+            runtime = function.runtime
+            if runtime is None:
+                raise ArchiveError("code ran before the archive was whole")
+            return runtime.run(function, [argument(env) for argument in arguments], env[ACTIVATION])
+
+        return call
+
+    def _call_attribute(self, node: ast.Call, function: ast.Attribute) -> Expression:
+        name = function.attr
+        value = self._expression(function.value)
+        arguments = self._positional(node)
+        if name == "tolist" and not arguments:
+            return lambda env: value(env).tolist()
+        if name not in self._unit.method_names:
+            self._attribute_name(function)
+            raise SourceError(f"no class of the archive has a method `{name}`; nothing was run", node)
+        call = self._call_method
+        return lambda env: call(value(env), name, [argument(env) for argument in arguments], env)
+
+    @staticmethod
+    def _call_method(instance: Any, name: str, arguments: list[Any], env: Env) -> Any:
+        if not isinstance(instance, ScriptObject):
+            raise RuntimeError(f"a {type(instance).__name__} has no method {name}")
+        method = instance.script_class.methods.get(name)
+        if method is None or method.runtime is None:
+            raise RuntimeError(f"{instance.script_class.qualified_name} has no method {name}")
+        return method.runtime.run(method, [instance, *arguments], env[ACTIVATION])
+
+
+def _run(body: tuple[Statement, ...], env: Env) -> tuple[Any] | None:
+    for statement in body:
+        result = statement(env)
+        if result is not None:
+            return result
+    return None
+
+
+def _evaluate(line: int, expression: Expression) -> Statement:
+    def run(env: Env) -> None:
+        env[LINE] = line
+        expression(env)
+
+    return run
+
+
+def _return(line: int, expression: Expression) -> Statement:
+    def run(env: Env) -> tuple[Any]:
+        env[LINE] = line
+        return (expression(env),)
+
+    return run
+
+
+def _assign_name(line: int, name: str, expression: Expression) -> Statement:
+    def run(env: Env) -> None:
+        env[LINE] = line
+        env[name] = expression(env)
+
+    return run
+
+
+def _assign_names(line: int, names: list[str], expression: Expression) -> Statement:
+    count = len(names)
+
+    def run(env: Env) -> None:
+        env[LINE] = line
+        values = expression(env)
+        if len(values) != count:
+            raise RuntimeError(f"Provided list to unpack has {len(values)} elements, expected {count}")
+        env.update(zip(names, values, strict=True))
+
+    return run
+
+
+def _assign_slot(line: int, owner: Expression, name: str, expression: Expression) -> Statement:
+    def run(env: Env) -> None:
+        env[LINE] = line
+        instance = owner(env)
+        if not isinstance(instance, ScriptObject) or name not in instance.script_class.attributes:
+            raise RuntimeError(f"`{name}` is not an attribute that can be set")
+        instance.slots[name] = expression(env)
+
+    return run
+
+
+def _while(line: int, test: Expression, body: tuple[Statement, ...]) -> Statement:
+    def run(env: Env) -> tuple[Any] | None:
+        env[LINE] = line
+        activation = env[ACTIVATION]
+        while test(env):
+            activation.spend()
+            for statement in body:
+                result = statement(env)
+                if result is not None:
+                    return result
+        return None
+
+    return run
+
+
+def _for(line: int, name: str, count: Expression, body: tuple[Statement, ...]) -> Statement:
+    def run(env: Env) -> tuple[Any] | None:
+        env[LINE] = line
+        activation = env[ACTIVATION]
+        for index in range(count(env)):
+            activation.spend()
+            env[name] = index
+            for statement in body:
+                result = statement(env)
+                if result is not None:
+                    return result
+        return None
+
+    return run
+
+
+def _has_one_of(value: Any, types: list[Type], world: World) -> bool:
+    return any(has_type(value, type_, world) for type_ in types)
+
+
+def _class_constant(instance: ScriptObject, name: str) -> Any:
+    constants = instance.script_class.constants
+    if name in constants:
+        return constants[name]
+    raise RuntimeError(f"{instance.script_class.qualified_name} has no value for `{name}`")
+
+
+def _field(value: Any, name: str) -> Any:
+    if isinstance(value, Enumerator) and name in ("name", "value"):
+        return value.name if name == "name" else value.value
+    if isinstance(value, tuple) and name in getattr(value, "_fields", ()):
+        return getattr(value, name)
+    raise RuntimeError(f"a {type(value).__name__} has no attribute `{name}` in TorchScript")

@@ -1,0 +1,208 @@
+"""The zip container: which records an archive holds, and their bytes, checked before anything trusts them.
+
+PyTorch writes every record below one folder, aligned to 64 bytes by padding in the local header, tensors
+stored and code deflated (`caffe2/serialize/inline_container.cc`). An archive that departs from what any
+zip writer would do (overlapping or duplicate entries, names that leave the folder, sizes that lie) is
+refused as a whole.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import IO, Protocol
+
+from .script_errors import ArchiveError
+
+
+class Readable(Protocol):
+    """A binary file object."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+Source = str | os.PathLike[str] | Readable
+
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an archive may ask for. Sizes in bytes."""
+
+    deflated: int = 256 << 20
+    """All compressed records together, unpacked. PyTorch compresses only code and debug records."""
+    ratio: int = 200
+    """How many times larger than its compressed form one record may be (above 64 KiB; deflate ends at
+    1032).
+    """
+    tensor: int = 16 << 30
+    """One tensor as its sizes declare it; strides of zero can make it larger than its storage."""
+    load_steps: int = 1_000_000
+    """Statements that `__setstate__` methods may run while the archive is loaded."""
+
+
+_SMALL = 64 << 10
+
+
+class Archive:
+    """An open archive. Records are named without the leading folder: `data.pkl`, `code/__torch__.py`."""
+
+    def __init__(self, file: IO[bytes], name: str, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        self._file = file
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
+            raise ArchiveError(
+                f"not a readable zip file ({error}), which an archive of torch.jit.save is",
+                archive=name,
+            ) from error
+        self._entries = self._checked_entries()
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+        self._file.close()
+
+    def __contains__(self, record: str) -> bool:
+        return record in self._entries
+
+    def names(self) -> list[str]:
+        return list(self._entries)
+
+    def size(self, record: str) -> int:
+        return self._entries[record].file_size
+
+    def read(self, record: str) -> bytes:
+        """The bytes of a record. ArchiveError when it is missing, cut short, or fails its checksum."""
+        entry = self._entries.get(record)
+        if entry is None:
+            raise ArchiveError("this record is missing", archive=self.name, record=record)
+        try:
+            with self._zip.open(entry) as stream:
+                data = stream.read(entry.file_size + 1)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            raise ArchiveError(f"cannot be read: {error}", archive=self.name, record=record) from error
+        if len(data) != entry.file_size:
+            raise ArchiveError(
+                f"holds {len(data)} bytes where the directory declares {entry.file_size}",
+                archive=self.name,
+                record=record,
+            )
+        return data
+
+    def _checked_entries(self) -> dict[str, zipfile.ZipInfo]:
+        entries: dict[str, zipfile.ZipInfo] = {}
+        folders: set[str] = set()
+        files = [entry for entry in self._zip.infolist() if not (entry.is_dir() and entry.file_size == 0)]
+        deflated = 0
+        for entry in files:
+            folder, record = self._split(entry)
+            folders.add(folder)
+            if len(folders) > 1:
+                shown = ", ".join(sorted(folders))
+                raise ArchiveError(f"expected one folder at the top, found {shown}", archive=self.name)
+            if record in entries:
+                raise ArchiveError("this name stands twice in the directory", archive=self.name, record=record)
+            entries[record] = entry
+            self._check_size(entry, record)
+            if entry.compress_type != zipfile.ZIP_STORED:
+                deflated += entry.file_size
+        if deflated > self.limits.deflated:
+            raise ArchiveError(
+                f"compressed records declare {deflated} bytes; at most {self.limits.deflated} are unpacked",
+                archive=self.name,
+            )
+        self._check_overlap(files)
+        return entries
+
+    def _split(self, entry: zipfile.ZipInfo) -> tuple[str, str]:
+        # orig_filename is what stands in the file; zipfile cuts `filename` at a NUL.
+        name = entry.orig_filename
+        parts = name.split("/")
+        if "\\" in name or "\0" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
+            raise ArchiveError(f"the name {name!r} is not a plain path inside the archive", archive=self.name)
+        if len(parts) < 2:
+            raise ArchiveError(
+                f"the record {name!r} is in no folder; torch.jit.save puts all records in one",
+                archive=self.name,
+            )
+        return parts[0], "/".join(parts[1:])
+
+    def _check_size(self, entry: zipfile.ZipInfo, record: str) -> None:
+        if entry.flag_bits & _ENCRYPTED:
+            raise ArchiveError("is encrypted", archive=self.name, record=record)
+        if entry.compress_type == zipfile.ZIP_STORED:
+            if entry.file_size != entry.compress_size:
+                raise ArchiveError(
+                    f"is stored, but declares {entry.file_size} bytes in {entry.compress_size}",
+                    archive=self.name,
+                    record=record,
+                )
+        elif entry.compress_type != zipfile.ZIP_DEFLATED:
+            raise ArchiveError(
+                f"uses compression method {entry.compress_type}; only stored (0) and deflated (8) are read",
+                archive=self.name,
+                record=record,
+            )
+        elif entry.file_size > max(_SMALL, self.limits.ratio * entry.compress_size):
+            raise ArchiveError(
+                f"declares {entry.file_size} bytes from {entry.compress_size}: refused as a zip bomb",
+                archive=self.name,
+                record=record,
+            )
+
+    def _check_overlap(self, files: list[zipfile.ZipInfo]) -> None:
+        end_of_data = self._zip.start_dir
+        position = 0
+        for entry in sorted(files, key=lambda entry: entry.header_offset):
+            if entry.header_offset < position:
+                raise ArchiveError(f"the record {entry.filename!r} overlaps another", archive=self.name)
+            self._file.seek(entry.header_offset)
+            header = self._file.read(_LOCAL_HEADER.size)
+            if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+                raise ArchiveError(f"the record {entry.filename!r} has no header", archive=self.name)
+            _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+            position = entry.header_offset + _LOCAL_HEADER.size + name_length + extra_length + entry.compress_size
+            if position > end_of_data:
+                raise ArchiveError(f"the record {entry.filename!r} reaches beyond the data", archive=self.name)
+
+
+def open_archive(source: Source, limits: Limits) -> Archive:
+    """Opens a path, or a binary file object from its current position.
+
+    FileNotFoundError and other OSErrors of opening a path pass through; ArchiveError for anything else.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        file: IO[bytes] = open(path, "rb")  # noqa: SIM115 - the Archive closes it
+        name = path
+    elif callable(getattr(source, "read", None)):
+        data = source.read()
+        name = str(getattr(source, "name", "archive"))
+        if not isinstance(data, bytes):
+            raise TypeError("jit.load needs a path or a file opened in binary mode")
+        file = io.BytesIO(data)
+    else:
+        raise TypeError(f"jit.load needs a path or a binary file, not {type(source).__name__}")
+    try:
+        return Archive(file, name, limits)
+    except BaseException:
+        file.close()
+        raise

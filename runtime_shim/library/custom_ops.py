@@ -1,0 +1,287 @@
+"""Ops that programs define: overloads with kernels per dispatch key, and `torch.ops` where they are found.
+
+Source of the behaviour: torch/_ops.py, aten/src/ATen/core/dispatch/OperatorEntry.cpp,
+torch/csrc/autograd/autograd_not_implemented_fallback.cpp.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..aten import FUNCTIONS
+from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
+from ..tape.history import gradient_edge, set_history
+from ..tape.nodes import Grads, Node, node_class
+from .operator_schema import Schema
+
+#: In the order in which the dispatcher tries them.
+LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}
+#: Under this key a kernel stands for every layer that has none of its own.
+COMPOSITE = 0
+
+Kernel = Callable[..., Any]
+
+
+def fallthrough_kernel(*args: Any, **kwargs: Any) -> Any:
+    """Registered for a key, lets calls go on to the next layer. It is never called."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+class WithKeySet:
+    """A kernel that wants the key set of the call as its first argument."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+
+class OpOverload:
+    """One op with one schema. Calling it dispatches; `redispatch(keys, …)` starts from a given key set."""
+
+    def __init__(self, namespace: str, name: str, overload: str) -> None:
+        self.namespace = namespace
+        self._opname = name
+        self._overloadname = overload or "default"
+        self._schema: Schema | None = None  # None while the op has kernels and no definition
+        self.defined_at = ""
+        #: Kernels by layer, the newest last; it is the one that runs.
+        self.kernels: dict[int, list[Any]] = {}
+        self.__name__ = f"{name}.{self._overloadname}"
+        self.__module__ = f"torch._ops.{namespace}"
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        state = tls.state
+        args, kwargs = self._bind(args, kwargs)
+        keys = BACKEND | state.included
+        for tensor in _tensors((*args, *kwargs.values())):
+            keys |= tensor._keys
+        return self._run(keys & ~state.excluded, args, kwargs)
+
+    def redispatch(self, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the kernel of the highest key in `keys` (a DispatchKeySet or its bits)."""
+        args, kwargs = self._bind(args, kwargs)
+        return self._run(keys if isinstance(keys, int) else keys.bits, args, kwargs)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        assert self._schema is not None
+        values, keywords = self._schema.bind(args, kwargs)
+        return tuple(values), keywords
+
+    def _run(self, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        assert self._schema is not None
+        for bit in LAYERS:
+            if not keys & bit:
+                continue
+            kernel = self._kernel(bit)
+            if kernel is None and bit == AUTOGRAD:
+                if self._kernel(BACKEND) is not None:
+                    return self._without_autograd(keys & ~AUTOGRAD, args, kwargs)
+                kernel = self._kernel(COMPOSITE)
+            elif kernel is None and bit == BACKEND:
+                kernel = self._kernel(COMPOSITE)
+            if kernel is not None and kernel is not fallthrough_kernel:
+                return self._call(kernel, bit, keys, args, kwargs)
+        raise NotImplementedError(
+            f"Could not run '{self.name()}' with arguments from the 'CPU' backend. No kernel is registered for it; "
+            f"registered: {', '.join(LAYERS[b] for b in LAYERS if self._kernel(b) is not None) or 'none'}"
+        )
+
+    def _kernel(self, bit: int) -> Any:
+        found = self.kernels.get(bit)
+        return found[-1] if found else None
+
+    def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        assert self._schema is not None
+        if isinstance(kernel, WithKeySet):
+            from .._C import key_set
+
+            kernel, args = kernel.kernel, (key_set(keys), *args)
+        result = self._schema.returned(kernel(*args, **kwargs))
+        tracer = tls.state.tracer
+        if tracer is not None and bit == BACKEND:
+            tracer.record(self.name(), keys, result if result is not None else ())
+        return result
+
+    def _without_autograd(self, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The op has no autograd kernel: a result without a history gets one that warns in backward."""
+        given = list(_tensors((*args, *kwargs.values())))
+        recording = tls.state.grad_mode and any(map(requires_grad, given))
+        result = self._run(keys, args, kwargs)
+        if recording:
+            fresh = [t for t in _tensors((result,)) if not requires_grad(t) and t._array.dtype.kind in "fc"]
+            fresh = [t for t in fresh if all(t is not g for g in given) and not t.is_inference()]
+            if fresh:
+                edges = [gradient_edge(t) if requires_grad(t) else None for t in given]
+                node = node_class("WarnNotImplemented", _WarnNotImplemented)(edges)
+                node.metadata["op"] = self.name()
+                for i, tensor in enumerate(fresh):
+                    set_history(tensor, node, i)
+        return result
+
+    def has_kernel_for_dispatch_key(self, key: Any) -> bool:
+        bits = {"CompositeImplicitAutograd": COMPOSITE, "CompositeExplicitAutograd": BACKEND}.get(key.name, key.bits)
+        return self._kernel(bits) is not None
+
+    def name(self) -> str:
+        overload = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"{self.namespace}::{self._opname}{overload}"
+
+    _name = property(name)
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        found: OpOverloadPacket = getattr(getattr(ops, self.namespace), self._opname)
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self._opname}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname}')>"
+
+
+class _WarnNotImplemented(Node):
+    """History of what an op without an autograd kernel made: no gradient, and a warning."""
+
+    def name(self) -> str:
+        return "torch::autograd::WarnNotImplemented"
+
+    def apply(self, grads: Grads) -> Grads:
+        warnings.warn(
+            f"{self.metadata['op']}: an autograd kernel was not registered to the Autograd key(s) but we are trying to "
+            "backprop through it. This may lead to silently incorrect behavior. This behavior is deprecated and will "
+            "be removed in a future version of PyTorch. If your operator is differentiable, please ensure you have "
+            "registered an autograd kernel to the correct Autograd key (e.g. DispatchKey::Autograd, "
+            "DispatchKey::CompositeImplicitAutograd). If your operator is not differentiable, or to squash this "
+            "warning and use the previous behavior, please register torch::CppFunction::makeFallthrough() to "
+            "DispatchKey::Autograd.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return [None] * len(self.next_edges)
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (v for v in value if isinstance(v, Tensor))
+
+
+class OpOverloadPacket:
+    """All overloads of one name. A call goes to the first whose schema it fits."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        self._namespace = namespace
+        self.__name__ = name
+        self._qualified_op_name = f"{namespace}::{name}"
+
+    def _overloads(self) -> dict[str, OpOverload]:
+        found = REGISTRY.get(self._namespace, {})
+        return {o._overloadname: o for o in found.values() if o._opname == self.__name__ and o._schema is not None}
+
+    def overloads(self) -> list[str]:
+        return list(self._overloads())
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        overloads = list(self._overloads().values())
+        if len(overloads) == 1:
+            return overloads[0](*args, **kwargs)
+        errors = []
+        for overload in overloads:
+            try:
+                overload._bind(args, kwargs)
+            except RuntimeError as error:
+                errors.append(str(error))
+            else:
+                return overload(*args, **kwargs)
+        raise RuntimeError("Failed to match any schema:\n" + "\n".join(errors))
+
+    def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("__"):
+            raise AttributeError(f"'{self}' can't have an overload name beginning with '__' (got '{name}').")
+        found = self._overloads().get(name)
+        if found is None:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
+        return found
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+
+#: namespace -> name or name.overload -> op
+REGISTRY: dict[str, dict[str, OpOverload]] = {}
+
+
+def entry(namespace: str, name: str) -> OpOverload:
+    """The op of that name or name.overload, made undefined if there is none."""
+    ops = REGISTRY.setdefault(namespace, {})
+    found = ops.get(name)
+    if found is None:
+        found = ops[name] = OpOverload(namespace, *name.partition(".")[::2])
+    return found
+
+
+class Namespace:
+    """`torch.ops.<namespace>`."""
+
+    def __init__(self, name: str) -> None:
+        self.__dict__["_name"] = name
+
+    def __getattr__(self, name: str) -> Any:
+        if self._name == "aten":
+            if name in FUNCTIONS:
+                return AtenPacket(name, FUNCTIONS[name])
+            if not name.startswith("__") and hasattr(Tensor, name):
+                return AtenPacket(name, getattr(Tensor, name))
+        elif any(o._opname == name and o._schema is not None for o in REGISTRY.get(self._name, {}).values()):
+            packet = self.__dict__[name] = OpOverloadPacket(self._name, name)
+            return packet
+        raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+
+
+class AtenPacket:
+    """An aten op; overloads (`.Tensor`, `.default`) are the op itself, which chooses by its arguments."""
+
+    def __init__(self, name: str, function: Kernel, overload: str = "") -> None:
+        self.__name__ = name
+        self._function = function
+        self._overload = overload
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> AtenPacket:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return AtenPacket(self.__name__, self._function, name)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}" + (f".{self._overload}" if self._overload else "")
+
+    def __repr__(self) -> str:
+        if self._overload:
+            return f"<OpOverload(op='aten.{self.__name__}', overload='{self._overload}')>"
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class Ops:
+    """`torch.ops`."""
+
+    def __getattr__(self, name: str) -> Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        namespace = self.__dict__[name] = Namespace(name)
+        return namespace
+
+
+for _class in (OpOverload, OpOverloadPacket):
+    _class.__module__ = "torch._ops"
+
+ops = Ops()

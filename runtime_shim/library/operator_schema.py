@@ -1,0 +1,441 @@
+"""Schemas of custom ops, `name.overload(Tensor x, int n=2, *, str? mode=None) -> Tensor`, and calls made by them.
+
+Grammar, checks and words are those of PyTorch 2.13: function_schema_parser.cpp and
+schema_type_parser.cpp in torch/csrc/jit/frontend, createStackForSchema in torch/csrc/jit/python/pybind_utils.h, and
+torch/csrc/utils/python_dispatch.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.device import device
+from ..core.dtypes import dtype
+from ..core.tensor import Tensor
+
+# What a type is called in messages, where it is not called what it is in schemas.
+_IN_PYTHON = {
+    "SymInt": "int",
+    "ScalarType": "int",
+    "Layout": "int",
+    "MemoryFormat": "int",
+    "SymFloat": "float",
+    "SymBool": "bool",
+    "Scalar": "number",
+}
+_TYPES = frozenset("Tensor int float bool str complex Device Generator Any Dimname Storage Stream QScheme".split())
+_UNKNOWN_TYPE = (
+    "unknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
+    "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :"
+)
+_UNCASTABLE = (
+    "Unable to cast Python instance of type {} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in "
+    "debug mode for details)"
+)
+_REQUIRED: Any = object()
+
+
+class CannotCast(Exception):
+    """A value is not of the type that a schema gives it; the message is PyTorch's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type of a schema: a name, and from the inside out `[]` or `[n]` and `?`. Printed with its alias set."""
+
+    name: str
+    suffixes: tuple[str, ...] = ()
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def python(self) -> str:
+        """The type as annotations of Python have it, which is how messages have it."""
+        found = _IN_PYTHON.get(self.name, self.name)
+        for suffix in self.suffixes:
+            found = f"Optional[{found}]" if suffix == "?" else f"List[{found}]"
+        return found
+
+    def cast(self, value: Any) -> Any:
+        """`value` as a kernel gets it. CannotCast if it is of another type."""
+        if not self.suffixes:
+            return _cast(self.name, value)
+        inner = Type(self.name, self.suffixes[:-1])
+        suffix = self.suffixes[-1]
+        if suffix == "?":
+            return None if value is None else inner.cast(value)
+        if suffix != "[]" and isinstance(value, int | float):
+            return [inner.cast(value)] * int(suffix[1:-1])
+        if isinstance(value, Tensor) and inner.suffixes == ("?",):
+            value = list(value)  # a Tensor is a sequence of tensors where holes are allowed
+        if not isinstance(value, list | tuple) and not (inner.name == "str" and isinstance(value, str)):
+            raise CannotCast(_UNCASTABLE.format(type(value)))
+        if inner.name == "Tensor" and not inner.suffixes and not all(isinstance(v, Tensor) for v in value):
+            raise CannotCast(_UNCASTABLE.format(type(value)))
+        try:
+            return [inner.cast(v) for v in value]
+        except CannotCast:
+            raise CannotCast(_UNCASTABLE.format(type(value))) from None
+
+
+def _cast(name: str, value: Any) -> Any:
+    if name == "Tensor":
+        if value is not None and not isinstance(value, Tensor):
+            raise CannotCast(f"Unable to cast {value!s} to Tensor")
+        return value
+    if name == "Scalar":
+        if isinstance(value, int | float | complex):
+            return value
+        raise CannotCast(f"Cannot cast {value!s} to number")
+    cast = _CASTS.get(name)
+    try:
+        return value if cast is None else cast(value)
+    except (TypeError, ValueError, RuntimeError):  # the last: a tensor of several elements is no number
+        raise CannotCast(_UNCASTABLE.format(type(value))) from None
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, Tensor):
+        return int(value.item())
+    return int(value.__index__()) if hasattr(value, "__index__") else _refuse()
+
+
+def _float(value: Any) -> float:
+    return float(value.item() if isinstance(value, Tensor) else value) if hasattr(value, "__float__") else _refuse()
+
+
+def _bool(value: Any) -> bool:
+    return bool(value) if value is None or hasattr(value, "__bool__") else _refuse()
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    return value if isinstance(value, str) else _refuse()
+
+
+def _dtype(value: Any) -> dtype:
+    return value if isinstance(value, dtype) else _refuse()
+
+
+def _device(value: Any) -> device:
+    return device(value) if isinstance(value, str | device) else _refuse()
+
+
+def _refuse() -> Any:
+    raise TypeError
+
+
+_CASTS: dict[str, Any] = {
+    "int": _integer,
+    "SymInt": _integer,
+    "float": _float,
+    "SymFloat": _float,
+    "bool": _bool,
+    "SymBool": _bool,
+    "str": _string,
+    "ScalarType": _dtype,
+    "Device": _device,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    name: str
+    type: Type
+    default: Any = _REQUIRED
+    keyword_only: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}" + (
+            "" if self.default is _REQUIRED else "=" + _literal(self.default, self.type)
+        )
+
+
+def _literal(value: Any, type: Type) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(v, type) for v in value) + "]"
+    if type.name == "float" and value is not None:
+        return repr(float(value)).removesuffix("0") if float(value).is_integer() else repr(float(value))
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A parsed schema; `namespace` and `overload` may be empty. `str()` prints it as PyTorch does."""
+
+    namespace: str
+    name: str
+    overload: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[tuple[Type, str], ...]
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.namespace}::{self.name}"
+
+    def __str__(self) -> str:
+        shown: list[str] = []
+        for argument in self.arguments:
+            if argument.keyword_only and "*" not in shown:
+                shown.append("*")
+            shown.append(str(argument))
+        returns = [f"{kind} {name}".rstrip() for kind, name in self.returns]
+        found = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
+        overload = f".{self.overload}" if self.overload else ""
+        return f"{self.qualified}{overload}({', '.join(shown)}) -> {found}"
+
+    __repr__ = __str__
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Check and convert a call. Kernels get no argument that equals its default and no positional one follows:
+        they have defaults of their own. RuntimeError if the call does not fit.
+        """
+        given = len(args) + len(kwargs)
+        if given > len(self.arguments):
+            raise RuntimeError(
+                f"{self.qualified}() expected at most {len(self.arguments)} argument(s) but received {given} "
+                f"argument(s). Declaration: {self}"
+            )
+        positional = sum(not a.keyword_only for a in self.arguments)
+        if len(args) > positional:
+            raise RuntimeError(
+                f"{self.qualified}() takes {positional} positional argument(s) but {len(args)} was/were given.  "
+                f"Declaration: {self}"
+            )
+        values: list[Any] = []
+        keywords: dict[str, Any] = {}
+        used = 0
+        last = 0  # positional arguments that must be passed
+        for i, argument in enumerate(self.arguments):
+            if i < len(args):
+                value = self._cast(argument, i, args[i])
+            elif argument.name in kwargs:
+                used += 1
+                value = self._cast(argument, i, kwargs[argument.name])
+            elif argument.default is not _REQUIRED:
+                value = argument.default
+            else:
+                raise RuntimeError(
+                    f"{self.qualified}() is missing value for argument '{argument.name}'. Declaration: {self}"
+                )
+            differs = argument.default is _REQUIRED or not _equal(value, argument.default)
+            if argument.keyword_only:
+                if differs:
+                    keywords[argument.name] = value
+            else:
+                values.append(value)
+                if differs:
+                    last = len(values)
+        if used < len(kwargs):
+            self._refuse_keywords(args, kwargs)
+        return values[:last], keywords
+
+    def _cast(self, argument: Argument, position: int, value: Any) -> Any:
+        try:
+            return argument.type.cast(value)
+        except CannotCast as error:
+            raise RuntimeError(
+                f"{self.qualified}() Expected a value of type '{argument.type.python}' for argument "
+                f"'{argument.name}' but instead found type '{type(value).__name__}'.\nPosition: {position}\n"
+                f"Value: {value!r}\nDeclaration: {self}\nCast error details: {error}"
+            ) from None
+
+    def _refuse_keywords(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        names = [a.name for a in self.arguments]
+        for name in kwargs:
+            if name not in names:
+                raise RuntimeError(f"Unknown keyword argument '{name}' for operator '{self.qualified}'. Schema: {self}")
+        for name in names[: len(args)]:
+            if name in kwargs:
+                raise RuntimeError(
+                    f"Argument '{name}' specified both as positional and keyword argument. Schema: {self}"
+                )
+
+    def returned(self, value: Any) -> Any:
+        """Check and convert what a kernel returned. RuntimeError or TypeError if it is of another type."""
+        if not self.returns:
+            if value is not None:
+                raise RuntimeError(
+                    f"Expected PythonKernelHolder for {self.qualified} to return None but it returned something else "
+                    "instead."
+                )
+            return None
+        try:
+            if len(self.returns) == 1:
+                return self.returns[0][0].cast(value)
+            if not isinstance(value, list | tuple):
+                raise TypeError(f"Object of type '{type(value).__name__}' is not an instance of 'sequence'")
+            found = tuple(kind.cast(v) for (kind, _), v in zip(self.returns, value, strict=False))
+            return found[0] if len(found) == 1 else found
+        except CannotCast as error:
+            raise RuntimeError(str(error)) from None
+
+
+def _equal(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
+
+
+# -- parsing
+# ---------------------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<ident>[A-Za-z_]\w*)|(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?j?)"
+    r"|(?P<string>'[^']*'|\"[^\"]*\")|(?P<mark>->|::|\.\.\.|[\[\](){},=*?!.:|\-]))"
+)
+_WORDS = {"True": True, "False": False, "None": None}
+
+
+def _name_of(kind: str, token: str) -> str:
+    return ("arrow" if token == "->" else token) if kind == "mark" else kind
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[tuple[str, str, int]] = []
+        place = 0
+        while text[place:].strip():
+            found = _TOKEN.match(text, place)
+            if found is None:
+                raise RuntimeError(f"unexpected character in an op's schema:\n{text}")
+            kind = str(found.lastgroup)
+            token = found[kind]
+            self.tokens.append((_name_of(kind, token), token, found.start(kind)))
+            place = found.end()
+        self.tokens.append(("eof", "", len(text)))
+        self.place = 0
+
+    @property
+    def kind(self) -> str:
+        return self.tokens[self.place][0]
+
+    def next(self) -> str:
+        self.place += 1
+        return self.tokens[self.place - 1][1]
+
+    def marked(self) -> str:
+        """The schema, with the current token underlined."""
+        _, token, column = self.tokens[self.place]
+        return self.text + (f"\n{' ' * column}{'~' * len(token)} <--- HERE\n" if token else "")
+
+    def expect(self, kind: str) -> str:
+        if self.kind != kind:
+            raise RuntimeError(f"expected {kind} but found '{self.kind}' here:\n{self.marked()}")
+        return self.next()
+
+    def take(self, kind: str) -> bool:
+        if self.kind != kind:
+            return False
+        self.place += 1
+        return True
+
+    def schema(self) -> Schema:
+        namespace, name, overload = "", self.expect("ident"), ""
+        if self.take("::"):
+            namespace, name = name, self.expect("ident")
+        if self.take("."):
+            overload = self.expect("ident")
+        if self.kind == "eof":
+            raise RuntimeError("Tried to parse a function schema but only the operator name was given")
+        if self.kind != "(":
+            self.expect("eof")
+        arguments = self.arguments()
+        self.expect("arrow")
+        returns: list[tuple[Type, str]] = []
+        if self.take("("):
+            while self.kind != ")":
+                returns.append((self.type(), self.next() if self.kind == "ident" else ""))
+                if not self.take(","):
+                    break
+            self.expect(")")
+        else:
+            returns.append((self.type(), self.next() if self.kind == "ident" else ""))
+        self.expect("eof")
+        return Schema(namespace, name, overload, arguments, tuple(returns))
+
+    def arguments(self) -> tuple[Argument, ...]:
+        self.expect("(")
+        found: list[Argument] = []
+        keyword_only = False
+        while self.kind != ")" or found:
+            if self.take("*"):
+                keyword_only = True
+            else:
+                found.append(self.argument(keyword_only))
+                self.in_order(found)
+            if not self.take(","):
+                break
+        self.expect(")")
+        return tuple(found)
+
+    def argument(self, keyword_only: bool) -> Argument:
+        kind = self.type()
+        name = self.expect("ident")
+        return Argument(name, kind, self.default(kind) if self.take("=") else _REQUIRED, keyword_only)
+
+    def in_order(self, found: list[Argument]) -> None:
+        last = found[-1]
+        is_list = last.type.suffixes[-1:] not in ((), ("?",))  # PyTorch lets these pass
+        if last.default is _REQUIRED and not last.keyword_only and not is_list:
+            for earlier in found:
+                if earlier.default is not _REQUIRED:
+                    raise RuntimeError(
+                        "!seen_default_arg || arg.kwarg_only() INTERNAL ASSERT FAILED: Non-default positional "
+                        f"argument follows default argument. Parameter {last.name} in {self.text}"
+                    )
+
+    def type(self) -> Type:
+        name = self.tokens[self.place][1]
+        if self.kind == "ident" and name not in _TYPES and name not in _IN_PYTHON:
+            raise RuntimeError(f"\n{_UNKNOWN_TYPE}\n{self.marked()}")
+        text = self.expect("ident")
+        suffixes: list[str] = []
+        while True:
+            if self.take("["):
+                suffix = "[" + (self.next() if self.kind == "number" else "") + "]"
+                self.expect("]")
+            elif self.take("?"):
+                suffix = "?"
+            elif self.kind == "(" and name == "Tensor":  # an alias set
+                while not self.take(")"):
+                    text += " -> " if self.take("arrow") else self.next()
+                text += ")"
+                continue
+            else:
+                return Type(name, tuple(suffixes), text)
+            suffixes.append(suffix)
+            text += suffix
+
+    def default(self, kind: Type) -> Any:
+        if self.kind == "[":
+            values: list[Any] = []
+            if kind.name not in ("int", "SymInt", "float", "complex", "bool"):
+                raise RuntimeError(f"\nlists are only supported for float, int and complex types:\n{self.marked()}")
+            self.next()
+            while self.kind != "]":
+                values.append(self.default(kind))
+                if not self.take(","):
+                    break
+            self.expect("]")
+            return values
+        if self.kind == "ident":
+            word = self.next()
+            return _WORDS.get(word, word)
+        if self.kind == "string":
+            return self.next()[1:-1]
+        negative = self.take("-")
+        text = self.expect("number")
+        number = float(text) if kind.name == "float" or not text.lstrip("-").isdigit() else int(text)
+        return -number if negative else number
+
+
+def parse(text: str) -> Schema:
+    """RuntimeError, which says where, if `text` is no schema."""
+    return _Parser(text).schema()

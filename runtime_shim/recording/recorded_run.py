@@ -1,0 +1,90 @@
+"""The process of one program: its limits, its compilation, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import os
+import signal
+from pathlib import Path
+
+from .program_execution import as_script, execute, failed, limit, seed
+from .run_specification import Specification
+from .trace_events import Writer
+
+
+def main(path: str, tell: int | None = None) -> int:
+    """Run the program that the file `path` specifies; the exit status is the program's.
+
+    The file descriptor `tell` is closed when the program is ready to run.
+    """
+    _die_with_parent()
+    if tell is not None:
+        os.set_inheritable(tell, False)  # a compiler's server would keep it open
+    specification = Specification.read(path)
+    with open(specification.recording, "w", encoding="utf-8") as stream:
+        writer = Writer(stream, ready=tell)
+        is_python = specification.source.endswith((".py", ".pyw"))
+        if specification.backend == "torch":
+            from .real_torch import run_cpp, run_python
+
+            return run_python(specification, writer) if is_python else run_cpp(specification, writer)
+        return _run_python(specification, writer) if is_python else _run_cpp(specification, writer)
+
+
+def _run_cpp(specification: Specification, writer: Writer) -> int:
+    from ..cpp import Options, ProgramError, chosen_backend
+    from ..cpp.cpp_compilation import compile_program
+    from ..cpp.cpp_program import call_main
+
+    options = Options(
+        include=tuple(Path(folder) for folder in specification.include),
+        define=specification.define,
+        link=specification.link,
+        standard=specification.standard,
+        flags=tuple(word for folder in specification.quoted_include for word in ("-iquote", folder)),
+        compiler=specification.compiler,
+        workplace=Path(specification.workplace) if specification.workplace else None,
+    )
+    try:
+        compiled = compile_program(Path(specification.source), options, meanwhile=_prepare)
+        from .recording_backend import RecordingBackend
+
+        backend = RecordingBackend(legacy_since19=specification.legacy_since19)
+        chosen_backend.use(backend)
+        seed(backend.torch)
+        with backend.recording(writer):
+            limit(specification)
+            writer.is_ready()
+            status = call_main(compiled, specification.arguments, name=specification.shown)
+        writer.close()
+        writer.write("ended", status=status, error=None, message="")
+        return status
+    except (ProgramError, OSError) as error:
+        return failed(writer, error)
+
+
+def _prepare() -> None:
+    from . import recording_backend
+
+    assert recording_backend
+
+
+def _run_python(specification: Specification, writer: Writer) -> int:
+    from ..cpp.cpp_program import SHIM
+    from ..cpp.extension_module import bound_to
+    from .recorder import Recorder, watching
+
+    seed(importlib.import_module(SHIM))
+    recorder = Recorder(writer, specification.source)
+    with bound_to(SHIM), watching(recorder), as_script(specification):
+        limit(specification)
+        writer.is_ready()
+        return execute(specification, writer)
+
+
+def _die_with_parent() -> None:
+    pr_set_pdeathsig = 1
+    with contextlib.suppress(AttributeError, OSError):  # Linux only
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)

@@ -1,0 +1,60 @@
+"""What one run is given, and the file that it is written to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Specification:
+    """One program and how it is to be run."""
+
+    source: str
+    shown: str
+    """What the program is told that it is called: the same before and after, wherever the copy lies."""
+    recording: str
+    """The file that the recording goes to."""
+    arguments: tuple[str, ...] = ()
+    backend: str = "shim"
+    """`shim`, or `torch`: the installed PyTorch."""
+    legacy_since19: bool = False
+    uncovered: bool = False
+    """With `torch`: no guard hides view tracking and version counting. What the program does then and not
+    otherwise was hidden from it."""
+    include: tuple[str, ...] = ()
+    quoted_include: tuple[str, ...] = ()
+    """Folders for `#include "…"` alone: where the program's own headers lie when it is a copy."""
+    define: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    standard: str = "c++17"
+    compiler: str | None = None
+    workplace: str | None = None
+    """Where the compiler works; by default in the cache."""
+    memory: int | None = None
+    """Bytes that the program may take on top of what the shim needs."""
+    seconds: float | None = None
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: str) -> Specification:
+        with open(path, encoding="utf-8") as file:
+            read: dict[str, Any] = json.load(file)
+        fields: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in read.items()}
+        return cls(**fields)
+
+
+def read_events(path: Path) -> Iterator[dict[str, Any]]:
+    """The events of a recording; a last line that was cut short is left out."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    yield json.loads(line)
+    except FileNotFoundError:
+        return
