@@ -145,7 +145,8 @@ def spread(g: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, grou
         columns = columns.reshape(len(columns), channels, *kernel, *out)
         part = found[rows]
         for position, where in _offsets(kernel, stride, dilation, out):
-            part[where] += columns[(slice(None), slice(None), *position)]
+            at = (slice(None), slice(None), *position)
+            part[where] += columns[at]
     cut: Any = (..., *(slice(p, p + n) for p, n in zip(padding, size, strict=True)))
     return np.ascontiguousarray(found[cut]).astype(dtype, copy=False)
 
@@ -517,6 +518,7 @@ def col2im(self: Any, output_size: Ints, kernel_size: Ints, dilation: Ints, padd
     wide = [n + 2 * p for n, p in zip(output_size, padding, strict=True)]
     found = np.zeros((self.shape[0], channels, *wide), self.dtype)
     for position, where in _offsets(kernel_size, stride, dilation, out):
-        found[where] += columns[(slice(None), slice(None), *position)]
+        at = (slice(None), slice(None), *position)
+        found[where] += columns[at]
     cut: Any = (..., *(slice(p, p + n) for p, n in zip(padding, output_size, strict=True)))
     return np.ascontiguousarray(found[cut])

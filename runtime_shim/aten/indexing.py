@@ -341,7 +341,8 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 def _basic(array: Array, key: tuple[Any, ...]) -> Array | None:
     """numpy's view for a basic key, or None if it needs PyTorch's checks and messages."""
     try:
-        found = array[key] if Ellipsis in key else array[(*key, Ellipsis)]
+        whole = key if Ellipsis in key else (*key, Ellipsis)
+        found = array[whole]
     except IndexError:
         return None
     for k in key:

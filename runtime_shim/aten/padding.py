@@ -48,7 +48,8 @@ def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> Array:
         source.append(slice(max(0, -a), n - max(0, -b)))
         target.append(slice(max(0, a), max(0, a) + n - max(0, -a) - max(0, -b)))
     into: Any = (..., *target)
-    found[into] = self[(..., *source)]
+    taken = (..., *source)
+    found[into] = self[taken]
     return found
 
 

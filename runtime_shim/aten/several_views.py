@@ -53,7 +53,8 @@ def _pieces(array: Array, lengths: Sequence[int], dim: int) -> list[Array]:
     lead = (slice(None),) * dim
     found, start = [], 0
     for n in lengths:
-        found.append(array[(*lead, slice(start, start + n))])
+        part = (*lead, slice(start, start + n))
+        found.append(array[part])
         start += n
     return found
 
@@ -66,7 +67,8 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if array.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     lead = (slice(None),) * d
-    return tuple(make_views(UNBIND, self, [array[(*lead, i, Ellipsis)] for i in range(array.shape[d])], (dim,)))
+    parts = [(*lead, i, Ellipsis) for i in range(array.shape[d])]
+    return tuple(make_views(UNBIND, self, [array[part] for part in parts], (dim,)))
 
 
 def _check_split(self: Tensor, split_size: Any, dim: int) -> list[int]:

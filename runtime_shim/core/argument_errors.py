@@ -7,7 +7,7 @@ with an argument; one with several is shown what it got. Positions count from 1,
 from __future__ import annotations
 
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 #: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
@@ -42,6 +42,11 @@ _HIDDEN = {
 }
 
 
+#: The code of each public function and method, by its id: the code itself (so that it lives as long as its id is
+#: here), "torch" or "Tensor", and the name. Code objects that differ in nothing but their place compare equal.
+PUBLIC_CODE: dict[int, tuple[CodeType, str, str]] = {}
+
+
 class Missing:
     """Default of a parameter that has none, so that leaving it out reaches the shim's own error."""
 
@@ -60,13 +65,13 @@ def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
         module = frame.f_globals.get("__name__", "")
         if not module.startswith("guardfix.runtime_shim.") or module.startswith("guardfix.runtime_shim.nn"):
             break
-        if frame.f_code.co_qualname.startswith(("torch.", "Tensor.")):
+        if id(frame.f_code) in PUBLIC_CODE:
             found = frame
         frame = frame.f_back
     if found is None:
         return None
     code = found.f_code
-    owner, _, name = code.co_qualname.partition(".")
+    _, owner, name = PUBLIC_CODE[id(code)]
     values = [found.f_locals[p] for p in code.co_varnames[: code.co_argcount] if p in found.f_locals]
     if code.co_flags & 4:
         values += found.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]

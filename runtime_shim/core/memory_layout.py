@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .tensor import Tensor, address
 
 #: (shape, strides, storage offset), strides and offset in elements
@@ -44,5 +42,5 @@ def same_memory(a: Tensor, b: Tensor) -> bool:
 
 def byte_range(t: Tensor) -> tuple[int, int]:
     """First byte and one past the last of a dense tensor."""
-    low, high = np.lib.array_utils.byte_bounds(t._array)
-    return int(low), int(high)
+    low = address(t._array)
+    return low, low + t._array.nbytes

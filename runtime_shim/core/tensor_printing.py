@@ -134,7 +134,8 @@ def _summarized(array: Any) -> Any:
     for axis in range(array.ndim):
         if array.shape[axis] > 2 * edge:
             lead = (slice(None),) * axis
-            array = np.concatenate([array[(*lead, slice(None, edge))], array[(*lead, slice(-edge, None))]], axis)
+            first, last = (*lead, slice(None, edge)), (*lead, slice(-edge, None))
+            array = np.concatenate([array[first], array[last]], axis)
     return array
 
 

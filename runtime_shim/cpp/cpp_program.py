@@ -85,7 +85,7 @@ def _print_exception(source: Path) -> None:
     """The traceback from the program's own first frame on, without the frames that started it."""
     import traceback
 
-    error = sys.exception()
+    error = sys.exc_info()[1]
     assert error is not None
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != str(source):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..core.argument_errors import PUBLIC_CODE
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
@@ -81,14 +82,16 @@ def publish(name: str, call: Callable[..., Any], method: bool = True, function: 
 def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
     """`call` as a function, whose first parameter is called `input`, or as a method.
 
-    Both run the same code at the same speed; its name tells errors how the op was called.
+    Both run the same code at the same speed, each as a code object of its own, by which errors tell how the op was
+    called.
     """
     code = call.__code__
     renamed: dict[str, Any] = {}
     if owner == "torch" and code.co_argcount and code.co_varnames[0] == "self":
         for field in ("co_varnames", "co_cellvars"):
             renamed[field] = tuple("input" if v == "self" else v for v in getattr(code, field))
-    code = code.replace(co_name=name, co_qualname=f"{owner}.{name}", **renamed)
+    code = code.replace(co_name=name, **renamed)
+    PUBLIC_CODE[id(code)] = code, owner, name
     made = FunctionType(code, call.__globals__, name, call.__defaults__, call.__closure__)
     made.__kwdefaults__ = call.__kwdefaults__
     made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name

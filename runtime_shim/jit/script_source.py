@@ -12,7 +12,9 @@ import ast
 import collections
 import keyword
 import re
+import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -187,11 +189,47 @@ def literal(node: ast.expr) -> Any:
     raise SourceError(f"`{ast.unparse(node)[:80]}` is not a constant", node)
 
 
+#: What a chain of operators may be long before Python 3.10, whose parser knows no limit, is given more stack; and what
+#: the parser takes of it for each, with a margin.
+_SHORT_CHAIN, _STACK_PER_LINK, _LONGEST_CHAIN = 4_000, 1024, 1_000_000
+
+
+def _parsed(text: str) -> ast.Module:
+    """The tree of a file. RecursionError where it nests deeper than the parser goes."""
+    if sys.version_info >= (3, 11):
+        return ast.parse(text)
+    links = sum(map(text.count, ".([+-*/%<>&|^~"))
+    if links < _SHORT_CHAIN:
+        return ast.parse(text)
+    if links > _LONGEST_CHAIN:
+        raise RecursionError("too much code for the parser of Python 3.10")
+    found: list[Any] = []
+
+    def parse() -> None:
+        try:
+            found.append(ast.parse(text))
+        except BaseException as error:
+            found.append(error)
+
+    before = threading.stack_size((_SHORT_CHAIN + links) * _STACK_PER_LINK)
+    try:
+        thread = threading.Thread(target=parse)
+        thread.start()
+    except RuntimeError as error:
+        raise MemoryError("no stack for the parser") from error
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return found[0]
+
+
 def parse_file(unit: CompilationUnit, record: str, data: bytes) -> None:
     """Adds what `code/a/b.py` declares to the unit, as `a.b.<name>`. Raises ArchiveError."""
     try:
         text = data.decode("utf-8")
-        tree = ast.parse(text)
+        tree = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise ArchiveError(f"is not TorchScript source: {error}", record=record, line=line) from error
