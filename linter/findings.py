@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from .facts import GuardUse, Span
@@ -23,6 +24,21 @@ class Context(StrEnum):
     BELOW_AUTOGRAD = "below_autograd"
     REMOVE = "remove"
     UNKNOWN = "unknown"
+
+
+class Side(Enum):
+    """What a reason speaks for. Against inference is a side of its own: it is not the same as undecided."""
+
+    KERNEL = "kernel"
+    BELOW_AUTOGRAD = "below_autograd"
+    INFERENCE = "inference"
+    REMOVE = "remove"
+    AGAINST_INFERENCE = "against_inference"
+
+    @property
+    def context(self) -> Context | None:
+        """The context that the side speaks for; None when it only speaks against one."""
+        return None if self is Side.AGAINST_INFERENCE else Context(self.value)
 
 
 class Confidence(StrEnum):
@@ -47,7 +63,9 @@ class Evidence:
     path: str
     offset: int
     row: int
-    supports: Context = Context.UNKNOWN
+    side: Side
+    signal: str
+    """The name of the kind of signal that was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +77,10 @@ class Decision:
 
     def reason(self, evidence: Evidence) -> str:
         """One piece of evidence with the side that it is on."""
-        if evidence.supports is Context.UNKNOWN:
+        if evidence.side is Side.AGAINST_INFERENCE:
             return f"against inference: {evidence.message}"
-        doubt = evidence.supports is not self.context and self.context is not Context.UNKNOWN
-        return f"{'but ' if doubt else ''}for {evidence.supports}: {evidence.message}"
+        doubt = self.context not in (evidence.side.context, Context.UNKNOWN)
+        return f"{'but ' if doubt else ''}for {evidence.side.value}: {evidence.message}"
 
 
 class Edit(NamedTuple):

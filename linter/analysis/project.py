@@ -7,16 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.index import index_of
 from .reexports import resolve_reexports
 
-if TYPE_CHECKING:
-    from ..decision.signals import Signal
-    from ..findings import Decision
+_Memory = TypeVar("_Memory")
 
 _AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
 _FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
@@ -36,10 +34,7 @@ class Project:
 
     def __init__(self, files: Iterable[Facts], *, minimum_torch: str = "") -> None:
         self.minimum_torch = minimum_torch
-        self.asked_callers: dict[tuple[str, Span, int], list[Signal]] = {}
-        """What a function's callers say, by its file, its place and how many calls up they are asked."""
-        self.decided: dict[tuple[str, Span, Form], Decision] = {}
-        """Decisions on uses, by file, place and form: rules and codemods ask for the same ones."""
+        self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
             found[facts.path] = facts
@@ -52,6 +47,13 @@ class Project:
 
     def __iter__(self) -> Iterator[Facts]:
         return iter(self.files.values())
+
+    def memory(self, kind: type[_Memory]) -> _Memory:
+        """What one consumer remembers of this project, as long as the project lives: the one object of that class."""
+        if kind not in self._memories:
+            self._memories.setdefault(kind, kind())
+        found: _Memory = self._memories[kind]
+        return found
 
     # -- registrations
 

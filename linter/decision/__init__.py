@@ -1,5 +1,7 @@
 """Decisions: what a use of the old guard is for, and so what should stand there instead."""
 
-from .deciding import REPLACEMENTS, decide, open_questions
+from .asking import open_questions
+from .deciding import REPLACEMENTS, decide
+from .policy import POLICY, Policy
 
-__all__ = ["REPLACEMENTS", "decide", "open_questions"]
+__all__ = ["POLICY", "REPLACEMENTS", "Policy", "decide", "open_questions"]

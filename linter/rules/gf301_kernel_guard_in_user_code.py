@@ -49,9 +49,10 @@ from ..analysis.coverage import is_in_test
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..decision import decide, open_questions
+from ..decision.signals.inference_signals import in_program
 from ..facts import Facts, Form, Function, GuardUse
 from ..facts.index import index_of
-from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
+from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
 from ..rule import Rule
 
 RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
@@ -105,7 +106,7 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
     if program is None and not _works_with_a_model(use, facts):
         return None
     decision = decide(use, facts, project)
-    if any(reason.supports in (Context.KERNEL, Context.BELOW_AUTOGRAD) for reason in decision.evidence):
+    if any(reason.side in (Side.KERNEL, Side.BELOW_AUTOGRAD) for reason in decision.evidence):
         return None
     if (
         decision.context is Context.INFERENCE
@@ -120,9 +121,10 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
         facts.path,
         program.span.start,
         facts.row(program.span.start),
-        Context.INFERENCE,
+        Side.INFERENCE,
+        in_program.name,
     )
-    others = tuple(other for other in decision.evidence if other.message.find("`main`") < 0)
+    others = tuple(other for other in decision.evidence if other.signal != in_program.name)
     return Decision(Context.INFERENCE, f"c10::{guards.INFERENCE_MODE}", Confidence.MEDIUM, (reason, *others))
 
 
@@ -141,5 +143,5 @@ def _program(use: GuardUse, facts: Facts) -> Function | None:
 
 
 def _what(decision: Decision) -> str:
-    first = next((reason for reason in decision.evidence if reason.supports is Context.INFERENCE), None)
-    return "an inference workload" if first is None or "main" not in first.message else "a program of its own"
+    first = next((reason for reason in decision.evidence if reason.side is Side.INFERENCE), None)
+    return "a program of its own" if first is not None and first.signal == in_program.name else "an inference workload"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.linter.decision import deciding as decision
+from guardfix.linter.decision import callers
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Span
 from guardfix.linter.facts.spans import Nested, Sorted
@@ -47,13 +47,13 @@ def test_each_function_is_asked_for_its_callers_once_per_depth(tmp_path: Path, m
     ]
     (tmp_path / "chain.cpp").write_text("#include <torch/torch.h>\n" + "".join(functions))
     asked: list[str] = []
-    original = decision._signals_of_callers
+    original = callers._ask
 
-    def counted(scene, function, depth):  # type: ignore[no-untyped-def]
+    def counted(scene, function, calls_up, policy):  # type: ignore[no-untyped-def]
         asked.append(function.name)
-        return original(scene, function, depth)
+        return original(scene, function, calls_up, policy)
 
-    monkeypatch.setattr(decision, "_signals_of_callers", counted)
+    monkeypatch.setattr(callers, "_ask", counted)
     report = check([str(tmp_path)], Options(select=("GF101",), workers=1))
     assert len(report.findings) == 24
     # Once for each depth (three) and each project that the engine joins (two).

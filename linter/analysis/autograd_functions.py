@@ -1,0 +1,56 @@
+"""Which part a function plays in an autograd Function or in a node of the graph."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from ..facts import Facts, Function
+from .project import Project, takes_context
+
+_NODE_BASE = re.compile(r"(?:^|::)(?:Node|TraceableFunction|Function)$")
+
+
+class Role(Enum):
+    """What a method of `torch::autograd::Function` is there for."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    HELPER = "helper"
+    """Another method, or a function that is given the context, and `backward` does not call it."""
+    HELPER_OF_BACKWARD = "helper of backward"
+
+
+class Part(NamedTuple):
+    role: Role
+    function: Function
+
+
+def part_in_autograd_function(chain: tuple[Function, ...], facts: Facts, project: Project) -> Part | None:
+    """The part of the innermost function around a place that has one; None outside autograd Functions."""
+    for function in chain:
+        method = project.autograd_method(facts, function)
+        if method in ("forward", "backward"):
+            return Part(Role(method), function)
+        if method is not None or takes_context(function):
+            helps = serves_backward(function, facts, project)
+            return Part(Role.HELPER_OF_BACKWARD if helps else Role.HELPER, function)
+    return None
+
+
+def serves_backward(function: Function, facts: Facts, project: Project) -> bool:
+    """Whether `backward` of an autograd Function calls the function: it is a helper of the gradient's formula."""
+    return any(
+        project.autograd_method(where, around) == "backward"
+        for where, call in project.callers_of(facts, function)
+        for around in where.enclosing(call.function)
+    )
+
+
+def is_method_of_node(function: Function, facts: Facts, project: Project) -> bool:
+    """Whether the function is a method of a hand-written node of the autograd graph."""
+    owner = function.qualified.rsplit("::", 2)[-2:-1]
+    classes = [facts.classes[function.class_]] if function.class_ is not None else []
+    classes += [c for f in project for c in f.classes if owner and c.name == owner[0]]
+    return any(_NODE_BASE.search(base) for class_ in classes for base in class_.bases)

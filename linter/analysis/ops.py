@@ -1,0 +1,35 @@
+"""What ops are: in-place ops, view ops and factories, by the names and signatures that PyTorch gives them."""
+
+from __future__ import annotations
+
+from ..facts import Call, Function
+
+# Ops whose autograd kernels must leave view tracking and version bumps on below them
+# (torch/csrc/autograd/VariableTypeManual.cpp; the view ops of ATen/native/native_functions.yaml).
+_VIEW_OPS = frozenset(
+    """_fw_primal _make_dual alias as_strided detach diagonal expand expand_as movedim narrow permute real imag
+    reshape_alias select slice split split_with_sizes squeeze swapaxes swapdims t transpose unbind unfold unsqueeze
+    values view view_as view_as_real view_as_complex chunk tensor_split indices crow_indices col_indices""".split()
+)
+_FACTORIES = frozenset(
+    """arange empty empty_like empty_strided eye from_blob full full_like linspace logspace ones ones_like rand
+    rand_like randint randn randn_like randperm scalar_tensor tensor zeros zeros_like""".split()
+)
+_SELF_IS_AMONG_THE_FIRST = 3
+"""An in-place kernel takes `Tensor& self` after at most a context and a key set."""
+
+
+def is_in_place_or_view(function: Function, operator: str = "") -> bool:
+    """Whether the function implements an in-place or a view op, by its op's name and its signature."""
+    name = operator.rsplit("::", 1)[-1].split(".")[0] or function.name
+    if name in _VIEW_OPS:
+        return True
+    if not name.endswith("_") or name.endswith("__"):
+        return False
+    first = function.parameters[:_SELF_IS_AMONG_THE_FIRST]
+    return any("Tensor" in parameter.type and "&" in parameter.type for parameter in first)
+
+
+def is_factory(call: Call) -> bool:
+    """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`."""
+    return call.name in _FACTORIES and not call.receiver and call.callee.startswith(("at::", "torch::"))

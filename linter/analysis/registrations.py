@@ -1,0 +1,34 @@
+"""How a function is given to the dispatcher: under which key, by name or as the lambda that stands there."""
+
+from __future__ import annotations
+
+import re
+
+from ..facts import Facts, Function, Registration
+from .project import Project
+
+_AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
+
+
+def is_under_autograd(registration: Registration) -> bool:
+    """Whether the key is one of autograd's: `Autograd`, `AutogradCUDA`, `PreAutograd`, `VariableTypeId`."""
+    return _AUTOGRAD_KEY.match(registration.key) is not None
+
+
+def dispatcher_registrations(function: Function, facts: Facts, project: Project) -> list[tuple[Facts, Registration]]:
+    """Where the function or lambda of the file of `facts` is given to the dispatcher; a function's, in any file."""
+    if not function.is_lambda:
+        return project.registrations_of(facts, function)
+    return [
+        (facts, registration)
+        for registration in facts.registrations
+        if _registers_lambda(registration, function, facts)
+    ]
+
+
+def _registers_lambda(registration: Registration, function: Function, facts: Facts) -> bool:
+    """`m.impl("op", [](const at::Tensor& self) { … });`, or by the name of the variable that holds the lambda."""
+    if not registration.function:
+        return registration.span.holds(function.span)
+    in_sight = function.parent is None or facts.functions[function.parent].span.holds(registration.span)
+    return bool(function.assigned_to) and registration.function == function.assigned_to and in_sight

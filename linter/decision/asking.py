@@ -1,0 +1,63 @@
+"""What must be known of other files before a use is decided: the names whose places there could change the decision."""
+
+from __future__ import annotations
+
+from ..analysis.project import Project
+from ..facts import Facts, Function, GuardUse
+from ..findings import Context
+from .gathering import signals_of
+from .policy import POLICY, Policy
+from .scene import Scene, scene_of
+from .stand_ins import scenes_of_stand_in, stand_in_of
+from .weighing import is_settled, weigh
+
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp")
+# Bodies that no other file names: of tests, and those that autograd itself calls.
+_NEVER_NAMED = frozenset({"main", "TEST_F", "TEST_P", "forward", "backward"})
+
+
+def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLICY) -> frozenset[str]:
+    """Functions, classes, macros and aliases to look for in other files; none when this file settles the use."""
+    scene = scene_of(project, facts, use)
+    name = stand_in_of(scene)
+    if name is not None:
+        return _names_of_stand_in(scene, name)
+    function = scene.outermost
+    if function is None or not _has_callers_elsewhere(function):
+        return frozenset()
+    signals = signals_of(scene, policy.calls_up, policy)
+    if is_settled(signals, policy):
+        # A workload that another file registers under Autograd is a kernel all the same.
+        asked = weigh(signals, policy).context is Context.INFERENCE and _could_be_an_op(function)
+        return frozenset({function.name}) if asked else frozenset()
+    if function.name == "operator()":
+        # A functor is registered by its class.
+        return frozenset({function.qualified.rpartition("::")[0].rpartition("::")[2]}) - {""}
+    return frozenset({function.name})
+
+
+def _names_of_stand_in(scene: Scene, name: str) -> frozenset[str]:
+    # What a source file defines is seen in that file alone; only headers share.
+    shared = {name} if _is_header(scene.facts.path) else set()
+    made = scenes_of_stand_in(scene, name) if scene.use.macro is not None and scene.chain else []
+    functions = [place.outermost for place in made]
+    return frozenset(shared | {f.name for f in functions if f is not None and _has_callers_elsewhere(f)})
+
+
+def _could_be_an_op(function: Function) -> bool:
+    """Whether another file could register the function: a free one that takes or gives tensors."""
+    if function.class_ is not None or "::" in function.declared_as:
+        return False
+    return any("Tensor" in type_ for type_ in (function.returns, *(p.type for p in function.parameters)))
+
+
+def _is_header(path: str) -> bool:
+    """Whether other files can include this one."""
+    return path.endswith(_HEADERS)
+
+
+def _has_callers_elsewhere(function: Function) -> bool:
+    """Whether another file could name the function: it has external linkage, and is no test's or program's body."""
+    if not function.name or function.name.isupper():
+        return False
+    return function.name not in _NEVER_NAMED and not function.is_static

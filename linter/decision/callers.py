@@ -1,0 +1,75 @@
+"""Asks a helper's callers: it is what they are, when all of them are the same."""
+
+from __future__ import annotations
+
+from ..facts import Call, Facts, Form, Function, GuardUse, Span
+from ..findings import Confidence, Context, Side
+from .policy import Policy
+from .scene import Scene, scene_of
+from .signal_kinds import KERNEL_SIDES, Sighting, Signal
+from .signal_registry import direct_signals
+from .signals.caller_signals import LIKELY, SURE
+from .weighing import Weighed, is_settled, weigh
+
+_ASKED_SIDES = (*KERNEL_SIDES, Side.INFERENCE)
+"""What would be removed or trained in the caller's own place says nothing about whom it calls."""
+_WHAT = {
+    Context.KERNEL: "an autograd kernel",
+    Context.BELOW_AUTOGRAD: "an autograd kernel of an in-place or view op",
+    Context.INFERENCE: "an inference workload",
+}
+
+
+class AskedCallers(dict[tuple[str, Span, int, Policy], list[Signal]]):
+    """What a function's callers say, by its file, its place, and how many calls up they are asked."""
+
+
+def caller_signals(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
+    """What the callers of the function around the use say; nothing when one of them is unclear."""
+    function = scene.outermost
+    if function is None or not function.name or function.name == "main":
+        return []
+    asked = scene.project.memory(AskedCallers)
+    key = (scene.facts.path, function.span, calls_up, policy)
+    if key not in asked:
+        asked[key] = _ask(scene, function, calls_up, policy)
+    return asked[key]
+
+
+def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> list[Signal]:
+    callers = scene.project.callers_of(scene.facts, function)
+    if len(callers) > policy.most_callers:
+        return []
+    first: dict[Context, Signal] = {}
+    for facts, call in callers:
+        caller = _caller(scene, facts, call)
+        signals = direct_signals(caller, _ASKED_SIDES)
+        if calls_up > 1 and not is_settled(signals, policy):
+            signals += caller_signals(caller, calls_up - 1, policy)
+        weighed = weigh(signals, policy)
+        if weighed.context not in _WHAT:
+            return []
+        if weighed.context not in first:
+            first[weighed.context] = _said(scene, caller, weighed, function)
+    return list(first.values())
+
+
+def _caller(scene: Scene, facts: Facts, call: Call) -> Scene:
+    """The call as if the guard stood there."""
+    stand_in = GuardUse(
+        guard=scene.use.guard,
+        form=Form.REFERENCE,
+        span=call.span,
+        type_span=call.span,
+        written=call.callee,
+        scope=call.span,
+        function=call.function,
+    )
+    return scene_of(scene.project, facts, stand_in)
+
+
+def _said(scene: Scene, caller: Scene, weighed: Weighed, function: Function) -> Signal:
+    name = caller.outermost.name if caller.outermost else "namespace scope"
+    message = f"`{function.name}` is called from `{name}`, {_WHAT[weighed.context]}"
+    kinds = LIKELY if weighed.confidence is Confidence.LOW else SURE
+    return kinds[weighed.context].signal(scene, Sighting(message, caller.use.span.start, caller.facts))

@@ -1,0 +1,115 @@
+"""A kind of signal: its name, the side it speaks for, its weight, and the function that finds it.
+
+    @signal("runs-a-model", side=Side.INFERENCE, weight=Weight.STRONG)
+    def runs_a_model(scene: Scene) -> Iterator[Sighting]:
+        '''a model is run below the guard'''
+        …
+
+The docstring is the row of the table in docs/decisions.md. The decorated name is the kind itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from ..analysis.ops import is_in_place_or_view
+from ..facts import Facts
+from ..findings import Evidence, Side
+from .scene import Scene
+
+KERNEL_SIDES = (Side.KERNEL, Side.BELOW_AUTOGRAD)
+"""Both are kernels: they count together, and the heaviest signal says which of the two it is."""
+
+
+class Weight(Enum):
+    """How much a signal counts; `Policy` says how many points that is."""
+
+    WEAK = "weak"
+    MODERATE = "moderate"
+    STRONG = "strong"
+    DECISIVE = "decisive"
+
+
+class Sighting(NamedTuple):
+    """A place where a kind of signal was found, and what is said about it there."""
+
+    message: str
+    offset: int
+    facts: Facts | None = None
+    """The file of the place; None for the file of the use."""
+    operator: str = ""
+    """The op that the function around the use implements, where the place names it."""
+
+
+Finder = Callable[[Scene], Iterable[Sighting]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignalKind:
+    """One kind of reason, as it is registered. Compared by identity."""
+
+    name: str
+    side: Side
+    weight: Weight
+    meaning: str
+    in_place: Side | None = None
+    """The side where the op around the use is in-place or a view op, when that is another one."""
+    unless: tuple[SignalKind, ...] = ()
+    """Kinds that say the same thing and more: where one of them is found this one is not looked for."""
+    find: Finder | None = None
+    """None for what callers say: it is asked about other places than the use's own."""
+
+    def signal(self, scene: Scene, sighting: Sighting) -> Signal:
+        """What was found, as a signal about the use of the scene."""
+        side = self.side
+        outermost = scene.outermost
+        if self.in_place is not None and outermost is not None and is_in_place_or_view(outermost, sighting.operator):
+            side = self.in_place
+        facts = sighting.facts or scene.facts
+        message = sighting.message
+        if facts.language == "python":
+            message = message.replace("::", ".").replace("Function<>", "Function")
+        return Signal(self, side, message, facts.path, sighting.offset, facts.row(sighting.offset))
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One reason for or against a context, with its place."""
+
+    kind: SignalKind
+    side: Side
+    message: str
+    path: str
+    offset: int
+    row: int
+
+    @property
+    def weight(self) -> Weight:
+        return self.kind.weight
+
+    def evidence(self) -> Evidence:
+        return Evidence(self.message, self.path, self.offset, self.row, self.side, self.kind.name)
+
+
+def signal(
+    name: str, *, side: Side, weight: Weight, in_place: Side | None = None, unless: Iterable[SignalKind] = ()
+) -> Callable[[Finder], SignalKind]:
+    """Make a finder the kind of signal that it finds."""
+
+    def registered(find: Finder) -> SignalKind:
+        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), find)
+
+    return registered
+
+
+_SHOWN = 60
+"""Longer callees are cut in the middle; no weight depends on it."""
+
+
+def shown(callee: str) -> str:
+    """A callee as messages show it."""
+    return callee if len(callee) <= _SHOWN else callee[: _SHOWN // 2 - 2] + " … " + callee[2 - _SHOWN // 2 :]

@@ -1,0 +1,48 @@
+"""Finds the kinds of signals by where they stand, in `signals/`, and looks for all of them around a use."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Collection
+from functools import cache
+from types import ModuleType
+
+from ..findings import Side
+from . import signals
+from .scene import Scene
+from .signal_kinds import Signal, SignalKind
+
+_ORDER = {Side.KERNEL: 0, Side.BELOW_AUTOGRAD: 0, Side.INFERENCE: 1, Side.REMOVE: 2, Side.AGAINST_INFERENCE: 3}
+
+
+@cache
+def signal_kinds() -> tuple[SignalKind, ...]:
+    """Every registered kind: kernels, inference, remove, against inference; within each as the files define them.
+
+    Raises `ValueError` when two kinds have one name.
+    """
+    found: dict[str, SignalKind] = {}
+    for entry in sorted(pkgutil.iter_modules(signals.__path__), key=lambda entry: entry.name):
+        for kind in _kinds_of(importlib.import_module(f"{signals.__name__}.{entry.name}")):
+            if found.setdefault(kind.name, kind) is not kind:
+                raise ValueError(f"two kinds of signals are called {kind.name!r}; the second stands in {entry.name}.py")
+    return tuple(sorted(found.values(), key=lambda kind: _ORDER[kind.side]))
+
+
+def _kinds_of(module: ModuleType) -> list[SignalKind]:
+    return [value for value in vars(module).values() if isinstance(value, SignalKind)]
+
+
+def direct_signals(scene: Scene, sides: Collection[Side] = tuple(Side)) -> list[Signal]:
+    """The signals of those sides that the place of the use itself gives."""
+    found: list[Signal] = []
+    seen: set[SignalKind] = set()
+    for kind in signal_kinds():
+        if kind.find is None or kind.side not in sides or not seen.isdisjoint(kind.unless):
+            continue
+        sightings = list(kind.find(scene))
+        if sightings:
+            seen.add(kind)
+            found += [kind.signal(scene, sighting) for sighting in sightings]
+    return found

@@ -1,0 +1,72 @@
+"""Signals that the guard does nothing, or harm, and should go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.autograd_functions import is_method_of_node
+from ...analysis.computations import first_computation_in
+from ...facts import Form
+from ...findings import Side
+from ..scene import Scene
+from ..signal_kinds import Sighting, Weight, signal
+
+
+@signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE)
+def in_function_backward(scene: Scene) -> Iterator[Sighting]:
+    """stands in `backward` of a `torch::autograd::Function`"""
+    for function in scene.chain:
+        if scene.project.autograd_method(scene.facts, function) == "backward":
+            message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
+            yield Sighting(message, function.span.start)
+            return
+
+
+@signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward])
+def in_node_apply(scene: Scene) -> Iterator[Sighting]:
+    """stands in `apply` of a backward node"""
+    for function in scene.chain:
+        if function.name == "apply" and is_method_of_node(function, scene.facts, scene.project):
+            message = "stands in `apply` of a backward node, where it stops autograd from recording"
+            yield Sighting(message, function.span.start)
+            return
+
+
+@signal(
+    "covers-nothing-in-forward",
+    side=Side.REMOVE,
+    weight=Weight.DECISIVE,
+    unless=[in_function_backward, in_node_apply],
+)
+def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
+    """nothing is computed below it, in `forward` of a `torch::autograd::Function`"""
+    if any(scene.project.autograd_method(scene.facts, function) == "forward" for function in scene.chain):
+        yield from _covers_nothing(scene)
+
+
+@signal(
+    "covers-nothing",
+    side=Side.REMOVE,
+    weight=Weight.STRONG,
+    unless=[in_function_backward, in_node_apply, covers_nothing_in_forward],
+)
+def covers_nothing(scene: Scene) -> Iterator[Sighting]:
+    """nothing is computed below it"""
+    yield from _covers_nothing(scene)
+
+
+def _covers_nothing(scene: Scene) -> Iterator[Sighting]:
+    if not scene.chain or scene.use.form not in (Form.DECLARATION, Form.AUTO) or _is_fragment(scene):
+        return
+    if first_computation_in(scene.use.live, scene.facts) is None:
+        yield Sighting("nothing is computed between the guard and the end of its scope", scene.use.span.end)
+
+
+def _is_fragment(scene: Scene) -> bool:
+    """Whether the guard stands among statements of a string or a code block that have no function around them.
+
+    What it covers is in another string.
+    """
+    function = scene.chain[0]
+    alone = scene.facts.language == "embedded" and not function.name and not function.is_lambda
+    return alone and scene.use.scope == function.body

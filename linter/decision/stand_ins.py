@@ -1,0 +1,49 @@
+"""A struct of guards, a macro or an alias stands in for its guard: where it is used decides what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..facts import Form
+from ..facts.index import index_of
+from ..facts.macro_substitution import pasted
+from .scene import Scene, scene_of
+
+
+def stand_in_of(scene: Scene) -> str | None:
+    """The name through which other places use this guard: its class, its macro, its alias. None for a plain guard."""
+    use = scene.use
+    if use.macro is not None:
+        return use.macro
+    if use.form in (Form.MEMBER, Form.BASE) and use.class_ is not None:
+        return scene.facts.classes[use.class_].name
+    if use.form in (Form.ALIAS, Form.USING):
+        return index_of(scene.facts).alias_names.get(use.span)
+    return None
+
+
+def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
+    """Where the class, macro or alias of that name is used."""
+    if scene.use.macro is not None and scene.chain:
+        return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
+    if scene.use.form is not Form.USING:
+        return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions(name)]
+    return [
+        scene_of(scene.project, scene.facts, other)
+        for other in scene.facts.guard_uses
+        if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
+    ]
+
+
+def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
+    """The guard in the functions that one invocation of its macro defines."""
+    macro = next(macro for macro in scene.facts.macros if macro.name == scene.use.macro)
+    chain = tuple(
+        function._replace(
+            name=pasted(function.name, macro.parameters, arguments),
+            qualified=pasted(function.qualified, macro.parameters, arguments),
+            macro=None,
+        )
+        for function in scene.chain
+    )
+    return replace(scene, use=replace(scene.use, macro=None), chain=chain)
