@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .analysis.project import Project
+from .confirmed_findings import confirm
 from .facts import Facts
 from .facts.index import has_function_in
 from .files.discovery import FoundFiles, find_files, path_matcher
@@ -79,12 +80,12 @@ def check(
     rules = select_rules(options.select, options.ignore)
     walk, project = read_project(paths, rules, options, executor=executor, progress=progress, at_first_hit=at_first_hit)
     with collection_paused():
-        findings, suppressed = find(project, rules, options)
+        findings, suppressed, doubted = find(project, rules, options)
     return Report(
         findings=findings,
         project=project,
         files=len(walk),
-        partial=[facts for facts in project if facts.partial and facts.language != "embedded"],
+        partial=[*(facts for facts in project if facts.partial and facts.language != "embedded"), *doubted],
         suppressed=suppressed,
     )
 
@@ -212,12 +213,26 @@ def names_word(path: str, names: Iterable[str]) -> bool:
     return re.search(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b", text) is not None
 
 
-def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int]:
-    """The rules' findings, sorted by file and place, and how many were suppressed."""
+def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int, list[Facts]]:
+    """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
+
+    Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
+    """
+    ignored_here = _per_file(options)
+    found, suppressed = _find_in(project, project, rules, ignored_here)
+    findings, doubted = confirm(found, project)
+    about_doubts, more = _find_in(doubted, project, rules, ignored_here)
+    findings += about_doubts
+    findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
+    return findings, suppressed + more, doubted
+
+
+def _find_in(
+    files: Iterable[Facts], project: Project, rules: Sequence[Rule], ignored_here: Callable[[str, Rule], bool]
+) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     suppressed = 0
-    ignored_here = _per_file(options)
-    for facts in project:
+    for facts in files:
         for rule in rules:
             if rule.languages and facts.language not in (*rule.languages, "folder"):
                 continue
@@ -230,7 +245,6 @@ def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[lis
                     suppressed += 1
                 else:
                     findings.append(finding)
-    findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
     return findings, suppressed
 
 

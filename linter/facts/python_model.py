@@ -134,6 +134,16 @@ class Training(NamedTuple):
     span: Span
 
 
+class Disagreement(NamedTuple):
+    """A construct that `ast` proposes and libcst, the parser of record, reads otherwise or not at all."""
+
+    span: Span
+    proposed: str
+    """What `ast` reads, in words: `with item`."""
+    confirmed: str
+    """What libcst reads there: `decorator`, `nothing of that kind`."""
+
+
 @dataclass(frozen=True, slots=True)
 class PythonFacts:
     uses: tuple[PythonUse, ...] = ()
@@ -150,6 +160,8 @@ class PythonFacts:
     """The name under which the file has torch; empty when it has not."""
     imports_end: int = 0
     """Where a further import can be written: the start of the line behind the last import at the top."""
+    disagreements: tuple[Disagreement, ...] = ()
+    """Where the two parsers disagreed about something that a rule would have reported."""
 
 
 MODES: Final = frozenset({guards.NO_GRAD, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE})

@@ -1,7 +1,8 @@
 """GF001 unreadable-file: a file or folder could not be read, so nothing is known about it.
 
 What it flags: a file that cannot be opened, a folder that cannot be listed, or a file whose byte order mark
-promises UTF-8 or UTF-16 that its bytes do not keep.
+promises UTF-8 or UTF-16 that its bytes do not keep. In a Python file also a place that another rule would have
+reported, but that Python's own parser and libcst read differently: nothing is reported or edited there.
 
 Why it is bad: a run that passes such a file over in silence looks like a clean one.
 
@@ -11,7 +12,8 @@ Example:
     $ guardfix check src
     src/ops.cpp:1:1: GF001 cannot read this file: Permission denied
 
-Use instead: make the file readable, save it in one encoding, or leave it out with `--exclude`.
+Use instead: make the file readable, save it in one encoding, or leave it out with `--exclude`. Where the two parsers
+disagree, report it to guardfix: one of the three has a bug.
 
 Fix: none.
 
@@ -38,3 +40,9 @@ def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
     if facts.unreadable:
         what = "folder" if facts.language == "folder" else "file"
         yield RULE.at(facts, Span(0, 0), f"cannot read this {what}: {facts.unreadable}")
+    for place in facts.python.disagreements if facts.python is not None else ():
+        message = (
+            f"cannot tell what stands here: Python's own parser reads `{place.proposed}`, libcst `{place.confirmed}`; "
+            "nothing is reported or edited here"
+        )
+        yield RULE.at(facts, place.span, message)

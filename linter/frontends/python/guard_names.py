@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from ... import guards
 from ...facts import Argument, Span
@@ -34,11 +35,19 @@ def guard_named(node: ast.expr, scope: Scope, module: Module) -> tuple[str | Non
 
 def mode_of(guard: str, call: ast.Call) -> bool | None:
     """The literal mode that a guard is called with, or that stands for a left-out argument; None when not known."""
-    takes = guards.PYTHON[guard].takes if guard in guards.PYTHON else guards.Takes.OPTIONAL_BOOL
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not values:
-        return True if takes in (guards.Takes.NOTHING, guards.Takes.OPTIONAL_BOOL) else None
-    value = values[0]
+    return mode_of_values(guard, [_literal(value) for value in values])
+
+
+def mode_of_values(guard: str, values: Sequence[bool | None]) -> bool | None:
+    """The same, of the arguments' literal values, by position and then by name."""
+    if values:
+        return values[0]
+    takes = guards.PYTHON[guard].takes if guard in guards.PYTHON else guards.Takes.OPTIONAL_BOOL
+    return True if takes in (guards.Takes.NOTHING, guards.Takes.OPTIONAL_BOOL) else None
+
+
+def _literal(value: ast.expr) -> bool | None:
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None
 
 
@@ -50,5 +59,5 @@ def python_argument(call: ast.Call, module: Module) -> Argument:
         opening += 1
     span = Span(opening, module.span(call).end)
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    value = values[0].value if len(values) == 1 and isinstance(values[0], ast.Constant) else None
-    return Argument(span, module.source.slice(span), value if isinstance(value, bool) else None, not values)
+    value = _literal(values[0]) if len(values) == 1 else None
+    return Argument(span, module.source.slice(span), value, not values)

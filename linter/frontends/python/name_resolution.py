@@ -19,6 +19,8 @@ Binding = str | ast.expr | None
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SIMPLE = frozenset({ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom})
 """The commonest statements that hold no others."""
+TRY_STATEMENTS: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+"""`except*` is new in Python 3.11."""
 _DEPTH = 8
 
 
@@ -120,7 +122,7 @@ class Scope:
             for item in node.items:
                 if item.optional_vars is not None:
                     self._bind_all(item.optional_vars)
-        elif isinstance(node, (ast.Try, ast.TryStar)):
+        elif isinstance(node, TRY_STATEMENTS):
             for handler in node.handlers:
                 if handler.name:
                     self._bind(handler.name, None)

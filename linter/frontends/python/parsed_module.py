@@ -18,6 +18,8 @@ from ...files.sources import Source
 from .name_resolution import Scope
 from .python_look import WORDS, name_places
 
+_COLON = re.compile(rb"(?:[\s),\\]|#[^\r\n]*)*:")
+_CLOSING = re.compile(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
 _MANAGED = re.compile(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
 
 
@@ -65,6 +67,25 @@ class Module:
             return self.span(node).start
         first = self.span(decorators[0]).start
         return self.source.text.rfind(b"@", 0, first)
+
+    def with_header(self, node: ast.With | ast.AsyncWith) -> Span:
+        """From `with` to its colon."""
+        last = node.items[-1]
+        start = self.span(last.optional_vars or last.context_expr).end
+        colon = _COLON.match(self.source.text, start)
+        return Span(self.span(node).start, colon.end() if colon is not None else start)
+
+    def target_span(self, item: ast.withitem) -> Span:
+        """From the space before `as` to the end of the name behind it, with the brackets around that."""
+        assert item.optional_vars is not None
+        text, target = self.source.text, self.span(item.optional_vars)
+        between = text[self.span(item.context_expr).end : target.start]
+        closing = _CLOSING.match(between)
+        opening = between.count(b"(", closing.end() if closing is not None else 0)
+        end = target.end
+        for _ in range(opening):
+            end = text.find(b")", end) + 1
+        return Span(target.start - len(between) + (closing.end() if closing is not None else 0), end)
 
     @cached_property
     def managed(self) -> frozenset[str]:

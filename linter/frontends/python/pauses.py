@@ -13,7 +13,6 @@ from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
 from .tensor_values import walk_own
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
 
@@ -25,9 +24,7 @@ def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind
     yields = any(
         isinstance(child, (ast.Yield, ast.YieldFrom))
         for statement in statements(node.body)
-        if not isinstance(statement, _DEFINITIONS)
-        for part in ast.iter_child_nodes(statement)
-        if isinstance(part, ast.expr)
+        for part in _run_by(statement)
         for child in walk_own(part)
     )
     if isinstance(node, ast.AsyncFunctionDef):
@@ -42,11 +39,7 @@ def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
             word = "async for" if isinstance(statement, ast.AsyncFor) else "async with"
             start = module.span(statement).start
             yield Pause(word, Span(start, start + len(word)))
-        if isinstance(statement, _DEFINITIONS):
-            continue
-        for child in ast.iter_child_nodes(statement):
-            if not isinstance(child, (ast.expr, ast.withitem)):
-                continue
+        for child in _run_by(statement):
             later = _run_later(child)
             for inner in walk_own(child):
                 if id(inner) in later:
@@ -57,6 +50,25 @@ def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
                     yield Pause("await", module.span(inner))
                 elif isinstance(inner, _COMPREHENSIONS) and any(part.is_async for part in inner.generators):
                     yield Pause("async for", module.span(inner))
+
+
+def _run_by(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The expressions that a statement evaluates itself, not those of statements inside it."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from statement.decorator_list
+        yield from statement.args.defaults
+        yield from (default for default in statement.args.kw_defaults if default is not None)
+    elif isinstance(statement, ast.ClassDef):
+        yield from (*statement.decorator_list, *statement.bases)
+        yield from (keyword.value for keyword in statement.keywords)
+    else:
+        for child in ast.iter_child_nodes(statement):
+            if isinstance(child, (ast.expr, ast.withitem)):
+                yield child
+            elif isinstance(child, ast.ExceptHandler) and child.type is not None:
+                yield child.type
+            elif isinstance(child, ast.match_case) and child.guard is not None:
+                yield child.guard
 
 
 def _run_later(node: ast.AST) -> set[int]:

@@ -48,7 +48,7 @@ def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=_python_facts(module, walk),
+        python=python_facts(module, walk),
     )
     if legacy or watched:
         facts = read_program(facts, module, walk.nodes)
@@ -59,7 +59,7 @@ def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
     return facts
 
 
-def _python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
+def python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
     inference = any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
     return PythonFacts(
         uses=tuple(walk.uses),

@@ -1,41 +1,50 @@
 """Python text -> a syntax tree of the standard library, whose columns count UTF-8 bytes as `Source.text` does.
 
+libcst is Python's parser of record, but `ast` reads 10 MB/s and libcst 1. So `ast` proposes what may be a finding, and
+libcst confirms what is reported (`libcst_confirmation`).
+
 The running interpreter's grammar can be older than the file. libcst reads newer syntax on any interpreter; what the
 interpreter's own parser does not know is then overwritten by plain code of the same length, as macros are in C++, and
-every offset stays. (`ast` reads 10 MB/s, libcst 1; so libcst is asked only where `ast` gives up.)
+every offset stays.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import libcst as cst
 
+_Value = TypeVar("_Value")
 _DEEPEST = 180
 """Brackets within brackets. CPython itself gives up at 200; libcst has no limit of its own but the stack's."""
 _LONGEST = 10_000
 """Characters of a line: operators can nest as deep as a line is long."""
 _STACK = 512 << 20
 """Bytes of stack for libcst: its parser is recursive, and does not check (measured: 4 KB a level and more)."""
+_RECURSION = 50_000
+"""Python frames on that stack: libcst visits a tree recursively."""
 _BRACKET = re.compile(r"[\[({]|[\])}]")
 _NEWER = re.compile(
-    r"\b[fFtT][rR]?['\"]|\b[rR][fFtT]['\"]|^\s*type\s+\w+|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|^\s*except\s+\w",
+    r"\b[fFtT][rR]?['\"]|\b[rR][fFtT]['\"]|^\s*type\s+\w+|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|^\s*except\b\s*[*\w]"
+    r"|\*\s*\w+\s*[\],]|:\s*\*\s*\w",
     re.MULTILINE,
 )
 
 
 def parse_python(text: str) -> ast.Module | None:
     """The tree of a module; None when neither parser can read it."""
-    tree = _parse(text)
-    if tree is not None or not _NEWER.search(text) or _is_monstrous(text):
+    tree = parse_or_none(text)
+    if tree is not None or not _NEWER.search(text) or is_monstrous(text):
         return tree
     plain = _without_newer_syntax(text)
-    return _parse(plain) if plain is not None else None
+    return parse_or_none(plain) if plain is not None else None
 
 
 def error_row(text: str) -> int:
@@ -60,7 +69,8 @@ def _compile(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def _parse(text: str) -> ast.Module | None:
+def parse_or_none(text: str) -> ast.Module | None:
+    """What the interpreter's own parser reads; None when it gives up."""
     try:
         return _compile(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -79,7 +89,7 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _is_monstrous(text: str) -> bool:
+def is_monstrous(text: str) -> bool:
     """Whether libcst could lose its stack over the text."""
     return (
         _depth(text) > _DEEPEST or text.count("elif") > 1000 or max(map(len, text.splitlines()), default=0) > _LONGEST
@@ -91,23 +101,45 @@ def parse_with_libcst(text: str, indent: str = "    ") -> cst.Module | None:
 
     `indent` is one level of indentation for code that is added.
     """
-    import threading
-
     import libcst as cst
 
-    found: list[cst.Module] = []
+    def parse() -> cst.Module | None:
+        with suppress(cst.ParserSyntaxError, cst.CSTValidationError, ValueError):
+            return cst.parse_module(text, cst.PartialParserConfig(default_indent=indent))
+        return None
+
+    return on_large_stack(parse)
+
+
+def on_large_stack(work: Callable[[], _Value]) -> _Value | None:
+    """What `work` gives back, run on a stack that is large enough for libcst; None when even that one is not."""
+    import threading
+
+    found: list[_Value] = []
+    failed: list[BaseException] = []
 
     def run() -> None:
-        with suppress(cst.ParserSyntaxError, cst.CSTValidationError, RecursionError, ValueError):
-            found.append(cst.parse_module(text, cst.PartialParserConfig(default_indent=indent)))
+        try:
+            found.append(work())
+        except RecursionError:
+            pass
+        except BaseException as error:
+            failed.append(error)
 
-    before = threading.stack_size(_STACK)
+    depth = sys.getrecursionlimit()
     try:
-        thread = threading.Thread(target=run)
-        thread.start()
+        sys.setrecursionlimit(max(depth, _RECURSION))
+        stack = threading.stack_size(_STACK)
+        try:
+            thread = threading.Thread(target=run)
+            thread.start()
+        finally:
+            threading.stack_size(stack)
+        thread.join()
     finally:
-        threading.stack_size(before)
-    thread.join()
+        sys.setrecursionlimit(depth)
+    if failed:
+        raise failed[0]
     return found[0] if found else None
 
 
@@ -118,6 +150,5 @@ def _without_newer_syntax(text: str) -> str | None:
     module = parse_with_libcst(text)
     if module is None:
         return None
-    with suppress(RecursionError):
-        return plain_syntax(module).decode()
-    return None
+    plain = on_large_stack(lambda: plain_syntax(module))
+    return plain.decode() if plain is not None else None

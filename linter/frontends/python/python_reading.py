@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +13,15 @@ from ...guards import canonical_name
 from .expected_failures import expects_failure
 from .gradient_calls import gradient_call
 from .guard_names import guard_named, mode_of, named, python_argument
+from .guard_variables import (
+    attribute_is_entered,
+    attribute_is_released,
+    count_name,
+    find_variable,
+    variable_is_released,
+)
 from .lazy_caches import find_lazy_caches
-from .name_resolution import Scope, dotted, resolve, resolve_name, statements
+from .name_resolution import Scope, dotted, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
@@ -277,16 +283,16 @@ class ModuleReading:
 
     def _with(self, node: ast.With | ast.AsyncWith, place: _Place) -> None:
         block = self.module.body_span(node.body)
-        header = Span(self.module.span(node).start, self.module.source.text.rfind(b":", 0, block.start) + 1)
+        header = self.module.with_header(node)
         around = place.around
         guarded = any(self._is_guard(named(item.context_expr), place.scope) for item in node.items)
-        pauses = list(pauses_in(node.body, self.module)) if guarded else []
+        pauses = sorted(pauses_in(node.body, self.module), key=lambda pause: pause.span) if guarded else []
         for item in node.items:
             expression, target = item.context_expr, item.optional_vars
             target_span, target_used = None, False
             if target is not None and guarded:
-                target_span = Span(self.module.span(expression).end, self.module.span(target).end)
-                target_used = isinstance(target, ast.Name) and self._names(target.id, place) > 1
+                target_span = self.module.target_span(item)
+                target_used = isinstance(target, ast.Name) and count_name(target.id, place.node or self.module.tree) > 1
             use = self._add(
                 expression,
                 replace(place, around=around),
@@ -361,7 +367,8 @@ class ModuleReading:
             self._expressions(value, place)
             return
         if isinstance(target, ast.Name):
-            spans, entered = self._variable(target.id, place, node)
+            function = place.node or self.module.tree
+            spans, entered = find_variable(target.id, function, self.module)
             use = self._add(
                 value,
                 place,
@@ -370,7 +377,7 @@ class ModuleReading:
                 variable=target.id,
                 variable_spans=spans,
                 entered=entered,
-                released=self._is_released(target.id, place),
+                released=variable_is_released(target.id, function),
             )
         elif isinstance(target, ast.Attribute):
             use = self._add(
@@ -379,60 +386,11 @@ class ModuleReading:
                 Form.MEMBER,
                 self.module.span(node),
                 variable=self.module.written(target),
-                entered=self._attribute_is_entered(target.attr),
-                released=self._attribute_is_released(target.attr, node),
+                entered=attribute_is_entered(target.attr, self.module),
+                released=attribute_is_released(target.attr, node, self.module),
             )
         if use is None:
             self._expressions(value, place)
-
-    def _names(self, name: str, place: _Place) -> int:
-        root: ast.AST = place.node or self.module.tree
-        return sum(1 for child in ast.walk(root) if isinstance(child, ast.Name) and child.id == name)
-
-    def _variable(self, name: str, place: _Place, assignment: ast.stmt) -> tuple[tuple[Span, ...], bool]:
-        """(where a variable stands in its function, whether it is used for anything but `del`)."""
-        root: ast.AST = place.node or self.module.tree
-        spans: list[Span] = []
-        deleted = {id(t) for d in ast.walk(root) if isinstance(d, ast.Delete) for t in d.targets}
-        used = False
-        for child in ast.walk(root):
-            if isinstance(child, ast.Name) and child.id == name:
-                spans.append(self.module.span(child))
-                used = used or (isinstance(child.ctx, ast.Load) and id(child) not in deleted)
-            elif isinstance(child, (ast.Global, ast.Nonlocal)) and name in child.names:
-                used = True
-        return tuple(sorted(spans)), used
-
-    def _attribute_is_entered(self, attribute: str) -> bool:
-        """Whether `self.attribute` is entered, left or used as a context manager anywhere in the file."""
-        name = re.escape(attribute.encode())
-        text = self.module.source.text
-        return (
-            re.search(
-                rb"\b" + name + rb"\s*\.\s*__(?:enter|exit)__|(?:with|enter_context\()\s*[\w.]*\b" + name + rb"\b", text
-            )
-            is not None
-        )
-
-    def _is_released(self, name: str, place: _Place) -> bool:
-        """Whether a `finally` of the function lets go of the variable."""
-        root: ast.AST = place.node or self.module.tree
-        return any(
-            isinstance(target, ast.Name) and target.id == name
-            for node in ast.walk(root)
-            if isinstance(node, (ast.Try, ast.TryStar))
-            for statement in statements(node.finalbody)
-            for target in _let_go_of(statement)
-        )
-
-    def _attribute_is_released(self, attribute: str, assignment: ast.stmt) -> bool:
-        """Whether the file lets go of `self.attribute` anywhere else."""
-        return any(
-            isinstance(target, ast.Attribute) and target.attr == attribute
-            for node in ast.walk(self.module.tree)
-            if isinstance(node, (ast.Delete, ast.Assign)) and node is not assignment
-            for target in _let_go_of(node)
-        )
 
     def _import(self, node: ast.ImportFrom, place: _Place) -> None:
         for alias in node.names:
@@ -503,15 +461,6 @@ class ModuleReading:
                 on = use.mode is True or (use.use.form is Form.DECORATOR and not use.called)
                 found = index if on else None
         return found
-
-
-def _let_go_of(node: ast.stmt) -> list[ast.expr]:
-    """The variables that a statement deletes or sets to None."""
-    if isinstance(node, ast.Delete):
-        return node.targets
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
-        return node.targets
-    return []
 
 
 def _is_descriptor(node: _FunctionNode | ast.ClassDef) -> bool:

@@ -1,0 +1,76 @@
+"""Findings in Python files, confirmed by the parser of record before anything is said or edited.
+
+The facts of a Python file come from `ast`, which is fast. libcst is imported and asked only where a rule has found
+something, and only about the statement that it was found in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+
+from .analysis.project import Project
+from .facts import Facts
+from .facts.python_model import Disagreement, PythonFacts
+from .files.sources import BinaryFile, Source, Unreadable, read
+from .findings import Finding
+
+
+def confirm(findings: Sequence[Finding], project: Project) -> tuple[list[Finding], list[Facts]]:
+    """(the findings that hold, for each file with others facts that say only that).
+
+    What libcst reads in another way than `ast` becomes a `Disagreement`, and a file that is not the same any more is
+    unreadable: the caller reports both, in the place of the findings.
+    """
+    kept: list[Finding] = []
+    doubted: list[Facts] = []
+    for path, group in groupby(sorted(findings, key=attrgetter("path")), attrgetter("path")):
+        facts = project.files[path]
+        if facts.language != "python" or facts.python is None or facts.unreadable:
+            kept += group
+            continue
+        source = _unchanged(facts)
+        if source is None:
+            doubted.append(_without_uses(facts, unreadable="it changed while it was being checked"))
+            continue
+        confirmed, disagreements = _confirm_in(list(group), facts.python, source)
+        kept += confirmed
+        if disagreements:
+            row = facts.row(disagreements[0].span.start)
+            doubt = PythonFacts(disagreements=tuple(disagreements))
+            doubted.append(_without_uses(facts, partial=True, error_row=row, python=doubt))
+    return kept, doubted
+
+
+def _confirm_in(
+    findings: Sequence[Finding], facts: PythonFacts, source: Source
+) -> tuple[list[Finding], list[Disagreement]]:
+    from .frontends.python.libcst_confirmation import Confirmation
+
+    confirmation = Confirmation(source, facts)
+    kept: list[Finding] = []
+    disagreements: dict[Disagreement, None] = {}
+    for finding in findings:
+        read = confirmation.construct(finding.span, finding.use)
+        if isinstance(read, Disagreement):
+            disagreements[read] = None
+        else:
+            kept.append(replace(finding, span=read))  # its use is, field by field, what libcst reads
+    return kept, sorted(disagreements)
+
+
+def _unchanged(facts: Facts) -> Source | None:
+    """The file's text, if it is still the one that the facts were read from."""
+    try:
+        source = read(facts.path)
+    except (Unreadable, BinaryFile):
+        return None
+    return source if source.digest == facts.digest else None
+
+
+def _without_uses(facts: Facts, **more: object) -> Facts:
+    """What is left to say of a file when what stands in it is in doubt: where its lines and comments are."""
+    bare = Facts(facts.path, facts.language, suppressions=facts.suppressions, line_starts=facts.line_starts)
+    return replace(bare, **more)  # type: ignore[arg-type]

@@ -1,0 +1,225 @@
+"""libcst's tree of the part of a file that a construct stands in, with the place of each node.
+
+libcst reads about 1 MB/s and `ast` ten times that. So `ast` says which lines a construct is in, and libcst reads those
+lines: the smallest statement of the module, or member of a class, that holds them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+import libcst as cst
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
+
+from ...facts import Span
+from ...files.sources import Source
+from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+Definition = cst.FunctionDef | cst.ClassDef | cst.Lambda
+_DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+
+class LibcstTree:
+    """A parsed region. Offsets count bytes of the whole file, as everywhere."""
+
+    def __init__(
+        self, source: Source, positions: Mapping[cst.CSTNode, Span], parents: Mapping[cst.CSTNode, cst.CSTNode]
+    ) -> None:
+        self._source = source
+        self._positions = positions
+        self._parents = parents
+
+    @cached_property
+    def _by_span(self) -> dict[Span, list[cst.CSTNode]]:
+        found: dict[Span, list[cst.CSTNode]] = {}
+        for node, span in self._positions.items():
+            found.setdefault(span, []).append(node)
+        return found
+
+    def nodes(self, *kinds: type[_Node]) -> Iterator[_Node]:
+        """All nodes of these kinds."""
+        return (node for node in self._positions if isinstance(node, kinds))
+
+    def nodes_at(self, span: Span) -> list[cst.CSTNode]:
+        """The nodes that stand exactly there."""
+        return self._by_span.get(span, [])
+
+    def node_at(self, span: Span, kind: type[_Node]) -> _Node | None:
+        """The outermost node of a kind that stands exactly there."""
+        found = [node for node in self.nodes_at(span) if isinstance(node, kind)]
+        return next((node for node in found if self.parent(node) not in found), None)
+
+    def node_holding(self, span: Span, *kinds: type[_Node]) -> _Node | None:
+        """The smallest node of one of these kinds that holds the span."""
+        holding = [node for node in self.nodes(*kinds) if self._positions[node].holds(span)]
+        return min(holding, key=lambda node: self._positions[node].end - self._positions[node].start, default=None)
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._parents.get(node)
+
+    def path(self, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+        """(ancestor, its child on the way to the node), from the node outwards."""
+        child, ancestor = node, self.parent(node)
+        while ancestor is not None:
+            yield ancestor, child
+            child, ancestor = ancestor, self.parent(ancestor)
+
+    # -- places, as `ast` counts them
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands; a definition without its decorators, an expression without brackets around it."""
+        span = self._positions[node]
+        if isinstance(node, cst.TypeAlias):  # libcst counts the semicolon behind it
+            return Span(span.start, self.outer_span(node.value).end)
+        return span
+
+    def outer_span(self, node: cst.BaseExpression) -> Span:
+        """Where an expression stands with all brackets around it."""
+        span = self._positions[node]
+        if not node.lpar:
+            return span
+        return Span(self._positions[node.lpar[0]].start, self._positions[node.rpar[-1]].end)
+
+    def display_span(self, node: cst.BaseExpression) -> Span:
+        """Where an expression stands; the innermost brackets of a tuple or generator expression are its own."""
+        if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:
+            return Span(self._positions[node.lpar[-1]].start, self._positions[node.rpar[0]].end)
+        return self._positions[node]
+
+    def statement_span(self, node: cst.CSTNode) -> Span:
+        """Where a statement stands, its decorators included."""
+        if isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            return Span(self.span(node.body[0]).start, self.span(node.body[-1]).end)
+        decorators = node.decorators if isinstance(node, (cst.FunctionDef, cst.ClassDef)) else ()
+        start = self.span(decorators[0]).start if decorators else self.span(node).start
+        return Span(start, self.span(node).end)
+
+    def body_span(self, body: cst.BaseSuite) -> Span:
+        """From the first statement of a body to the last."""
+        if isinstance(body, cst.SimpleStatementSuite):
+            return self.statement_span(body)
+        first, last = self.statement_span(body.body[0]), self.statement_span(body.body[-1])
+        return Span(first.start, last.end)
+
+    def written(self, node: cst.CSTNode) -> str:
+        """A node's text, without brackets around it."""
+        return self._source.slice(self.span(node))
+
+    def slice(self, span: Span) -> str:
+        return self._source.slice(span)
+
+    # -- what a node runs in
+
+    def definition(self, node: cst.CSTNode) -> Definition | None:
+        """The function, class or lambda in whose body a node stands."""
+        return next(
+            (
+                ancestor
+                for ancestor, child in self.path(node)
+                if isinstance(ancestor, _DEFINITIONS) and child is ancestor.body
+            ),
+            None,
+        )
+
+    def is_in_function(self, node: cst.CSTNode) -> bool:
+        return any(
+            isinstance(ancestor, cst.FunctionDef) and child is ancestor.body for ancestor, child in self.path(node)
+        )
+
+
+class LibcstTrees:
+    """The trees of one file's regions, each parsed when it is first asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._trees: dict[Span, LibcstTree | None] = {}
+        self._body: list[ast.stmt] | None = None
+
+    def holding(self, span: Span) -> LibcstTree | None:
+        """The tree of the smallest region that holds the span; None when libcst cannot read the file."""
+        region = self.region(span)
+        tree = self._tree(region)
+        # Lines on their own can be half a statement: one that a backslash continues.
+        return tree if tree is not None else self.whole()
+
+    def whole(self) -> LibcstTree | None:
+        """The tree of the whole file."""
+        return self._tree(Span(0, len(self._source.text)))
+
+    def region(self, span: Span) -> Span:
+        """The lines of the smallest statement of the module or member of a class that holds the span."""
+        if self._body is None:
+            tree = parse_or_none(self._source.text.decode("utf-8"))
+            self._body = tree.body if tree is not None else []
+        first, last = self._source.row(span.start), self._source.row(max(span.start, span.end - 1))
+        rows: range | None = None
+        body = self._body
+        while True:
+            statements = _on_rows(body, first, last)
+            if not statements:
+                break
+            found = range(_first_row(statements[0]), max(_last_row(one) for one in statements) + 1)
+            if first < found.start or last >= found.stop or (rows is not None and found.start <= rows.start):
+                break  # between two members, or on the row of `class`
+            rows = found
+            if len(statements) > 1 or not isinstance(statements[0], ast.ClassDef):
+                break
+            body = statements[0].body
+        if rows is None:
+            return Span(0, len(self._source.text))
+        starts = self._source.line_starts
+        end = starts[rows.stop - 1] if rows.stop <= len(starts) else len(self._source.text)
+        return Span(starts[rows.start - 1], end)
+
+    def _tree(self, region: Span) -> LibcstTree | None:
+        if region not in self._trees:
+            self._trees[region] = _read(self._source, region)
+        return self._trees[region]
+
+
+def _first_row(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _last_row(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _on_rows(body: list[ast.stmt], first: int, last: int) -> list[ast.stmt]:
+    """The statements of a body that stand on these rows, and those that share a row with one of them."""
+    indices = [index for index, node in enumerate(body) if _first_row(node) <= last and _last_row(node) >= first]
+    if not indices:
+        return []
+    low, high = indices[0], indices[-1]
+    while low and _last_row(body[low - 1]) >= _first_row(body[low]):
+        low -= 1
+    while high + 1 < len(body) and _first_row(body[high + 1]) <= _last_row(body[high]):
+        high += 1
+    return body[low : high + 1]
+
+
+def _read(source: Source, region: Span) -> LibcstTree | None:
+    """The tree of a region; None when libcst cannot read it."""
+    text = source.slice(region)
+    header = "if 1:\n" if text[:1] in (" ", "\t") and region.start else ""
+    if is_monstrous(text):
+        return None
+    module = parse_with_libcst(header + text)
+    return on_large_stack(_placing(module, source, region.start - len(header))) if module is not None else None
+
+
+def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], LibcstTree]:
+    def place() -> LibcstTree:
+        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+        places = wrapper.resolve(ByteSpanPositionProvider)
+        positions = {
+            node: Span(place.start + shift, place.start + place.length + shift) for node, place in places.items()
+        }
+        return LibcstTree(source, positions, wrapper.resolve(ParentNodeProvider))
+
+    return place
