@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from guardfix.linter.engine import Report
 from guardfix.linter.facts import Facts
-from guardfix.linter.files.sources import BinaryFile, Source, Unreadable, read
+from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding, Fix
 
 from .legacy_guard import Site, fixes_for
@@ -47,7 +47,8 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
             planned.append(finding)
             continue
         if finding.path not in sources:
-            sources = {finding.path: unchanged(facts)}  # findings are sorted by file: one at a time is enough
+            # Findings are sorted by file: one at a time is enough.
+            sources = {finding.path: report.workspace.unchanged(facts)}
         source = sources[finding.path]
         if source is None:
             planned.append(finding)
@@ -59,15 +60,6 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
             fix, more = CODEMODS[finding.code](site)
         planned.append(replace(finding, fix=fix, more_fixes=more))
     return replace(report, findings=planned)
-
-
-def unchanged(facts: Facts) -> Source | None:
-    """The file, if it still has the text that its facts were read from: spans mean nothing in any other."""
-    try:
-        source = read(facts.path)
-    except (Unreadable, BinaryFile):
-        return None
-    return source if source.digest == facts.digest else None
 
 
 def _needs_text(finding: Finding, facts: Facts) -> bool:

@@ -16,8 +16,8 @@ from .files.discovery import FoundFiles, find_files, path_matcher
 from .files.languages import language_of
 from .files.search import CPP_NEEDLES
 from .files.sift import Hit, Sift
-from .files.sources import BinaryFile, Unreadable, read
 from .files.suppressions import is_suppressed
+from .files.workspace import DISK, Workspace
 from .findings import Finding
 from .frontends.extraction import Job, collection_paused, cores, extract_all, extract_job
 from .rule import Rule, select_rules
@@ -60,12 +60,15 @@ class Report:
     partial: list[Facts] = field(default_factory=list)
     """Files that the parser could only read in part."""
     suppressed: int = 0
+    workspace: Workspace = DISK
+    """Where the texts that the findings are about came from."""
 
 
 def check(
     paths: Sequence[str],
     options: Options | None = None,
     *,
+    workspace: Workspace = DISK,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
@@ -78,7 +81,15 @@ def check(
     """
     options = options or Options()
     rules = select_rules(options.select, options.ignore)
-    walk, project = read_project(paths, rules, options, executor=executor, progress=progress, at_first_hit=at_first_hit)
+    walk, project = read_project(
+        paths,
+        rules,
+        options,
+        workspace=workspace,
+        executor=executor,
+        progress=progress,
+        at_first_hit=at_first_hit,
+    )
     with collection_paused():
         findings, suppressed, doubted = find(project, rules, options)
     return Report(
@@ -87,6 +98,7 @@ def check(
         files=len(walk),
         partial=[*(facts for facts in project if facts.partial and facts.language != "embedded"), *doubted],
         suppressed=suppressed,
+        workspace=workspace,
     )
 
 
@@ -102,6 +114,7 @@ def read_project(
     rules: Sequence[Rule],
     options: Options,
     *,
+    workspace: Workspace = DISK,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
@@ -119,9 +132,9 @@ def read_project(
     def extract_now(hit: Hit) -> None:
         if at_first_hit is not None and not early:
             at_first_hit()
-        early.extend(extract_job(Job((hit,))))
+        early.extend(extract_job(Job((hit,), workspace=workspace)))
 
-    with Sift(needles, workers, None if executor else extract_now) as sift:
+    with Sift(needles, workers, None if executor else extract_now, workspace) as sift:
         walk = find_files(
             paths,
             exclude=options.exclude,
@@ -131,9 +144,10 @@ def read_project(
             force_exclude=options.force_exclude,
             docs=options.include_docs,
             found=sift.add,
+            workspace=workspace,
         )
         hits = sift.hits()
-    found = early + extract_all(hits, workers=workers, executor=executor, progress=progress)
+    found = early + extract_all(hits, workers=workers, executor=executor, progress=progress, workspace=workspace)
     found.sort(key=lambda facts: facts.path)
     found += [
         Facts(path, language_of(path) or "docs" if not os.path.isdir(path) else "folder", unreadable=reason)
@@ -196,21 +210,19 @@ def _files_that_name(
     executor: Executor | None,
 ) -> list[Facts]:
     names = sorted(names)
-    with Sift({language: [name.encode() for name in names]}, workers) as sift:
+    with Sift({language: [name.encode() for name in names]}, workers, workspace=walk.workspace) as sift:
         sift.add(walk.cpp if language == "cpp" else walk.python, language)
-        hits = [hit for hit in sift.hits() if names_word(hit[1], names)]
-    return extract_all(hits, watched, workers=workers, executor=executor)
+        hits = [hit for hit in sift.hits() if names_word(hit[1], names, walk.workspace)]
+    return extract_all(hits, watched, workers=workers, executor=executor, workspace=walk.workspace)
 
 
-def names_word(path: str, names: Iterable[str]) -> bool:
+def names_word(path: str, names: Iterable[str], workspace: Workspace = DISK) -> bool:
     """Whether one of the names stands in the file as a whole word."""
     import re
 
-    try:
-        text = read(path).text
-    except (Unreadable, BinaryFile):
-        return False
-    return re.search(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\b", text) is not None
+    source = workspace.read_or_none(path)
+    words = b"|".join(re.escape(name.encode()) for name in names)
+    return source is not None and re.search(rb"\b(?:" + words + rb")\b", source.text) is not None
 
 
 def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int, list[Facts]]:

@@ -10,7 +10,6 @@ from guardfix.linter.engine import Report
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
 
-from ..plan import unchanged
 from .rewriting import Rewrite, rewrite
 from .writing import NotWritten, write
 
@@ -45,7 +44,7 @@ def rewrites(report: Report, *, unsafe: bool, hoist: bool = True) -> Iterator[Re
         findings: list[Finding] = [f for f in group if f.fix is not None]
         if not findings:
             continue
-        source = unchanged(report.project.files[path])
+        source = report.workspace.unchanged(report.project.files[path])
         if source is None:
             yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
             continue

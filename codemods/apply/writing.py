@@ -7,7 +7,8 @@ import os
 import stat
 import tempfile
 
-from guardfix.linter.files.sources import Unreadable, read
+from guardfix.linter.files.sources import BinaryFile, Unreadable
+from guardfix.linter.files.workspace import DISK
 
 from .rewriting import Rewrite
 
@@ -24,9 +25,11 @@ def write(rewritten: Rewrite) -> None:
     """
     path = rewritten.source.path
     try:
-        current = read(path)
+        current = DISK.read(path)
     except Unreadable as error:
         raise NotWritten(f"cannot be read any more: {error}") from None
+    except BinaryFile:
+        raise NotWritten("changed since it was read; run again") from None
     if current.text != rewritten.source.text or current.encoding != rewritten.source.encoding:
         raise NotWritten("changed since it was read; run again")
     target = os.path.realpath(path)

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from guardfix.linter import guards
 from guardfix.linter.facts import Conditional, Facts, Include, Span
-from guardfix.linter.files.sources import BinaryFile, Unreadable, read
+from guardfix.linter.files.sources import BinaryFile, Unreadable
+from guardfix.linter.files.workspace import DISK
 from guardfix.linter.findings import Edit
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_line_feeds
 
@@ -70,7 +71,7 @@ def _includes_of(path: str) -> tuple[Include, ...]:
     from guardfix.linter.frontends.cpp.cpp_extraction import find_includes
 
     try:
-        return find_includes(read(path).text)
+        return find_includes(DISK.read(path).text)
     except (Unreadable, BinaryFile):
         return ()
 

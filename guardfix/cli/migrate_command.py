@@ -100,7 +100,7 @@ def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, writ
 
     done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
     moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}
-    places = SourcePositions()
+    places = SourcePositions(report.workspace)
     for finding in report.findings:
         if id(finding) in done:
             continue

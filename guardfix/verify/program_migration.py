@@ -139,7 +139,7 @@ def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
     from guardfix.linter.files.source_positions import SourcePositions
     from guardfix.linter.findings import Applicability
 
-    places = SourcePositions()
+    places = SourcePositions(report.workspace)
 
     def place(finding: Finding) -> Place:
         start = places.start(finding.path, finding.span)

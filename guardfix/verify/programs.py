@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from guardfix.linter.files.discovery import find_files
+from guardfix.linter.files.workspace import DISK
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 PYTHON_SUFFIXES = frozenset({".py"})
@@ -62,10 +63,10 @@ def find_programs(
 def _is_program(path: Path, gtest: bool) -> bool:
     if path.suffix not in CPP_SUFFIXES | PYTHON_SUFFIXES:
         return False
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    source = DISK.read_or_none(str(path))
+    if source is None:
         return False  # the migration says what is wrong with it
+    text = source.text.decode("utf-8", "replace")
     return is_python_script(text) if path.suffix in PYTHON_SUFFIXES else has_main(text) or (gtest and _has_tests(text))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .languages import LANGUAGES, LANGUAGES_AND_DOCS, language_of
+from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
@@ -32,6 +33,8 @@ class FoundFiles:
     """Markdown and reStructuredText, when they were asked for."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     """Folders that could not be listed and named files that are none (pipes, sockets), with the reason."""
+    workspace: Workspace = DISK
+    """Where their texts come from."""
 
     def __len__(self) -> int:
         return len(self.cpp) + len(self.python) + len(self.docs)
@@ -113,6 +116,15 @@ def _ignore_files_above(root: str) -> list[_IgnoreFile]:
     return above[::-1]
 
 
+def _ignore_files_of(folder: str, root: str = "") -> list[_IgnoreFile]:
+    """The .gitignore files that speak of a folder's files: its own, and those above it, at least up to `root`."""
+    between = [folder]
+    while root and between[-1] != root and between[-1] != os.path.dirname(between[-1]):
+        between.append(os.path.dirname(between[-1]))
+    own = filter(None, map(_read_ignore_file, reversed(between)))
+    return [*_ignore_files_above(between[-1]), *own]
+
+
 def path_matcher(folder: str, patterns: Sequence[str]) -> Callable[[str, bool], bool]:
     """Whether an absolute path (second argument: is it a folder) matches patterns that start from `folder`.
 
@@ -149,6 +161,7 @@ def find_files(
     force_exclude: bool = False,
     docs: bool = False,
     found: Callable[[list[str], str], None] | None = None,
+    workspace: Workspace = DISK,
 ) -> FoundFiles:
     """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
 
@@ -157,7 +170,8 @@ def find_files(
     as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
     are passed over, as they have no text, unless they are named themselves. Paths are
     reported as given: relative roots give relative paths. `found` is called with the paths of each folder,
-    language by language, while the walk goes on.
+    language by language, while the walk goes on. Below a folder there are the disk's files and the workspace's
+    texts in memory, which `exclude` and .gitignore leave out alike.
 
     Raises `NoSuchPath`, `BadPattern`.
     """
@@ -165,15 +179,16 @@ def find_files(
         path_matcher(os.path.realpath(os.curdir), exclude),
         path_matcher(os.path.realpath(root or os.curdir), root_exclude),
     )
-    walk = FoundFiles()
+    walk = FoundFiles(workspace=workspace)
     roots: list[tuple[str, str]] = []
     for path in paths:
-        if not os.path.exists(path):
+        if not workspace.exists(path):
             raise NoSuchPath(f"{path} (a link to {os.readlink(path)})" if os.path.islink(path) else path)
-        roots.append((path, os.path.realpath(path)))
+        roots.append((path, workspace.key(path)))
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
     has_excludes = bool(exclude or root_exclude)
+    read_ignore_files = respect_gitignore and workspace.has_disk
     lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
     languages = LANGUAGES_AND_DOCS if docs else LANGUAGES
     folders_met: set[str] = set()
@@ -245,22 +260,30 @@ def find_files(
             visit(*folder, ignores)
 
     for shown, real in roots:
-        if os.path.isdir(real):
+        inside = workspace.below(shown)
+        on_disk = workspace.has_disk and os.path.isdir(real)
+        if on_disk:
             visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
-        else:
+        if not on_disk and not inside:
             language = language_of(shown, languages) or language_of(real, languages)
             if language is None:
                 continue
-            if not os.path.isfile(real):
+            if not workspace.is_file(shown):
                 # Opening a named pipe would wait for somebody to write into it.
                 walk.unreadable.append((shown, "not a regular file"))
                 continue
             if force_exclude:
-                above = _ignore_files_above(os.path.dirname(real)) if respect_gitignore else []
-                own = _read_ignore_file(os.path.dirname(real)) if respect_gitignore else None
-                if left_out(real, False, above + ([own] if own else [])):
+                folder = os.path.dirname(real)
+                if left_out(real, False, _ignore_files_of(folder) if read_ignore_files else []):
                     continue
             take_new(shown, real, language)
+        for path in inside:
+            language = language_of(path, languages)
+            full = workspace.key(path)
+            if language is None or not SKIPPED_FOLDERS.isdisjoint(full[len(real) :].split(os.sep)):
+                continue
+            if not left_out(full, False, _ignore_files_of(os.path.dirname(full), real) if read_ignore_files else []):
+                take_new(path, full, language)
     # A link to a place below the roots is a second name for a file that the walk met already, unless the
     # walk passed that place over.
     for shown, real in links:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from .search import candidates
+from .search import candidates, holds
+from .workspace import DISK, Workspace
 
 Needles = Mapping[str, Sequence[bytes]]
 """Language -> the bytes of which one must stand in a file."""
@@ -37,14 +38,22 @@ class Sift:
     """Collects paths as they are found, and the ones among them that hold a needle.
 
     Use as a context manager: `add` paths, then `hits` gives the answer and ends the children. `meanwhile` is
-    called with hits that are known early, at moments when the children are busy; `hits` leaves those out.
+    called with hits that are known early, at moments when the children are busy; `hits` leaves those out. What the
+    workspace holds in memory is searched here, as the children read the disk.
     """
 
-    def __init__(self, needles: Needles, processes: int, meanwhile: Callable[[Hit], object] | None = None) -> None:
+    def __init__(
+        self,
+        needles: Needles,
+        processes: int,
+        meanwhile: Callable[[Hit], object] | None = None,
+        workspace: Workspace = DISK,
+    ) -> None:
         self._needles = {language: tuple(found) for language, found in needles.items() if found}
         self._spare = max(0, processes - 1) if _CAN_FORK else 0
         self._batches: dict[str, list[str]] = {language: [] for language in self._needles}
         self._meanwhile = meanwhile
+        self._workspace = workspace
         self._hits: list[Hit] = []
         self._queue: _Queue | None = None
         self._children: list[_Child] = []
@@ -66,11 +75,22 @@ class Sift:
         batch = self._batches.get(language)
         if batch is None:
             return
-        batch += paths
+        batch += self._search_buffers(paths, language) if self._workspace.buffers else paths
         if len(batch) >= _FILES:
             self._batches[language] = []
             for start in range(0, len(batch), _FILES):
                 self._send(batch[start : start + _FILES], language)
+
+    def _search_buffers(self, paths: Sequence[str], language: str) -> list[str]:
+        """Search those of the files that are in memory; the others are left to the disk."""
+        others = []
+        for path in paths:
+            data = self._workspace.buffer(path)
+            if data is None:
+                others.append(path)
+            elif holds(data, len(data), self._needles[language]):
+                self._hits.append((language, path, ""))
+        return others
 
     def _send(self, batch: list[str], language: str) -> None:
         data = os.fsencode("\0".join((language, *batch)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from ..facts import Span
-from .sources import BinaryFile, Position, Source, Unreadable, read
+from .sources import Position, Source
+from .workspace import DISK, Workspace
 
 
 class SourcePositions:
     """Positions in the files of a report."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace = DISK) -> None:
+        self._workspace = workspace
         self._sources: dict[str, Source | None] = {}
 
     def source(self, path: str) -> Source | None:
@@ -17,10 +19,7 @@ class SourcePositions:
         if path not in self._sources:
             if len(self._sources) > 8:
                 self._sources.clear()
-            try:
-                self._sources[path] = read(path)
-            except (Unreadable, BinaryFile):
-                self._sources[path] = None
+            self._sources[path] = self._workspace.read_or_none(path)
         return self._sources[path]
 
     def start(self, path: str, span: Span) -> Position:

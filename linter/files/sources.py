@@ -121,8 +121,8 @@ def decode(data: bytes, path: str) -> Source:
     return Source(path, body, "utf-8", bom)
 
 
-def read(path: str) -> Source:
-    """The text of a file. Raises `Unreadable`, `BinaryFile`."""
+def read_from_disk(path: str) -> Source:
+    """The text of a file as the disk has it; all others ask their `Workspace`. Raises `Unreadable`, `BinaryFile`."""
     if os.path.exists(path) and not os.path.isfile(path):
         # Opening a named pipe would wait for somebody to write into it.
         raise Unreadable("not a regular file")

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Facts
 from ..files.sift import Hit
-from ..files.sources import BinaryFile, Unreadable, read
+from ..files.sources import BinaryFile, Unreadable
+from ..files.workspace import DISK, Workspace
 from .frontend import frontend_named
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ POOL_FROM = 24
 
 
 class Job(NamedTuple):
-    """Files to parse, and the names that are watched in them."""
+    """Files to parse, the names that are watched in them, and where their texts come from."""
 
     hits: tuple[Hit, ...]
     watched: frozenset[str] = frozenset()
+    workspace: Workspace = DISK
 
 
 def extract_job(job: Job) -> list[Facts]:
@@ -38,15 +40,17 @@ def extract_job(job: Job) -> list[Facts]:
     for language, path, trouble in job.hits:
         if trouble:
             found.append(Facts(path, language, unreadable=trouble))
-        elif (facts := extract_file(path, language, job.watched)) is not None:
+        elif (facts := extract_file(path, language, job.watched, job.workspace)) is not None:
             found.append(facts)
     return found
 
 
-def extract_file(path: str, language: str, watched: frozenset[str] = frozenset()) -> Facts | None:
+def extract_file(
+    path: str, language: str, watched: frozenset[str] = frozenset(), workspace: Workspace = DISK
+) -> Facts | None:
     """The facts of one file; None for a binary file, and for one in which nothing can matter."""
     try:
-        source = read(path)
+        source = workspace.read(path)
     except Unreadable as error:
         return Facts(path, language, unreadable=str(error))
     except BinaryFile:
@@ -67,12 +71,13 @@ def extract_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    workspace: Workspace = DISK,
 ) -> list[Facts]:
     """The facts of all files, sorted by path. `progress` is called with (files done, files in all)."""
     if executor is None and (workers == 1 or len(hits) < POOL_FROM):
-        return extract_job(Job(tuple(hits), watched))
+        return extract_job(Job(tuple(hits), watched, workspace))
     if executor is not None:
-        return _extract_in(executor, hits, watched, progress)
+        return _extract_in(executor, hits, watched, progress, workspace)
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -81,7 +86,7 @@ def extract_all(
     context = multiprocessing.get_context(method)
     others = workers - 1
     with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
-        return _extract_with(pool, others, hits, watched, progress)
+        return _extract_with(pool, others, hits, watched, progress, workspace)
 
 
 @contextmanager
@@ -97,9 +102,13 @@ def collection_paused() -> Iterator[None]:
 
 
 def _extract_in(
-    executor: Executor, hits: Sequence[Hit], watched: frozenset[str], progress: Callable[[int, int], None] | None
+    executor: Executor,
+    hits: Sequence[Hit],
+    watched: frozenset[str],
+    progress: Callable[[int, int], None] | None,
+    workspace: Workspace,
 ) -> list[Facts]:
-    jobs = _jobs(hits, watched, max(4, min(64, len(hits) // 16)))
+    jobs = _jobs(hits, watched, max(4, min(64, len(hits) // 16)), workspace)
     found: list[Facts] = []
     done = 0
     for job, facts in zip(jobs, executor.map(extract_job, jobs), strict=True):
@@ -116,11 +125,12 @@ def _extract_with(
     hits: Sequence[Hit],
     watched: frozenset[str],
     progress: Callable[[int, int], None] | None,
+    workspace: Workspace,
 ) -> list[Facts]:
     """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-    jobs = _jobs(hits, watched, max(2, min(16, len(hits) // 16)))
+    jobs = _jobs(hits, watched, max(2, min(16, len(hits) // 16)), workspace)
     running: dict[Future[list[Facts]], int] = {}
     found: list[Facts] = []
     files = 0
@@ -143,5 +153,6 @@ def _extract_with(
     return sorted(found, key=lambda facts: facts.path)
 
 
-def _jobs(hits: Sequence[Hit], watched: frozenset[str], size: int) -> list[Job]:
-    return [Job(tuple(hits[start : start + size]), watched) for start in range(0, len(hits), size)]
+def _jobs(hits: Sequence[Hit], watched: frozenset[str], size: int, workspace: Workspace) -> list[Job]:
+    parts = (tuple(hits[start : start + size]) for start in range(0, len(hits), size))
+    return [Job(part, watched, workspace.part(path for _, path, _ in part)) for part in parts]

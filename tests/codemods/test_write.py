@@ -14,7 +14,8 @@ from guardfix.codemods.apply.rewriting import Rewrite, apply_edits, rewrite
 from guardfix.codemods.apply.writing import NotWritten, write
 from guardfix.codemods.edits.statements import removal, statement_around
 from guardfix.linter.facts import Span
-from guardfix.linter.files.sources import Source, read
+from guardfix.linter.files.sources import Source
+from guardfix.linter.files.workspace import DISK
 from guardfix.linter.findings import Applicability, Edit, Finding, Fix, Severity
 
 
@@ -28,7 +29,7 @@ def changed(tmp_path: Path) -> Rewrite:
     path = tmp_path / "a.cpp"
     path.write_text("int a;\n")
     path.chmod(0o755)
-    return Rewrite(read(str(path)), b"int b;\n")
+    return Rewrite(DISK.read(str(path)), b"int b;\n")
 
 
 def test_mode_stays_and_no_other_file_is_left(changed: Rewrite, tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.cpp").write_text("int a;\n")
     link = tmp_path / "link.cpp"
     link.symlink_to(tmp_path / "real.cpp")
-    write(Rewrite(read(str(link)), b"int b;\n"))
+    write(Rewrite(DISK.read(str(link)), b"int b;\n"))
     assert link.is_symlink()
     assert (tmp_path / "real.cpp").read_text() == "int b;\n"
 
