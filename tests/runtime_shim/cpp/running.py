@@ -21,7 +21,7 @@ MODEL = FIXTURES / "models" / "classifier.pt"
 
 TORCH_HEADERS = "#include <torch/torch.h>\n#include <torch/script.h>\n#include <torch/library.h>\n"
 
-_RUN = "from guardfix.commands.run import command; command(prog_name='guardfix run')"
+_RUN = "from guardfix.cli.run_command import command; command(prog_name='guardfix run')"
 
 
 @dataclass(frozen=True)
