@@ -1,0 +1,98 @@
+# Everything a contributor runs, one command each. `make` alone lists them.
+#
+# Commands run in the virtual environment `.venv`, which `make install` makes. To use another environment, name the
+# folder of its programs: `make test BIN=/path/to/bin`, or `make test BIN=` for what is on the PATH.
+
+PYTHON ?= python3
+ifeq ($(OS),Windows_NT)
+BIN ?= .venv/Scripts
+else
+BIN ?= .venv/bin
+endif
+RUN := $(if $(BIN),$(BIN)/)
+PYTEST := $(RUN)python -m pytest
+
+# What `make bench` works on: see bench/README.md.
+TREE ?=
+SITES ?=
+CHECKOUTS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install hooks test smoke lint format types layers docs dogfood generate thorough oracle coverage bench all clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
+
+install: ## make .venv, with guardfix editable and everything the tests need
+	$(PYTHON) -m venv .venv
+	$(RUN)python -m pip install --quiet --editable '.[dev]'
+
+hooks: ## run the fast checks before every commit (.pre-commit-config.yaml)
+	$(RUN)pre-commit install
+
+test: ## the everyday tests: a few minutes
+	$(PYTEST)
+
+smoke: ## a little of everything, in ten seconds
+	$(PYTEST) -q -n0 -m smoke
+
+lint: ## style, and formatting
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
+
+format: ## format the code and apply ruff's safe fixes
+	$(RUN)ruff check --fix .
+	$(RUN)ruff format .
+
+types: ## mypy, strict
+	$(RUN)python -m mypy
+
+# The graph is built from the linked tree, guardfix/linter and so on: an editable install has one package only.
+layers: ## which package may import which (import-linter)
+	@if grep -q '^\[tool\.importlinter' pyproject.toml; then $(RUN)lint-imports; \
+	else echo "pyproject.toml has no import contracts"; fi
+
+docs: ## the documentation against the code: generated pages, examples, links
+	$(PYTEST) -q -n0 -m 'not oracle and not thorough' tests/test_docs.py tests/guardfix/verify/test_docs.py \
+	  tests/runtime_shim/test_documentation.py
+
+dogfood: ## guardfix on its own code
+	$(RUN)guardfix check --isolated --select ALL linter codemods guardfix runtime_shim
+
+# One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
+generate: ## rewrite every generated file
+	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
+
+thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
+	$(PYTEST) -m 'thorough and not oracle'
+
+# Programs compiled against libtorch take 13 minutes of processor time, and 1.5 GB for the precompiled headers.
+oracle: ## the shim against PyTorch itself, which is installed for it
+	$(RUN)python -m pip install --quiet --editable '.[oracle]'
+	$(PYTEST) -m oracle --ignore=tests/guardfix/verify --ignore=tests/runtime_shim/cpp
+	$(PYTEST) -n2 -m oracle tests/guardfix/verify tests/runtime_shim/cpp
+
+coverage: ## the everyday tests, with line and branch coverage of all their processes
+	$(RUN)coverage erase
+	$(PYTEST) --cov --cov-report=
+	$(RUN)coverage report --sort=cover
+	@$(RUN)coverage report --format=total | sed 's/.*/covered: &%/'
+
+bench: ## measurements; TREE, SITES and CHECKOUTS as bench/README.md says
+	$(RUN)python bench/shim.py
+	$(RUN)python bench/verify.py
+	$(RUN)python bench/odd_files.py
+ifneq ($(TREE),)
+	$(RUN)python -m pip install --quiet --editable '.[bench]'
+	$(RUN)python bench/scan.py $(TREE)
+	$(RUN)python bench/rules.py $(TREE)
+	$(RUN)python bench/python_rules.py $(TREE)
+endif
+ifneq ($(SITES),)
+	$(RUN)python bench/corpus.py $(SITES) $(CHECKOUTS)
+endif
+
+all: lint types layers test thorough oracle ## everything that must pass before a change lands
+
+clean: ## remove what builds, tests and checkers leave behind
+	rm -rf build dist *.egg-info .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
