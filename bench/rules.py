@@ -26,7 +26,8 @@ from pathlib import Path
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.engine import needles_of
 from guardfix.linter.files.discovery import find_files
-from guardfix.linter.files.search import CPP_NEEDLES, candidates
+from guardfix.linter.files.search import candidates
+from guardfix.linter.files.sought import recorded
 from guardfix.linter.frontends.extraction import extract_file
 from guardfix.linter.rule import select_rules
 
@@ -36,7 +37,7 @@ TARGET = 5.0
 def grow(tree: Path, folder: Path, files: int, guards: int) -> tuple[int, int]:
     """Fill `folder` with links to the tree's C++ files; returns how many there are, and how many mention a guard."""
     paths = list(find_files([str(tree)], respect_gitignore=False).cpp)
-    holding = {path for path, trouble in candidates(paths, CPP_NEEDLES) if not trouble}
+    holding = {path for path, trouble in candidates(paths, recorded("cpp").needles) if not trouble}
     others = [path for path in paths if path not in holding]
     if not holding or not others:
         raise SystemExit(f"{tree}: holds no C++ files with and without guards to make a tree of")

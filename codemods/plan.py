@@ -42,8 +42,8 @@ def with_fixes(report: Report, *, remove_redundant: bool = False) -> Report:
     sources: dict[str, Source | None] = {}
     planned: list[Finding] = []
     for finding in report.findings:
-        facts = report.project.files[finding.path]
-        if finding.use is None or not _needs_text(finding, facts):
+        facts = report.project.files.get(finding.path)
+        if facts is None or finding.use is None or not _needs_text(finding, facts):
             planned.append(finding)
             continue
         if finding.path not in sources:

@@ -14,9 +14,9 @@ from operator import attrgetter
 from .analysis.project import Project
 from .facts import Facts
 from .facts.python_model import Disagreement, PythonFacts
-from .files.sources import Source
 from .files.workspace import Workspace
 from .findings import Finding
+from .frontends.frontend import Confirms, frontend_named
 
 
 def confirm(findings: Sequence[Finding], project: Project, workspace: Workspace) -> tuple[list[Finding], list[Facts]]:
@@ -29,14 +29,15 @@ def confirm(findings: Sequence[Finding], project: Project, workspace: Workspace)
     doubted: list[Facts] = []
     for path, group in groupby(sorted(findings, key=attrgetter("path")), attrgetter("path")):
         facts = project.files[path]
-        if facts.language != "python" or facts.python is None or facts.unreadable:
+        confirmation = frontend_named(facts.language).confirmation
+        if confirmation is None or facts.unreadable:
             kept += group
             continue
         source = workspace.unchanged(facts)
         if source is None:
             doubted.append(_without_uses(facts, unreadable="it changed while it was being checked"))
             continue
-        confirmed, disagreements = _confirm_in(list(group), facts.python, source)
+        confirmed, disagreements = _confirm_in(list(group), confirmation(source, facts))
         kept += confirmed
         if disagreements:
             row = facts.row(disagreements[0].span.start)
@@ -45,12 +46,7 @@ def confirm(findings: Sequence[Finding], project: Project, workspace: Workspace)
     return kept, doubted
 
 
-def _confirm_in(
-    findings: Sequence[Finding], facts: PythonFacts, source: Source
-) -> tuple[list[Finding], list[Disagreement]]:
-    from .frontends.python.libcst_confirmation import Confirmation
-
-    confirmation = Confirmation(source, facts)
+def _confirm_in(findings: Sequence[Finding], confirmation: Confirms) -> tuple[list[Finding], list[Disagreement]]:
     kept: list[Finding] = []
     disagreements: dict[Disagreement, None] = {}
     for finding in findings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,13 +13,15 @@ from .confirmed_findings import confirm
 from .facts import Facts
 from .facts.index import has_function_in
 from .files.discovery import FoundFiles, find_files, path_matcher
-from .files.languages import language_of
-from .files.search import CPP_NEEDLES
 from .files.sift import Hit, Sift
+from .files.sought import Sought
 from .files.suppressions import is_suppressed
 from .files.workspace import DISK, Workspace
 from .findings import Finding
-from .frontends.extraction import Job, collection_paused, cores, extract_all, extract_job
+from .frontends.extraction import Job, collection_paused, cores, extract_all, extract_job, guard_tables_extended
+from .frontends.frontend import frontend_named
+from .funnel import Funnel, funnel_of
+from .guards import Guard
 from .rule import Rule, select_rules
 
 if TYPE_CHECKING:
@@ -47,6 +49,10 @@ class Options:
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
     workers: int = 0
+    guards: tuple[tuple[str, Guard], ...] = ()
+    """Guards that do not come with guardfix: (language, row of the guard table)."""
+    rules: tuple[Rule, ...] = ()
+    """Rules that do not come with guardfix; `select` and `ignore` choose among them as well."""
 
 
 @dataclass
@@ -80,33 +86,30 @@ def check(
     `UnknownRule`, `BadPattern`.
     """
     options = options or Options()
-    rules = select_rules(options.select, options.ignore)
-    walk, project = read_project(
-        paths,
-        rules,
-        options,
-        workspace=workspace,
-        executor=executor,
-        progress=progress,
-        at_first_hit=at_first_hit,
-    )
-    with collection_paused():
-        findings, suppressed, doubted = find(project, rules, options, workspace)
+    rules = select_rules(options.select, options.ignore, options.rules)
+    with guard_tables_extended(options.guards):
+        walk, project = read_project(
+            paths,
+            rules,
+            options,
+            workspace=workspace,
+            executor=executor,
+            progress=progress,
+            at_first_hit=at_first_hit,
+        )
+        with collection_paused():
+            findings, suppressed, doubted = find(project, rules, options, walk)
     return Report(
         findings=findings,
         project=project,
         files=len(walk),
-        partial=[*(facts for facts in project if facts.partial and facts.language != "embedded"), *doubted],
+        partial=[
+            *(facts for facts in project if facts.partial and not frontend_named(facts.language).is_fragment),
+            *doubted,
+        ],
         suppressed=suppressed,
         workspace=workspace,
     )
-
-
-def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
-    """The bytes of which one stands in every file that matters to one of the rules."""
-    wanted = {needle for rule in rules if language in rule.languages for needle in rule.needles}
-    ordered = [needle for needle in CPP_NEEDLES if needle in wanted]
-    return (*ordered, *sorted(wanted.difference(ordered)))
 
 
 def read_project(
@@ -124,17 +127,16 @@ def read_project(
     Files that hold a guard are read first. When a use stays open on what they say, the files that name what
     is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
     """
-    workers = options.workers or cores()
-    languages = ("cpp", "python", "docs") if options.include_docs else ("cpp", "python")
-    needles = {language: needles_of(rules, language) for language in languages}
+    reader = _Reader(options, funnel_for(rules, options), executor, workspace)
     early: list[Facts] = []
 
     def extract_now(hit: Hit) -> None:
         if at_first_hit is not None and not early:
             at_first_hit()
-        early.extend(extract_job(Job((hit,), workspace=workspace)))
+        early.extend(extract_job(reader.job((hit,))))
 
-    with Sift(needles, workers, None if executor else extract_now, workspace) as sift:
+    needles = {language: sought.needles for language, sought in reader.funnel.sought.items()}
+    with Sift(needles, reader.workers, None if executor else extract_now, workspace) as sift:
         walk = find_files(
             paths,
             exclude=options.exclude,
@@ -142,33 +144,53 @@ def read_project(
             root_exclude=options.root_exclude,
             respect_gitignore=options.respect_gitignore,
             force_exclude=options.force_exclude,
-            docs=options.include_docs,
+            languages=reader.funnel.languages,
             found=sift.add,
             workspace=workspace,
         )
         hits = sift.hits()
-    found = early + extract_all(hits, workers=workers, executor=executor, progress=progress, workspace=workspace)
+    found = early + extract_all(reader.job(hits), workers=reader.workers, executor=executor, progress=progress)
     found.sort(key=lambda facts: facts.path)
     found += [
-        Facts(path, language_of(path) or "docs" if not os.path.isdir(path) else "folder", unreadable=reason)
-        for path, reason in walk.unreadable
+        Facts(place.path, place.language, unreadable=place.reason)
+        for place in walk.unreadable
+        if place.language is not None
     ]
-    found += _through_reexports(found, walk, workers, executor)
+    found += _through_reexports(found, walk, reader)
     project = Project(found, minimum_torch=options.minimum_torch)
     if any(rule.whole_project for rule in rules):
-        project = _answer_open_questions(project, rules, walk, workers, executor)
+        project = _answer_open_questions(project, rules, walk, reader)
     return walk, project
+
+
+def funnel_for(rules: Sequence[Rule], options: Options) -> Funnel:
+    """What a run searches for."""
+    extended = options.rules if options.rules or options.guards else None
+    return funnel_of(rules, on_request=options.include_docs, extended=extended)
+
+
+class _Reader:
+    """How files become facts in one run."""
+
+    def __init__(self, options: Options, funnel: Funnel, executor: Executor | None, workspace: Workspace) -> None:
+        self.funnel = funnel
+        self.executor = executor
+        self.workspace = workspace
+        self.workers = options.workers or cores()
+        self._guards = options.guards
+        self._sought: Mapping[str, Sought] | None = None if funnel.recorded else funnel.sought
+
+    def job(self, hits: Iterable[Hit], watched: frozenset[str] = frozenset()) -> Job:
+        return Job(tuple(hits), watched, self._sought, self._guards, self.workspace)
 
 
 _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-def _answer_open_questions(
-    project: Project, rules: Sequence[Rule], walk: FoundFiles, workers: int, executor: Executor | None
-) -> Project:
+def _answer_open_questions(project: Project, rules: Sequence[Rule], walk: FoundFiles, reader: _Reader) -> Project:
     """The project with the files that name what its open uses depend on."""
-    asked: dict[str, set[str]] = {"cpp": set(), "python": set()}
+    asked: dict[str, set[str]] = {language: set() for language in walk.files}
     for _ in range(_ROUNDS):
         more: list[Facts] = []
         for language, known in asked.items():
@@ -182,23 +204,25 @@ def _answer_open_questions(
             if not names <= known:
                 known |= names
                 # Facts are read anew where a watched name stands: the place itself is then among the uses.
-                more += _files_that_name(names, frozenset(known), language, walk, workers, executor)
+                more += _files_that_name(names, frozenset(known), language, walk, reader)
         if not more:
             break
         project = project.joined(more)
     return project
 
 
-def _through_reexports(
-    found: Sequence[Facts], walk: FoundFiles, workers: int, executor: Executor | None
-) -> list[Facts]:
-    """The facts of Python files that use guards only under names which other files gave them."""
-    if not any(facts.python is not None and facts.python.exports for facts in found):
-        return []
-    from .analysis.reexports import new_names
+def _through_reexports(found: Sequence[Facts], walk: FoundFiles, reader: _Reader) -> list[Facts]:
+    """The facts of files that use guards only under names which other files gave them."""
+    more: list[Facts] = []
+    for language in walk.files:
+        if not any(facts.python is not None and facts.python.exports for facts in found if facts.language == language):
+            continue
+        from .analysis.reexports import new_names
 
-    names = frozenset(new_names(found))
-    return _files_that_name(names, names, "python", walk, workers, executor) if names else []
+        names = frozenset(new_names(found))
+        if names:
+            more += _files_that_name(names, names, language, walk, reader)
+    return more
 
 
 def _files_that_name(
@@ -206,14 +230,13 @@ def _files_that_name(
     watched: frozenset[str],
     language: str,
     walk: FoundFiles,
-    workers: int,
-    executor: Executor | None,
+    reader: _Reader,
 ) -> list[Facts]:
     names = sorted(names)
-    with Sift({language: [name.encode() for name in names]}, workers, workspace=walk.workspace) as sift:
-        sift.add(walk.cpp if language == "cpp" else walk.python, language)
-        hits = [hit for hit in sift.hits() if names_word(hit[1], names, walk.workspace)]
-    return extract_all(hits, watched, workers=workers, executor=executor, workspace=walk.workspace)
+    with Sift({language: [name.encode() for name in names]}, reader.workers, workspace=reader.workspace) as sift:
+        sift.add(walk.files[language], language)
+        hits = [hit for hit in sift.hits() if names_word(hit[1], names, reader.workspace)]
+    return extract_all(reader.job(hits, watched), workers=reader.workers, executor=reader.executor)
 
 
 def names_word(path: str, names: Iterable[str], workspace: Workspace = DISK) -> bool:
@@ -226,7 +249,7 @@ def names_word(path: str, names: Iterable[str], workspace: Workspace = DISK) -> 
 
 
 def find(
-    project: Project, rules: Sequence[Rule], options: Options, workspace: Workspace = DISK
+    project: Project, rules: Sequence[Rule], options: Options, walk: FoundFiles
 ) -> tuple[list[Finding], int, list[Facts]]:
     """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
 
@@ -234,9 +257,14 @@ def find(
     """
     ignored_here = _per_file(options)
     found, suppressed = _find_in(project, project, rules, ignored_here)
-    findings, doubted = confirm(found, project, workspace)
+    findings, doubted = confirm(found, project, walk.workspace)
     about_doubts, more = _find_in(doubted, project, rules, ignored_here)
     findings += about_doubts
+    for path, reason, language in walk.unreadable:
+        if language is None:
+            for rule in rules:
+                if not ignored_here(path, rule):
+                    findings += rule.folder_findings(path, reason)
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
     return findings, suppressed + more, doubted
 
@@ -248,7 +276,7 @@ def _find_in(
     suppressed = 0
     for facts in files:
         for rule in rules:
-            if rule.languages and facts.language not in (*rule.languages, "folder"):
+            if facts.language not in rule.languages:
                 continue
             if ignored_here(facts.path, rule):
                 continue

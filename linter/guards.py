@@ -7,6 +7,8 @@ torch/autograd/grad_mode.py and torch/csrc/autograd/init.cpp.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +47,8 @@ class Guard:
     """Headers that bring the class, the narrowest first."""
     since: str | None = None
     deprecated_since: str | None = None
+    companions: tuple[str, ...] = ()
+    """Names beside the class that belong to it: the struct whose static functions do the same."""
 
 
 # `namespace at { using namespace c10; }` and `namespace torch { using namespace at; }` make every class of
@@ -104,6 +108,7 @@ CPP: Final[dict[str, Guard]] = {
             Effect.BELOW_AUTOGRAD,
             (_LEGACY_HEADER,),
             deprecated_since="1.9",
+            companions=(LEGACY_API,),
         ),
         Guard(
             INFERENCE_MODE,
@@ -164,10 +169,82 @@ PYTHON: Final[dict[str, Guard]] = {
         Guard(C_BELOW_AUTOGRAD, _PRIVATE, Takes.NOTHING, Effect.BELOW_AUTOGRAD),
         Guard(C_BELOW_ADINPLACEORVIEW, _PRIVATE, Takes.NOTHING, Effect.BELOW_ADINPLACEORVIEW),
         # PyTorch never gave the old guard to Python; projects that bind it themselves, and the shim, do.
-        Guard(LEGACY, (), Takes.OPTIONAL_BOOL, Effect.BELOW_AUTOGRAD, deprecated_since="1.9"),
+        # The string literals of a Python file can hold C++, so the companions are searched for as well.
+        Guard(LEGACY, (), Takes.OPTIONAL_BOOL, Effect.BELOW_AUTOGRAD, deprecated_since="1.9", companions=(LEGACY_API,)),
     )
 }
 """The guards that Python code names. A guard without namespaces is taken from whatever module it comes."""
+
+GuardChoice = Callable[[Guard], bool]
+"""Which rows of the table a rule looks at."""
+
+
+def gradient_guards(guard: Guard) -> bool:
+    """Those that do something to autograd: all but the neighbours."""
+    return guard.effect is not Effect.NEIGHBOUR
+
+
+def deprecated_guards(guard: Guard) -> bool:
+    """The deprecated ones."""
+    return gradient_guards(guard) and guard.deprecated_since is not None
+
+
+def current_guards(guard: Guard) -> bool:
+    """Those that are not deprecated."""
+    return gradient_guards(guard) and guard.deprecated_since is None
+
+
+def public_guards(guard: Guard) -> bool:
+    """Those of Python that `torch` itself exports."""
+    return guard.namespaces[:1] == _PUBLIC[:1]
+
+
+def torch_c_guards(guard: Guard) -> bool:
+    """Those of Python that are C++'s classes, bound in `torch._C`."""
+    return guard.namespaces == _PRIVATE
+
+
+def no_guards(guard: Guard) -> bool:
+    """For a rule that looks at calls or other text only."""
+    return False
+
+
+def guards_with(*effects: Effect) -> GuardChoice:
+    """The guards of these effects."""
+    return lambda guard: guard.effect in effects
+
+
+class GuardNames(Set[str]):
+    """The names of the rows that a choice takes from a table, as the table is when it is asked."""
+
+    def __init__(self, table: Mapping[str, Guard], choice: GuardChoice) -> None:
+        self._table, self._choice = table, choice
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table and self._choice(self._table[str(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, guard in self._table.items() if self._choice(guard))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @classmethod
+    def _from_iterable(cls, names: Iterable[str]) -> Set[str]:  # type: ignore[override]
+        return frozenset(names)
+
+
+@contextmanager
+def extended(table: dict[str, Guard], rows: Iterable[Guard]) -> Iterator[None]:
+    """The table with further rows meanwhile: those that a configuration brings."""
+    added = {guard.name: guard for guard in rows if guard.name not in table}
+    table |= added
+    try:
+        yield
+    finally:
+        for name in added:
+            table.pop(name, None)
+
 
 PYTHON_MODULES: Final = ("torch", "guardfix.runtime_shim")
 """Modules that mean torch, whatever alias they are imported under."""

@@ -16,10 +16,12 @@ from functools import cache
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span
 from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
+from .guards import GuardChoice, gradient_guards, no_guards
 from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
+FolderCheck = Callable[[str, str], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
 
 
@@ -37,14 +39,26 @@ class Rule:
     fix: Applicability | None = None
     """The most that the rule's fix can claim; None when it has none."""
     languages: tuple[str, ...] = ("cpp",)
+    """The front ends whose files it looks at, by name."""
+    guards: GuardChoice = gradient_guards
+    """The rows of the guard table whose uses it looks at."""
     needles: tuple[bytes, ...] = ()
-    """Bytes of which one stands in every file with a finding; empty for rules that look at every file."""
+    """What else it looks at, calls or other text: each is a piece that stands in the source as it is written here.
+    A file is read when it holds one of these, or one of the guards."""
+    odd_uses_only: bool = False
+    """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
+    that files which hold no others need not be parsed for it."""
     default: bool = True
     summary: str = ""
     documentation: str = ""
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
+    _folders: list[FolderCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.guards is no_guards and not self.needles:
+            raise ValueError(f"{self.code} looks at no guards and says nothing else that it looks at: give `needles`")
 
     def check_use(self, check: UseCheck) -> UseCheck:
         """Register a check that is asked about each guard use."""
@@ -54,6 +68,11 @@ class Rule:
     def check_file(self, check: FileCheck) -> FileCheck:
         """Register a check that is asked about each file."""
         self._files.append(check)
+        return check
+
+    def check_folder(self, check: FolderCheck) -> FolderCheck:
+        """Register a check that is given (path, why) of each folder that cannot be listed."""
+        self._folders.append(check)
         return check
 
     def asks(self, questions: Questions) -> Questions:
@@ -77,9 +96,13 @@ class Rule:
             for use in facts.guard_uses:
                 yield from check_use(use, facts, project)
 
+    def folder_findings(self, path: str, reason: str) -> Iterator[Finding]:
+        for check in self._folders:
+            yield from check(path, reason)
+
     def at(
         self,
-        facts: Facts,
+        facts: Facts | str,
         span: Span,
         message: str,
         *,
@@ -90,13 +113,12 @@ class Rule:
         applicability: Applicability | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule; with `edits` it has a fix."""
+        """A finding of this rule in a file, or at a path; with `edits` it has a fix."""
+        path = facts if isinstance(facts, str) else facts.path
         fix = None
         if edits:
             fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
-        return Finding(
-            self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
-        )
+        return Finding(self.code, self.name, message, severity or self.severity, path, span, decision, fix, use=use)
 
 
 @cache
@@ -106,6 +128,11 @@ def load_rule(name: RuleName) -> Rule:
     rule.documentation = inspect.cleandoc(module.__doc__ or "")
     rule.summary = rule.documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
     return rule
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule that comes with guardfix, sorted by code."""
+    return tuple(load_rule(name) for name in rule_names())
 
 
 def find_rules(selector: str) -> tuple[Rule, ...]:
@@ -126,24 +153,24 @@ def _is_all(selector: str) -> bool:
     return selector.upper() == "ALL"
 
 
-def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = (), more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
     """The rules that `--select` and `--ignore` leave: by code, prefix (`GF4`), name, or `ALL`.
 
     Without `select`, the rules that are on by default. The longer selector wins, as in Ruff, so
-    `--select GF101 --ignore GF1` keeps GF101. Raises `UnknownRule`.
+    `--select GF101 --ignore GF1` keeps GF101. `more` are rules that do not come with guardfix. Raises `UnknownRule`.
     """
+    own = {RuleName(rule.code, rule.name, ""): rule for rule in more}
+    names = (*rule_names(), *own)
     for selector in (*select, *ignore):
-        if not _is_all(selector) and (
-            selector.upper() == "G" or not any(matches(selector, name) for name in rule_names())
-        ):
+        if not _is_all(selector) and (selector.upper() == "G" or not any(matches(selector, name) for name in names)):
             raise UnknownRule(selector)
     chosen = []
-    for name in rule_names():
+    for name in names:
         wanted = max((_specificity(selector) for selector in select if matches(selector, name)), default=0)
         unwanted = max((_specificity(selector) for selector in ignore if matches(selector, name)), default=0)
         if select and not wanted:
             continue  # importing a rule takes time
-        rule = load_rule(name)
+        rule = own.get(name) or load_rule(name)
         if not select and rule.default:
             wanted = 1
         if (wanted and wanted > unwanted) or (wanted and not unwanted):

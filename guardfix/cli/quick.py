@@ -25,25 +25,27 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
     if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
         return None
+    from guardfix.linter.files import funnel_record, funnel_table
     from guardfix.linter.files.languages import language_of
-    from guardfix.linter.files.search import NEEDLES, candidates
+    from guardfix.linter.files.search import candidates
 
+    if not funnel_record.is_current():
+        return None
     seen = set()
     for path in paths:
         language = language_of(path)
         if language is None:
             continue
         seen.add(os.path.realpath(path))
-        for _, trouble in candidates((path,), NEEDLES[language]):
-            if trouble or language != "python" or _may_matter(path):
+        for _, trouble in candidates((path,), funnel_table.NEEDLES[language]):
+            if trouble or language not in funnel_table.LOOKS or _may_matter(path, funnel_table.LOOKS[language]):
                 return None
     return passed(len(seen))
 
 
-def _may_matter(path: str) -> bool:
-    """Whether a Python file that names a guard needs the real command."""
-    from guardfix.linter.frontends.python.python_look import may_matter
-
+def _may_matter(path: str, look: str) -> bool:
+    """Whether a file that holds a needle needs the real command, by the second look of its front end."""
+    may_matter = __import__(look, fromlist=("may_matter",)).may_matter
     with open(path, "rb") as file:
         data = file.read()
     return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)

@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
 from guardfix.linter.findings import Decision, Finding, Fix
-from guardfix.linter.frontends.python.python_comments import string_end
+from guardfix.linter.frontends.frontend import frontend_of
 
 _DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
@@ -40,11 +39,10 @@ def finding_object(finding: Finding, places: SourcePositions) -> dict[str, Any]:
 
 def _noqa_row(finding: Finding, places: SourcePositions, start: Position) -> int:
     """The row at whose end a comment silences the finding: inside a string there is no place for one."""
-    source = places.source(finding.path)
-    if source is None or language_of(finding.path) != "python":
+    source, frontend = places.source(finding.path), frontend_of(finding.path)
+    if source is None or frontend is None:
         return start.row
-    end = string_end(source.text, finding.span.start)
-    return start.row if end is None else source.row(end)
+    return frontend.silenced_row(source, finding.span.start)
 
 
 def _name(path: str) -> str:

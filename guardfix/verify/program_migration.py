@@ -181,10 +181,11 @@ def _why(finding: Finding, unsafe: bool, refused: str | None) -> tuple[Why, str]
 
 
 def _old_guards(report: Report) -> Iterator[Path]:
+    from guardfix.linter.frontends.frontend import frontend_named
     from guardfix.linter.guards import LEGACY
 
     for facts in report.project:
-        if facts.language in ("cpp", "python") and any(use.guard == LEGACY for use in facts.guard_uses):
+        if not frontend_named(facts.language).is_fragment and any(use.guard == LEGACY for use in facts.guard_uses):
             yield _real(facts.path)
 
 

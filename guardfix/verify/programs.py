@@ -51,7 +51,7 @@ def find_programs(
         walk = find_files([given], exclude=tuple(exclude), respect_gitignore=respect_gitignore)
         path = Path(given)
         if path.is_dir():
-            for name in [*walk.cpp, *walk.python]:
+            for name in walk.paths():
                 file = Path(name)
                 if _is_program(file, gtest):
                     found.setdefault(file.absolute(), Program(file, path, named=False))

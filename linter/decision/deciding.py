@@ -10,6 +10,8 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Span
 from ..findings import Confidence, Context, Decision
+from ..frontends.frontend import frontend_named
+from ..guards import Effect
 from .gathering import signals_of
 from .policy import POLICY, Policy
 from .scene import scene_of
@@ -24,13 +26,12 @@ REPLACEMENTS = {
     Context.UNKNOWN: None,
 }
 
-PYTHON_REPLACEMENTS = {
-    Context.INFERENCE: f"torch.{guards.PYTHON_INFERENCE_MODE}()",
-    Context.KERNEL: f"torch._C.{guards.C_BELOW_ADINPLACEORVIEW}()",
-    Context.BELOW_AUTOGRAD: f"torch._C.{guards.C_BELOW_AUTOGRAD}()",
-    Context.REMOVE: None,
-    Context.UNKNOWN: None,
+_EFFECTS = {
+    Context.INFERENCE: Effect.INFERENCE,
+    Context.KERNEL: Effect.BELOW_ADINPLACEORVIEW,
+    Context.BELOW_AUTOGRAD: Effect.BELOW_AUTOGRAD,
 }
+"""What a guard that stands for the old one has to do, by context."""
 
 
 class Decided(dict[tuple[str, Span, Form, Policy], Decision]):
@@ -55,9 +56,15 @@ def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> De
         places = scenes_of_stand_in(scene, name)
         weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
     signals.sort(key=lambda signal: -policy.points(signal.weight))
-    replacements = PYTHON_REPLACEMENTS if facts.language == "python" else REPLACEMENTS
     evidence = tuple(signal.evidence() for signal in signals)
-    return Decision(weighed.context, replacements[weighed.context], weighed.confidence, evidence)
+    return Decision(weighed.context, _replacement(weighed.context, facts), weighed.confidence, evidence)
+
+
+def _replacement(context: Context, facts: Facts) -> str | None:
+    """What is written instead of the old guard in a file of that language."""
+    effect = _EFFECTS.get(context)
+    written = None if effect is None else frontend_named(facts.language).replacements.get(effect)
+    return written or REPLACEMENTS[context]
 
 
 def _agreed(weighed: Weighed, places: set[Context]) -> Weighed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
 from ..facts.index import index_of
+from ..frontends.frontend import frontend_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class Scene:
 
     def calls_below(self) -> list[Call]:
         """Calls that the guard covers. At namespace scope it covers none: other functions' code is not below it."""
-        outside = not self.chain and self.facts.language == "cpp" and self.use.macro is None
-        return [] if outside else self.calls_in(self.use.live)
+        top = not self.chain and self.use.macro is None
+        return [] if top and not frontend_named(self.facts.language).runs_at_top_level else self.calls_in(self.use.live)
 
     def neighbours(self) -> list[GuardUse]:
         """Other kinds of guards declared in the same block, or members of the same class."""

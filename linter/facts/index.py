@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..guards import CPP, LEGACY
+from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Conditional, Facts, Form, Function, GuardUse, Return, Span
 from .spans import Nested, Sorted
 
@@ -59,7 +59,7 @@ def index_of(facts: Facts) -> FactsIndex:
         by_scope[use.scope].append(use)
         if use.form in (Form.DECLARATION, Form.AUTO):
             local[use.scope].append(use)
-        if use.guard != LEGACY and (facts.language != "cpp" or use.guard in CPP):
+        if use.guard != LEGACY and (use.guard in CPP or use.guard in PYTHON):
             neighbours[use.scope].append(use)
     by_name: dict[str, list[Function]] = defaultdict(list)
     for function in facts.functions:

@@ -164,9 +164,9 @@ class PythonFacts:
     """Where the two parsers disagreed about something that a rule would have reported."""
 
 
-MODES: Final = frozenset({guards.NO_GRAD, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE})
+MODES: Final = guards.GuardNames(guards.PYTHON, guards.public_guards)
 """The public guards: context managers and decorators alike."""
-C_GUARDS: Final = frozenset({guards.C_INFERENCE_MODE, guards.C_BELOW_AUTOGRAD, guards.C_BELOW_ADINPLACEORVIEW})
+C_GUARDS: Final = guards.GuardNames(guards.PYTHON, guards.torch_c_guards)
 """The guards of torch._C, which are no decorators."""
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from .languages import LANGUAGES, LANGUAGES_AND_DOCS, language_of
+from .funnel_table import LANGUAGES
+from .languages import language_of
 from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(
@@ -23,21 +25,31 @@ class BadPattern(Exception):
     """A pattern that .gitignore's syntax gives no meaning, such as a lone `!`; the message is the pattern."""
 
 
+class UnreadPlace(NamedTuple):
+    """A folder that could not be listed, or what was named and is not a file (a pipe, a socket)."""
+
+    path: str
+    reason: str
+    language: str | None
+    """By its name; None for a folder, which has none."""
+
+
 @dataclass
 class FoundFiles:
     """What was found, in the order in which it is looked at."""
 
-    cpp: list[str] = field(default_factory=list)
-    python: list[str] = field(default_factory=list)
-    docs: list[str] = field(default_factory=list)
-    """Markdown and reStructuredText, when they were asked for."""
-    unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders that could not be listed and named files that are none (pipes, sockets), with the reason."""
+    files: dict[str, list[str]] = field(default_factory=dict)
+    """Paths by language."""
+    unreadable: list[UnreadPlace] = field(default_factory=list)
     workspace: Workspace = DISK
     """Where their texts come from."""
 
     def __len__(self) -> int:
-        return len(self.cpp) + len(self.python) + len(self.docs)
+        return sum(map(len, self.files.values()))
+
+    def paths(self) -> list[str]:
+        """All of them, language by language."""
+        return [path for paths in self.files.values() for path in paths]
 
 
 Ignored = Callable[[str, bool], bool]
@@ -159,11 +171,11 @@ def find_files(
     root_exclude: Sequence[str] = (),
     respect_gitignore: bool = True,
     force_exclude: bool = False,
-    docs: bool = False,
+    languages: Mapping[str, str] = LANGUAGES,
     found: Callable[[list[str], str], None] | None = None,
     workspace: Workspace = DISK,
 ) -> FoundFiles:
-    """The C++ and Python files at and below `paths`, each once; with `docs`, the documents too.
+    """The files of these languages (suffix in small letters -> language) at and below `paths`, each once.
 
     `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
@@ -189,8 +201,8 @@ def find_files(
 
     has_excludes = bool(exclude or root_exclude)
     read_ignore_files = respect_gitignore and workspace.has_disk
-    lists = {"cpp": walk.cpp, "python": walk.python, "docs": walk.docs}
-    languages = LANGUAGES_AND_DOCS if docs else LANGUAGES
+    lists = walk.files
+    lists.update((language, []) for language in languages.values())
     folders_met: set[str] = set()
     named: set[str] = set()
     # What a folder gave, to be looked into when a second name turns up: noting each file by itself takes longer.
@@ -221,7 +233,7 @@ def find_files(
             with os.scandir(real) as entries:
                 listed: list[os.DirEntry[str]] = list(entries)
         except OSError as error:
-            walk.unreadable.append((shown, error.strerror or str(error)))
+            walk.unreadable.append(UnreadPlace(shown, error.strerror or str(error), None))
             return
         if respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
             own = _read_ignore_file(real)
@@ -229,7 +241,7 @@ def find_files(
                 ignores = [*ignores, own]
         prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
         folders: list[tuple[str, str]] = []
-        files: dict[str, list[str]] = {"cpp": [], "python": [], "docs": []}
+        files: dict[str, list[str]] = {language: [] for language in lists}
         all_kept = not ignores and not has_excludes and not named
         for entry in listed:
             name = entry.name
@@ -270,7 +282,7 @@ def find_files(
                 continue
             if not workspace.is_file(shown):
                 # Opening a named pipe would wait for somebody to write into it.
-                walk.unreadable.append((shown, "not a regular file"))
+                walk.unreadable.append(UnreadPlace(shown, "not a regular file", language))
                 continue
             if force_exclude:
                 folder = os.path.dirname(real)

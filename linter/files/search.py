@@ -22,30 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import AnyStr
 
-LEGACY_NEEDLES = (b"NonVariableTypeMode",)
-CPP_NEEDLES = (
-    b"NonVariableTypeMode",
-    b"InferenceMode",
-    b"NoGradGuard",
-    b"AutoGradMode",
-    b"AutoFwGradMode",
-    b"AutoDispatchBelow",
-)
-"""One of these bytes stands in every C++ file that a rule can have a finding in."""
-CURRENT_NEEDLES = CPP_NEEDLES[1:]
-"""Without the old guard's: for rules that leave it to GF101."""
-PYTHON_NEEDLES = (
-    b"no_grad",
-    b"inference_mode",
-    b"enable_grad",
-    b"set_grad_enabled",
-    b"_InferenceMode",
-    b"NonVariableTypeMode",
-    b"_AutoDispatchBelow",
-)
-"""The same for Python; what they find is looked at more closely in frontends/python/python_look.py."""
-NEEDLES = {"cpp": CPP_NEEDLES, "python": PYTHON_NEEDLES}
-
 _BUFFER = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 

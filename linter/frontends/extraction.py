@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Facts
 from ..files.sift import Hit
+from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
+from ..guards import Guard, extended
 from .frontend import frontend_named
 
 if TYPE_CHECKING:
@@ -31,22 +33,43 @@ class Job(NamedTuple):
 
     hits: tuple[Hit, ...]
     watched: frozenset[str] = frozenset()
+    sought: Mapping[str, Sought] | None = None
+    """What the rules look for in each language, when that is not what is recorded."""
+    guards: tuple[tuple[str, Guard], ...] = ()
+    """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
 
 
 def extract_job(job: Job) -> list[Facts]:
     """The facts of the job's files."""
     found: list[Facts] = []
-    for language, path, trouble in job.hits:
-        if trouble:
-            found.append(Facts(path, language, unreadable=trouble))
-        elif (facts := extract_file(path, language, job.watched, job.workspace)) is not None:
-            found.append(facts)
+    with guard_tables_extended(job.guards):
+        for language, path, trouble in job.hits:
+            if trouble:
+                found.append(Facts(path, language, unreadable=trouble))
+                continue
+            sought = None if job.sought is None else job.sought[language]
+            facts = extract_file(path, language, job.watched, sought, job.workspace)
+            if facts is not None:
+                found.append(facts)
     return found
 
 
+@contextmanager
+def guard_tables_extended(rows: Iterable[tuple[str, Guard]]) -> Iterator[None]:
+    """The guard tables of these languages with further rows, meanwhile."""
+    with ExitStack() as stack:
+        for language, guard in rows:
+            stack.enter_context(extended(frontend_named(language).guards, (guard,)))
+        yield
+
+
 def extract_file(
-    path: str, language: str, watched: frozenset[str] = frozenset(), workspace: Workspace = DISK
+    path: str,
+    language: str,
+    watched: frozenset[str] = frozenset(),
+    sought: Sought | None = None,
+    workspace: Workspace = DISK,
 ) -> Facts | None:
     """The facts of one file; None for a binary file, and for one in which nothing can matter."""
     try:
@@ -55,7 +78,7 @@ def extract_file(
         return Facts(path, language, unreadable=str(error))
     except BinaryFile:
         return None
-    facts = frontend_named(language).extract(source, watched)
+    facts = frontend_named(language).extract(source, watched, sought)
     return replace(facts, digest=source.digest) if facts is not None else None
 
 
@@ -65,19 +88,18 @@ def cores() -> int:
 
 
 def extract_all(
-    hits: Sequence[Hit],
-    watched: frozenset[str] = frozenset(),
+    job: Job,
     *,
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     workspace: Workspace = DISK,
 ) -> list[Facts]:
-    """The facts of all files, sorted by path. `progress` is called with (files done, files in all)."""
-    if executor is None and (workers == 1 or len(hits) < POOL_FROM):
-        return extract_job(Job(tuple(hits), watched, workspace))
+    """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
+    if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):
+        return extract_job(job)
     if executor is not None:
-        return _extract_in(executor, hits, watched, progress, workspace)
+        return _extract_in(executor, job, progress)
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -86,7 +108,7 @@ def extract_all(
     context = multiprocessing.get_context(method)
     others = workers - 1
     with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
-        return _extract_with(pool, others, hits, watched, progress, workspace)
+        return _extract_with(pool, others, job, progress)
 
 
 @contextmanager
@@ -101,36 +123,28 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _extract_in(
-    executor: Executor,
-    hits: Sequence[Hit],
-    watched: frozenset[str],
-    progress: Callable[[int, int], None] | None,
-    workspace: Workspace,
-) -> list[Facts]:
-    jobs = _jobs(hits, watched, max(4, min(64, len(hits) // 16)), workspace)
+def _extract_in(executor: Executor, whole: Job, progress: Callable[[int, int], None] | None) -> list[Facts]:
+    jobs = _jobs(whole, max(4, min(64, len(whole.hits) // 16)))
     found: list[Facts] = []
     done = 0
     for job, facts in zip(jobs, executor.map(extract_job, jobs), strict=True):
         found += facts
         done += len(job.hits)
         if progress is not None:
-            progress(done, len(hits))
+            progress(done, len(whole.hits))
     return sorted(found, key=lambda facts: facts.path)
 
 
 def _extract_with(
     pool: Executor,
     others: int,
-    hits: Sequence[Hit],
-    watched: frozenset[str],
+    whole: Job,
     progress: Callable[[int, int], None] | None,
-    workspace: Workspace,
 ) -> list[Facts]:
     """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-    jobs = _jobs(hits, watched, max(2, min(16, len(hits) // 16)), workspace)
+    jobs = _jobs(whole, max(2, min(16, len(whole.hits) // 16)))
     running: dict[Future[list[Facts]], int] = {}
     found: list[Facts] = []
     files = 0
@@ -149,10 +163,10 @@ def _extract_with(
             found += future.result()
             files += running.pop(future)
         if progress is not None:
-            progress(files, len(hits))
+            progress(files, len(whole.hits))
     return sorted(found, key=lambda facts: facts.path)
 
 
-def _jobs(hits: Sequence[Hit], watched: frozenset[str], size: int, workspace: Workspace) -> list[Job]:
-    parts = (tuple(hits[start : start + size]) for start in range(0, len(hits), size))
-    return [Job(part, watched, workspace.part(path for _, path, _ in part)) for part in parts]
+def _jobs(whole: Job, size: int) -> list[Job]:
+    parts = (whole.hits[start : start + size] for start in range(0, len(whole.hits), size))
+    return [whole._replace(hits=part, workspace=whole.workspace.part(path for _, path, _ in part)) for part in parts]

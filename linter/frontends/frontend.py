@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
+from typing import Protocol
 
-from ..facts import Facts, Span
+from ..facts import Facts, GuardUse, Span
+from ..facts.python_model import Disagreement
+from ..files.sought import Sought
 from ..files.sources import Source
 from ..guards import Effect, Guard
 
@@ -39,6 +42,13 @@ def _as_is(text: str) -> str:
     return text
 
 
+class Confirms(Protocol):
+    """A parser of record, asked about what was found in one file."""
+
+    def construct(self, span: Span, use: GuardUse | None) -> Span | Disagreement:
+        """The construct at the span, anchored to the parser's own node, or in what it differs."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frontend:
     """One language, or one kind of file that holds code of another.
@@ -50,10 +60,11 @@ class Frontend:
     """As `Facts.language` and `Rule.languages` have it."""
     title: str
     """As users read it: `C++`."""
-    guards: Mapping[str, Guard]
+    guards: dict[str, Guard]
     """The rows of the guard table that its code can name."""
-    extract: Callable[[Source, frozenset[str]], Facts | None]
-    """The facts of a text, or None when nothing in it can matter. Names that are watched are reported like guards."""
+    extract: Callable[[Source, frozenset[str], Sought | None], Facts | None]
+    """(source, watched, sought) -> the facts of a text, or None when nothing in it can matter. Names that are watched
+    are reported like guards; `sought` is what the rules look for, None when that is what is recorded."""
     suffixes: frozenset[str] = frozenset()
     """In small letters, with the dot; empty when its texts are pieces of other files."""
     header_suffixes: frozenset[str] = frozenset()
@@ -61,8 +72,8 @@ class Frontend:
     comments: Callable[[bytes], Iterable[Span]] = _nowhere
     """Where comments stand in a text."""
     look: str = ""
-    """The module whose `may_matter(text, watched)` looks at a file that holds a needle more closely, still by its
-    bytes alone; empty when there is none. It imports next to nothing."""
+    """The module whose `may_matter(text)` looks at a file that holds a needle more closely, still by its bytes alone;
+    empty when there is none. It imports next to nothing."""
     parse_errors: Callable[[str, bytes], int] = _reads_all
     """(path, text) -> how many places of the text the parser cannot read."""
     silenced_row: Callable[[Source, int], int] = _row_of
@@ -71,6 +82,8 @@ class Frontend:
     """A message that is spelled in C++ (`at::G`), in the language's own spelling (`at.G`)."""
     replacements: Mapping[Effect, str] = field(default_factory=dict)
     """Effect -> what is written for a guard of that effect where the old guard stood."""
+    confirmation: Callable[[Source, Facts], Confirms] | None = None
+    """The parser of record for a file, where facts come from a faster one; None where they are the record's own."""
     on_request: bool = False
     """Its files are looked at only when they are asked for (`--include-docs`), or named."""
     is_fragment: bool = False

@@ -32,17 +32,21 @@ from ..facts import Facts, Span
 from ..findings import Finding, Severity
 from ..rule import Rule
 
-RULE = Rule("GF001", "unreadable-file", severity=Severity.ERROR, languages=("cpp", "python", "folder"))
+RULE = Rule("GF001", "unreadable-file", severity=Severity.ERROR, languages=("cpp", "python"), odd_uses_only=True)
 
 
 @RULE.check_file
 def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
     if facts.unreadable:
-        what = "folder" if facts.language == "folder" else "file"
-        yield RULE.at(facts, Span(0, 0), f"cannot read this {what}: {facts.unreadable}")
+        yield RULE.at(facts, Span(0, 0), f"cannot read this file: {facts.unreadable}")
     for place in facts.python.disagreements if facts.python is not None else ():
         message = (
             f"cannot tell what stands here: Python's own parser reads `{place.proposed}`, libcst `{place.confirmed}`; "
             "nothing is reported or edited here"
         )
         yield RULE.at(facts, place.span, message)
+
+
+@RULE.check_folder
+def unlisted(path: str, reason: str) -> Iterator[Finding]:
+    yield RULE.at(path, Span(0, 0), f"cannot read this folder: {reason}")

@@ -48,11 +48,12 @@ from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.python_model import use_behind
-from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Context, Decision, Finding
+from ..frontends.frontend import frontend_named
+from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES)
+RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), guards=deprecated_guards)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",
@@ -73,7 +74,7 @@ def users(facts: Facts, project: Project) -> Iterable[str]:
 def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.guard != guards.LEGACY or has_new_counterpart(use, facts, project):
         return
-    if facts.language == "python":
+    if frontend_named(facts.language).resolves_imports:
         if (use.form is Form.IMPORT and is_used(use, facts)) or _is_a_python_class(use, facts, project):
             return
     elif use.alias is None and "::" not in use.written and is_another_librarys(use, facts, project):
@@ -108,6 +109,6 @@ def _is_a_python_class(use: GuardUse, facts: Facts, project: Project) -> bool:
     module = found.origin.rpartition(".")[0].rpartition(".")[2] if found is not None else ""
     stems = {
         where.path.replace("\\", "/").removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
-        for where, _ in project.defined_elsewhere(guards.LEGACY, "python")
+        for where, _ in project.defined_elsewhere(guards.LEGACY, facts.language)
     }
     return module in stems

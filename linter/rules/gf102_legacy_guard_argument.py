@@ -29,11 +29,11 @@ from .. import guards
 from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..facts import Argument, Facts, Form, GuardUse
-from ..files.search import LEGACY_NEEDLES
 from ..findings import Finding, Severity
+from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, needles=LEGACY_NEEDLES)
+RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, guards=deprecated_guards)
 
 _CONSTRUCTED = (Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.TEMPORARY, Form.HEAP, Form.STATIC, Form.GLOBAL)
 

@@ -36,11 +36,11 @@ from ..analysis.project import Project
 from ..analysis.version_gates import NEW_GUARDS, uses_in
 from ..facts import Branch, Facts, Span
 from ..facts.version_conditions import TORCH_2, mentions_torch_version, taken_branch
-from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Edit, Finding
+from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF103", "stale-version-gate", fix=Applicability.UNSAFE, needles=LEGACY_NEEDLES)
+RULE = Rule("GF103", "stale-version-gate", fix=Applicability.UNSAFE, guards=deprecated_guards)
 
 _ONE_POINT_X = re.compile(
     r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?"

@@ -29,11 +29,11 @@ from .. import guards
 from ..analysis.ownership import is_another_librarys
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Edit, Finding
+from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF104", "legacy-static-api", fix=Applicability.DISPLAY, needles=LEGACY_NEEDLES)
+RULE = Rule("GF104", "legacy-static-api", fix=Applicability.DISPLAY, guards=deprecated_guards)
 
 _ASK = "c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)"
 

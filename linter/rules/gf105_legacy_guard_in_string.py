@@ -37,9 +37,10 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
-from ..files.search import LEGACY_NEEDLES
 from ..findings import Applicability, Decision, Evidence, Finding
 from ..frontends.embedded.embedded_cpp import real_path
+from ..frontends.frontend import frontend_named
+from ..guards import deprecated_guards
 from ..rule import Rule
 from .gf101_legacy_guard import message_for
 
@@ -48,13 +49,13 @@ RULE = Rule(
     "legacy-guard-in-string",
     fix=Applicability.SAFE,
     languages=("python", "docs"),
-    needles=LEGACY_NEEDLES,
+    guards=deprecated_guards,
 )
 
 
 @RULE.check_file
 def in_strings(facts: Facts, project: Project) -> Iterator[Finding]:
-    where = "a code block" if facts.language == "docs" else "a string"
+    where = frontend_named(facts.language).embeds_in
     for piece in facts.embedded:
         for use in piece.guard_uses:
             if use.guard != guards.LEGACY or has_new_counterpart(use, piece, project):

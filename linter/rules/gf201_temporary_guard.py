@@ -41,11 +41,11 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..files.search import CURRENT_NEEDLES
 from ..findings import Applicability, Finding
+from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF201", "temporary-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)
+RULE = Rule("GF201", "temporary-guard", fix=Applicability.UNSAFE, guards=current_guards)
 
 
 @RULE.check_use

@@ -46,11 +46,11 @@ from ..analysis.coverage import is_in_test
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..files.search import CURRENT_NEEDLES
 from ..findings import Finding
+from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF202", "guard-covers-nothing", needles=CURRENT_NEEDLES)
+RULE = Rule("GF202", "guard-covers-nothing", guards=current_guards)
 
 
 @RULE.check_use

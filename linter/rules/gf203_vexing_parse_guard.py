@@ -40,11 +40,11 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..facts.index import index_of
-from ..files.search import CURRENT_NEEDLES
 from ..findings import Applicability, Edit, Finding
+from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF203", "vexing-parse-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)
+RULE = Rule("GF203", "vexing-parse-guard", fix=Applicability.UNSAFE, guards=current_guards)
 
 
 @RULE.check_use

@@ -41,11 +41,10 @@ from collections.abc import Iterator
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..files.search import CPP_NEEDLES
 from ..findings import Finding
 from ..rule import Rule
 
-RULE = Rule("GF204", "static-or-global-guard", needles=CPP_NEEDLES)
+RULE = Rule("GF204", "static-or-global-guard")
 
 
 @RULE.check_use

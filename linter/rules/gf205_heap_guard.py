@@ -42,11 +42,10 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Holder
 from ..facts.index import index_of
-from ..files.search import CPP_NEEDLES
 from ..findings import Finding, Severity
 from ..rule import Rule
 
-RULE = Rule("GF205", "heap-guard", needles=CPP_NEEDLES)
+RULE = Rule("GF205", "heap-guard")
 
 
 @RULE.check_use

@@ -39,11 +39,10 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Class, Facts, Form, GuardUse
-from ..files.search import CPP_NEEDLES
 from ..findings import Finding, Severity
 from ..rule import Rule
 
-RULE = Rule("GF206", "guard-member", severity=Severity.INFO, needles=CPP_NEEDLES)
+RULE = Rule("GF206", "guard-member", severity=Severity.INFO)
 
 _SCOPED = re.compile(
     r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|Without|No|Disable|Enable)[A-Z]"

@@ -48,13 +48,14 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
     "GF302",
     "redundant-guard-in-function-forward",
     fix=Applicability.UNSAFE,
-    needles=(b"AutoDispatchBelow",),
+    guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
     default=False,
 )
 

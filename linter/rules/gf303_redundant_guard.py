@@ -45,6 +45,7 @@ from ..analysis.project import Project
 from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
 from ..findings import Applicability, Finding, Severity
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
@@ -52,7 +53,7 @@ RULE = Rule(
     "redundant-guard",
     severity=Severity.INFO,
     fix=Applicability.SAFE,
-    needles=(b"NoGradGuard", b"AutoGradMode"),
+    guards=guards_with(Effect.GRAD_MODE),
 )
 
 

@@ -39,7 +39,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import MODES, Kind, PythonUse, uses_of
 from ..findings import Applicability, Finding
-from ..guards import python_guard
+from ..guards import public_guards, python_guard
 from ..rule import Rule
 
 RULE = Rule(
@@ -47,7 +47,8 @@ RULE = Rule(
     "guard-on-async-def",
     fix=Applicability.UNSAFE,
     languages=("python",),
-    needles=(b"no_grad", b"inference_mode", b"enable_grad", b"set_grad_enabled"),
+    odd_uses_only=True,
+    guards=public_guards,
 )
 
 # Decorators that give the function back as it was, or wrap it in another coroutine function.

@@ -37,6 +37,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import Kind, uses_of
 from ..findings import Applicability, Finding
+from ..guards import public_guards
 from ..rule import Rule
 
 RULE = Rule(
@@ -44,7 +45,8 @@ RULE = Rule(
     "bare-guard-statement",
     fix=Applicability.UNSAFE,
     languages=("python",),
-    needles=(b"no_grad", b"inference_mode", b"enable_grad"),
+    odd_uses_only=True,
+    guards=public_guards,
 )
 
 _INACTIVE = (guards.NO_GRAD, guards.ENABLE_GRAD, guards.PYTHON_INFERENCE_MODE)

@@ -31,6 +31,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import C_GUARDS, MODES, uses_of
 from ..findings import Applicability, Edit, Finding, Severity
+from ..guards import current_guards
 from ..rule import Rule
 
 RULE = Rule(
@@ -39,14 +40,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     fix=Applicability.SAFE,
     languages=("python",),
-    needles=(
-        b"no_grad",
-        b"inference_mode",
-        b"enable_grad",
-        b"set_grad_enabled",
-        b"_InferenceMode",
-        b"_AutoDispatchBelow",
-    ),
+    odd_uses_only=True,
+    guards=current_guards,
 )
 
 _NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)

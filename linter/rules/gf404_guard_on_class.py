@@ -30,13 +30,15 @@ from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import MODES, Kind, uses_of
 from ..findings import Finding
+from ..guards import public_guards
 from ..rule import Rule
 
 RULE = Rule(
     "GF404",
     "guard-on-class",
     languages=("python",),
-    needles=(b"no_grad", b"inference_mode", b"enable_grad", b"set_grad_enabled"),
+    odd_uses_only=True,
+    guards=public_guards,
 )
 
 

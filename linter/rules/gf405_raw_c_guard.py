@@ -35,6 +35,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import C_GUARDS, uses_of
 from ..findings import Applicability, Finding
+from ..guards import torch_c_guards
 from ..rule import Rule
 
 RULE = Rule(
@@ -42,7 +43,8 @@ RULE = Rule(
     "raw-c-guard",
     fix=Applicability.UNSAFE,
     languages=("python",),
-    needles=(b"_InferenceMode", b"_AutoDispatchBelow"),
+    odd_uses_only=True,
+    guards=torch_c_guards,
 )
 
 

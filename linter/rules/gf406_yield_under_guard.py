@@ -40,20 +40,15 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import C_GUARDS, MODES, uses_of
 from ..findings import Finding
+from ..guards import current_guards
 from ..rule import Rule
 
 RULE = Rule(
     "GF406",
     "yield-under-guard",
     languages=("python",),
-    needles=(
-        b"no_grad",
-        b"inference_mode",
-        b"enable_grad",
-        b"set_grad_enabled",
-        b"_InferenceMode",
-        b"_AutoDispatchBelow",
-    ),
+    odd_uses_only=True,
+    guards=current_guards,
 )
 
 

@@ -34,6 +34,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonFacts, PythonUse
 from ..findings import Applicability, Finding, Severity
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
@@ -42,7 +43,8 @@ RULE = Rule(
     severity=Severity.INFO,
     fix=Applicability.SAFE,
     languages=("python",),
-    needles=(b"inference_mode",),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE),
 )
 
 

@@ -32,6 +32,7 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Span
 from ..findings import Applicability, Edit, Finding
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
@@ -39,7 +40,8 @@ RULE = Rule(
     "inference-escape",
     fix=Applicability.DISPLAY,
     languages=("python",),
-    needles=(b"inference_mode",),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE),
 )
 
 

@@ -33,6 +33,7 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts
 from ..findings import Finding, Severity
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
@@ -40,7 +41,8 @@ RULE = Rule(
     "inference-backward",
     severity=Severity.ERROR,
     languages=("python",),
-    needles=(b"inference_mode", b"_InferenceMode"),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE),
 )
 
 

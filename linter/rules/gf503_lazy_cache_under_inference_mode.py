@@ -35,9 +35,16 @@ from collections.abc import Iterator
 from ..analysis.project import Project
 from ..facts import Facts
 from ..findings import Finding
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF503", "lazy-cache-under-inference-mode", languages=("python",), needles=(b"inference_mode",))
+RULE = Rule(
+    "GF503",
+    "lazy-cache-under-inference-mode",
+    languages=("python",),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE),
+)
 
 
 @RULE.check_file

@@ -35,6 +35,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import uses_of
 from ..findings import Applicability, Edit, Finding, Severity
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
@@ -43,7 +44,8 @@ RULE = Rule(
     severity=Severity.INFO,
     fix=Applicability.UNSAFE,
     languages=("python",),
-    needles=(b"inference_mode",),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE),
     default=False,
 )
 

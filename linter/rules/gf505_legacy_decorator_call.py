@@ -30,6 +30,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, uses_of
 from ..findings import Applicability, Edit, Finding
+from ..guards import public_guards
 from ..rule import Rule
 
 RULE = Rule(
@@ -37,7 +38,8 @@ RULE = Rule(
     "legacy-decorator-call",
     fix=Applicability.SAFE,
     languages=("python",),
-    needles=(b"no_grad", b"inference_mode", b"enable_grad"),
+    odd_uses_only=True,
+    guards=public_guards,
 )
 
 _SINCE = (2, 1)

@@ -49,9 +49,10 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, GuardUse, Span
 from ..findings import Applicability, Edit, Finding
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF506", "inference-escape", fix=Applicability.DISPLAY, needles=(b"InferenceMode",))
+RULE = Rule("GF506", "inference-escape", fix=Applicability.DISPLAY, guards=guards_with(Effect.INFERENCE))
 
 
 @RULE.check_use

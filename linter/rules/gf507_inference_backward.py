@@ -42,9 +42,10 @@ from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse
 from ..facts.index import index_of
 from ..findings import Finding, Severity
+from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF507", "inference-backward", needles=(b"InferenceMode",))
+RULE = Rule("GF507", "inference-backward", guards=guards_with(Effect.INFERENCE))
 
 
 @RULE.check_use

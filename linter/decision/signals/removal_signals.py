@@ -8,6 +8,7 @@ from ...analysis.autograd_functions import is_method_of_node
 from ...analysis.computations import first_computation_in
 from ...facts import Form
 from ...findings import Side
+from ...frontends.frontend import frontend_named
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, signal
 
@@ -68,5 +69,5 @@ def _is_fragment(scene: Scene) -> bool:
     What it covers is in another string.
     """
     function = scene.chain[0]
-    alone = scene.facts.language == "embedded" and not function.name and not function.is_lambda
+    alone = frontend_named(scene.facts.language).is_fragment and not function.name and not function.is_lambda
     return alone and scene.use.scope == function.body

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...facts import Facts, Function, Include, Invocation, Registration, Span
+from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from .byte_words import line_before
 from .conditionals import find_conditionals, without_dead_branches
 from .cpp_masking import code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
 from .cpp_parsing import grammar_for, is_objective_c, masked_text, parse_cpp, parse_sparse
-from .focus import focused, guard_places, needs_all
+from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
 _INCLUDE = re.compile(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
 
 
-def extract_cpp(source: Source, watched: Iterable[str] = (), *, whole: bool = False) -> Facts:
+def extract_cpp(
+    source: Source, watched: Iterable[str] = (), sought: Sought | None = None, *, whole: bool = False
+) -> Facts:
     """The facts of one C++, CUDA or Objective-C++ file.
 
     `watched` are further names whose places are reported like guards': types made of guards, macros and
-    aliases that other files define. `whole` reads also the functions that hold no guard, for a text that is
-    one piece of several: another piece may ask what stands here.
+    aliases that other files define. `sought` is what the rules look for, when that is not what is recorded: a
+    function that holds neither a guard nor one of its texts is not read. `whole` reads those as well, for a text that
+    is one piece of several: another piece may ask what stands here.
     """
     grammar = grammar_for(source.path)
     if (text := with_line_feeds(source.text)) is not source.text:
@@ -48,7 +52,7 @@ def extract_cpp(source: Source, watched: Iterable[str] = (), *, whole: bool = Fa
     else:
         code = live_code
         if not watched and not whole:
-            places = guard_places(code)
+            places = [*guard_places(code), *text_places(source.text, (sought or recorded("cpp")).texts)]
             if not places:
                 return _without_guards(source)
             if not needs_all(code):

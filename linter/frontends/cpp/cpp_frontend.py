@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
+from ...files.sought import Sought
 from ...files.sources import Source
 from ...guards import Effect
 from ..frontend import Frontend
@@ -16,10 +17,10 @@ MODULES = frozenset(".ixx .cppm .mpp .ccm .cxxm .c++m".split())
 SOURCES = frozenset(".c .cc .cpp .cxx .c++ .cu .hip .mm .m".split())
 
 
-def _extract(source: Source, watched: frozenset[str]) -> Facts:
+def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts:
     from .cpp_extraction import extract_cpp
 
-    return extract_cpp(source, watched)
+    return extract_cpp(source, watched, sought)
 
 
 def _comments(text: bytes) -> Iterable[Span]:
@@ -34,7 +35,7 @@ def _parse_errors(path: str, text: bytes) -> int:
     return error_count(parse_cpp(masked_text(path, text), grammar_for(path)).root_node)
 
 
-REPLACEMENTS = {
+_REPLACEMENTS = {
     Effect.INFERENCE: f"c10::{guards.INFERENCE_MODE}",
     Effect.BELOW_ADINPLACEORVIEW: f"at::{guards.BELOW_ADINPLACEORVIEW}",
     Effect.BELOW_AUTOGRAD: f"at::{guards.BELOW_AUTOGRAD}",
@@ -49,5 +50,5 @@ FRONTEND = Frontend(
     extract=_extract,
     comments=_comments,
     parse_errors=_parse_errors,
-    replacements=REPLACEMENTS,
+    replacements=_REPLACEMENTS,
 )

@@ -1,24 +1,24 @@
-"""What of a file has to be parsed: the function bodies that hold a guard, and whatever stands outside of bodies.
+"""What of a file has to be parsed: the function bodies that hold what a rule looks for, and all outside of bodies.
 
 Parsing and reading a whole file costs many times what looking for the guards in it costs, and most functions of a
-file that holds a guard have nothing to do with it. Those are overwritten by blanks, byte for byte, so that every
-offset stays. A file whose braces do not balance is left whole.
+file that holds a guard have nothing to do with it. What rules look for is the guards of the table, and the calls or
+other text that a rule names in its declaration. The other functions are overwritten by blanks, byte for byte, so that
+every offset stays. A file whose braces do not balance is left whole.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ... import guards
 from ...facts import Function, Span
-from ...guards import Effect
 from .byte_words import line_before, places, words
 from .cpp_masking import blank
 
-_GRADIENT_GUARDS = sorted(name for name, guard in guards.CPP.items() if guard.effect is not Effect.NEIGHBOUR)
+_GRADIENT_GUARDS = guards.GuardNames(guards.CPP, guards.gradient_guards)
 _ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
 _ALIAS_LENGTH = 200
 """How far in front of the guard's name an alias's declaration may begin."""
@@ -35,7 +35,8 @@ _SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
 def guard_places(code: bytes) -> list[int]:
     """Where guards, or aliases that the file gives them, are named; `code` has no comments and strings."""
     found: list[int] = []
-    waiting = [*map(str.encode, _GRADIENT_GUARDS), guards.LEGACY_API.encode()]
+    names = {name for guard in _GRADIENT_GUARDS for name in (guard, *guards.CPP[guard].companions)}
+    waiting = [name.encode() for name in sorted(names)]
     known = set(waiting)
     while waiting:
         name = waiting.pop()
@@ -46,6 +47,15 @@ def guard_places(code: bytes) -> list[int]:
                 known.add(alias)
                 waiting.append(alias)
     return found
+
+
+def text_places(text: bytes, pieces: Iterable[bytes]) -> Iterator[int]:
+    """Where one of the pieces stands that rules look for besides guards, in comments and strings as well."""
+    for piece in pieces:
+        at = text.find(piece)
+        while at >= 0:
+            yield at
+            at = text.find(piece, at + max(1, len(piece)))
 
 
 def _alias_at(start: int, end: int, code: bytes) -> bytes | None:

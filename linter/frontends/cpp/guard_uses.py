@@ -21,7 +21,10 @@ from .tree_reading import Reading
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-NAMES = (guards.LEGACY, guards.LEGACY_API, *(name for name in guards.CPP if name != guards.LEGACY))
+
+def known_names() -> set[str]:
+    """The names of the guard table, with those that belong to them."""
+    return {name for guard in guards.CPP.values() for name in (guard.name, *guard.companions)}
 
 
 def wrappers(reading: Reading) -> set[str]:
@@ -55,7 +58,7 @@ def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[Guar
     """Every place where a guard, or a watched name, stands in this tree."""
     resolve = _resolver(reading)
     bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
-    for start, name in any_of({*NAMES, *watched}, reading.code):
+    for start, name in any_of(known_names() | watched, reading.code):
         end = start + len(name.encode())
         span = Span(start + reading.shift, end + reading.shift)
         if next(bodies.around(span), None) is not None:
@@ -120,7 +123,7 @@ def macro_bodies(
     calls: list[Call] = []
     for macro in file.macros:
         body = file.code[macro.body.start : macro.body.end]
-        if not any_of({*NAMES, *watched}, body):
+        if not any_of(known_names() | watched, body):
             continue
         readable = _readable_macro_body(body)
         head = b"void f(){"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ... import guards
@@ -275,19 +275,24 @@ def embedded_cpp(source: Source, tree: ast.Module, facts: Facts) -> Iterator[Fac
             yield found
 
 
-def read_embedded(source: Source, span: Span, laid: bytes, facts: Facts) -> Facts | None:
-    """The facts of the C++ that is laid out for `span`; None when it is prose, or no guard stands in it."""
+_OLD = guards.GuardNames(guards.CPP, guards.deprecated_guards)
+
+
+def read_embedded(
+    source: Source, span: Span, laid: bytes, facts: Facts, wanted: Collection[str] = _OLD
+) -> Facts | None:
+    """The facts of the C++ that is laid out for `span`; None when it is prose, or no wanted guard stands in it."""
     found, begin = _read(source, span, laid), span.start
-    loose = [use for use in found.guard_uses if use.guard == guards.LEGACY and use.function is None]
+    loose = [use for use in found.guard_uses if use.guard in wanted and use.function is None]
     if any(use.form not in (Form.MEMBER, Form.BASE) for use in loose) and span.start >= len(_HEAD):
         # Statements without a function around them.
         again = _read(source, span, _HEAD + laid[:-1] + b"}")
-        if any(use.guard == guards.LEGACY and use.function is not None for use in again.guard_uses):
+        if any(use.guard in wanted and use.function is not None for use in again.guard_uses):
             functions = tuple(f._replace(name="", qualified="") if f.span.start == 0 else f for f in again.functions)
             found, begin = replace(again, functions=functions), span.start - len(_HEAD)
     found = moved(found, begin)
-    uses = tuple(use for use in found.guard_uses if use.guard != guards.LEGACY or _is_code(use, laid, span.start))
-    if not found.registrations and not any(use.guard == guards.LEGACY for use in uses):
+    uses = tuple(use for use in found.guard_uses if use.guard not in wanted or _is_code(use, laid, span.start))
+    if not found.registrations and not any(use.guard in wanted for use in uses):
         return None
     return replace(
         found,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ...facts import Facts
+from ...files.sought import Sought
 from ...files.sources import Source
 from ..cpp.cpp_frontend import FRONTEND as CPP_FRONTEND
 from ..frontend import Frontend
 
 
-def _extract(source: Source, watched: frozenset[str]) -> Facts:
+def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts:
     from ..cpp.cpp_extraction import extract_cpp
 
-    return extract_cpp(source, watched, whole=True)
+    return extract_cpp(source, watched, sought, whole=True)
 
 
 FRONTEND = Frontend(

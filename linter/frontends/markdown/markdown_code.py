@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from ... import guards
 from ...facts import Facts, Span
+from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from ..embedded.embedded_cpp import read_embedded, with_pieces
 
-DOCUMENT_NEEDLES = (guards.LEGACY.encode(),)
-
 _CPP = frozenset("c++ cpp cc cxx c h hpp cuda cu objc objective-c objectivec objective-c++ objectivecpp".split())
 _UNSAID = frozenset({"", "none", "default", "guess"})
-_LIKE_CPP = re.compile(guards.LEGACY.encode() + rb"\b[^\n]*;")
-"""What has to stand in a block of which nobody said the language: no other language has that line."""
 _FENCE = re.compile(
     rb"(?P<before>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>[^\r\n]*)"
 )
@@ -29,8 +26,12 @@ _QUOTE = re.compile(rb"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = re.compile(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
 
 
-def extract_markdown(source: Source) -> Facts:
-    """The facts of a document: those of the C++ in its code blocks."""
+def extract_markdown(source: Source, sought: Sought | None = None) -> Facts:
+    """The facts of a document: those of the C++ in its code blocks.
+
+    `sought` is what the rules look for, when that is not what is recorded.
+    """
+    wanted = guards_sought(sought or recorded("docs"))
     directives = find_directives(source.text, source.row, document_comments)
     facts = Facts(
         path=source.path,
@@ -40,10 +41,10 @@ def extract_markdown(source: Source) -> Facts:
         line_starts=source.line_starts,
     )
     pieces = []
-    for block in code_blocks(source):
+    for block in code_blocks(source, wanted):
         # Within a quotation each line has its mark.
         code = _QUOTE.sub(lambda match: b" " * len(match.group()), source.text[slice(*block)])
-        piece = read_embedded(source, block, code, facts)
+        piece = read_embedded(source, block, code, facts, wanted)
         if piece is not None:
             pieces.append(piece)
     return with_pieces(facts, pieces)
@@ -55,13 +56,25 @@ def document_comments(text: bytes) -> Iterator[Span]:
         yield Span(*match.span())
 
 
-def code_blocks(source: Source) -> Iterator[Span]:
-    """The insides of the C++ code blocks that hold the old guard."""
+def guards_sought(sought: Sought) -> frozenset[str]:
+    """The guards of the table that rules look at in documents."""
+    return frozenset(
+        name for name in guards.CPP if name in sought.words or any(text in name.encode() for text in sought.always)
+    )
+
+
+def code_blocks(source: Source, wanted: Collection[str]) -> Iterator[Span]:
+    """The insides of the C++ code blocks that hold one of these guards."""
+    names = b"|".join(re.escape(name.encode()) for name in sorted(wanted))
+    # What has to stand in a block of which nobody said the language: no other language has that line.
+    like_cpp = re.compile(rb"(?:" + names + rb")\b[^\n]*;")
     blocks = _directives if source.path.lower().endswith(".rst") else _fences
     for word, span in blocks(source):
         text = source.text[slice(*span)]
         language = word.decode("utf-8", "replace").lower()
-        if guards.LEGACY.encode() in text and (language in _CPP or (language in _UNSAID and _LIKE_CPP.search(text))):
+        if not any(name.encode() in text for name in wanted):
+            continue
+        if language in _CPP or (language in _UNSAID and like_cpp.search(text)):
             yield span
 
 

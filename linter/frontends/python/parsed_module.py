@@ -16,7 +16,7 @@ from ... import guards
 from ...facts import Span
 from ...files.sources import Source
 from .name_resolution import Scope
-from .python_look import WORDS, name_places
+from .python_look import name_places
 
 _COLON = re.compile(rb"(?:[\s),\\]|#[^\r\n]*)*:")
 _CLOSING = re.compile(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
@@ -31,7 +31,7 @@ class Module:
         self.tree = tree
         self.scope = Scope(tree, None, source.text)
         self._starts = source.line_starts
-        self.words = {*WORDS, guards.LEGACY, *watched}
+        self.words = {*guards.PYTHON, *watched}
         """The last parts of names that may be guards: the guards' own, and what this file calls them."""
         self._rows = self._rows_with(self.words)
         aliases = set(self._aliases()) - self.words

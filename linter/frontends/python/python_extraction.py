@@ -8,24 +8,27 @@ from dataclasses import replace
 from ... import guards
 from ...facts import Facts
 from ...facts.python_model import PythonFacts
+from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from . import module_signs
 from .parsed_module import Module
 from .python_comments import python_comments
-from .python_look import LEGACY_WORD, may_matter
+from .python_look import may_matter
 from .python_parsing import error_row, parse_python
 from .python_program import read_program
 from .python_reading import ModuleReading
 
 
-def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
+def extract_python(source: Source, watched: Iterable[str] = (), sought: Sought | None = None) -> Facts | None:
     """The facts of one Python file; None when nothing in it can matter.
 
-    `watched` are further names under which other files of the project export guards.
+    `watched` are further names under which other files of the project export guards; `sought` is what the rules look
+    for, when that is not what is recorded.
     """
     watched = tuple(watched)
-    if not may_matter(source.text, watched):
+    sought = sought or recorded("python")
+    if not may_matter(source.text, watched, always=sought.always, words=sought.words):
         return None
     text = source.text.decode("utf-8")
     tree = parse_python(text)
@@ -40,8 +43,9 @@ def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
     if tree is None:
         return replace(common, partial=True, error_row=error_row(text), python=PythonFacts())
     module = Module(source, tree, watched)
-    legacy = LEGACY_WORD in source.text
-    walk = ModuleReading(module, everything=legacy or bool(watched))
+    legacy = guards.LEGACY_API.encode() in source.text
+    whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
+    walk = ModuleReading(module, everything=whole)
     walk.read()
     facts = replace(
         common,
@@ -50,7 +54,7 @@ def extract_python(source: Source, watched: Iterable[str] = ()) -> Facts | None:
         classes=tuple(walk.classes),
         python=python_facts(module, walk),
     )
-    if legacy or watched:
+    if whole:
         facts = read_program(facts, module, walk.nodes)
     if legacy:
         from ..embedded.embedded_cpp import embedded_cpp, with_pieces

@@ -6,15 +6,16 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
+from ...files.sought import Sought
 from ...files.sources import Source
 from ...guards import Effect
-from ..frontend import Frontend
+from ..frontend import Confirms, Frontend
 
 
-def _extract(source: Source, watched: frozenset[str]) -> Facts | None:
+def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts | None:
     from .python_extraction import extract_python
 
-    return extract_python(source, watched)
+    return extract_python(source, watched, sought)
 
 
 def _comments(text: bytes) -> Iterable[Span]:
@@ -37,6 +38,13 @@ def _silenced_row(source: Source, offset: int) -> int:
     return source.row(offset if end is None else end)
 
 
+def _confirmation(source: Source, facts: Facts) -> Confirms:
+    from .libcst_confirmation import Confirmation
+
+    assert facts.python is not None
+    return Confirmation(source, facts.python)
+
+
 def _spelled(message: str) -> str:
     return message.replace("::", ".").replace("Function<>", "Function")
 
@@ -52,6 +60,7 @@ FRONTEND = Frontend(
     parse_errors=_parse_errors,
     silenced_row=_silenced_row,
     spelled=_spelled,
+    confirmation=_confirmation,
     replacements={
         Effect.INFERENCE: f"torch.{guards.PYTHON_INFERENCE_MODE}()",
         Effect.BELOW_ADINPLACEORVIEW: f"torch._C.{guards.C_BELOW_ADINPLACEORVIEW}()",

@@ -10,16 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-WORDS = (
-    "no_grad",
-    "inference_mode",
-    "enable_grad",
-    "set_grad_enabled",
-    "_InferenceMode",
-    "_AutoDispatchBelowAutograd",
-    "_AutoDispatchBelowADInplaceOrView",
-)
-LEGACY_WORD = b"NonVariableTypeMode"
+from ...files import funnel_table
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PAUSES = (b"yield", b"await", b"async ")
@@ -42,15 +33,22 @@ def name_places(text: bytes, words: Iterable[str]) -> Iterator[int]:
             at = text.find(needle, end)
 
 
-def may_matter(text: bytes, watched: Iterable[str] = ()) -> bool:
+def may_matter(
+    text: bytes,
+    watched: Iterable[str] = (),
+    *,
+    always: Iterable[bytes] = funnel_table.ALWAYS["python"],
+    words: Iterable[str] = funnel_table.WORDS["python"],
+) -> bool:
     """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
 
-    `watched` are names under which other files of the project export guards.
+    `watched` are names under which other files of the project export guards. One of `always` matters wherever it
+    stands, a guard of `words` only in a shape that is not ordinary.
     """
-    if LEGACY_WORD in text or next(name_places(text, watched), None) is not None:
+    if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
         return True
     entered = False
-    for at in name_places(text, WORDS):
+    for at in name_places(text, words):
         shape = _FINE.match(text, text.rfind(b"\n", 0, at) + 1)
         if shape is None or not (shape.end() > at or shape.group().endswith(b"#")):
             return True

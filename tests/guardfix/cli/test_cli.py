@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter.files.languages import CPP_SUFFIXES, PYTHON_SUFFIXES
+from guardfix.linter.files.funnel_table import LANGUAGES
 
 KERNEL = """#include <torch/torch.h>
 
@@ -458,7 +458,7 @@ def test_pre_commit_passes_every_file_that_the_walk_takes() -> None:
     patterns = re.findall(r"^  files: '(.*)'$", hooks, re.MULTILINE)
     assert len(patterns) == hooks.count("- id:")
     for pattern in patterns:
-        for suffix in CPP_SUFFIXES | PYTHON_SUFFIXES:
+        for suffix in LANGUAGES:
             assert re.search(pattern, f"src/a{suffix}"), suffix
         assert not re.search(pattern, "src/a.cpp.bak")
         assert not re.search(pattern, "src/cpp")

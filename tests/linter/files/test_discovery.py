@@ -24,7 +24,7 @@ def found(folder: Path, *paths: str, **options: object) -> set[str]:
         walk = find_files(paths or (".",), **options)  # type: ignore[arg-type]
     finally:
         os.chdir(before)
-    return {*walk.cpp, *walk.python}
+    return {*walk.paths()}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_named_file_is_taken_whatever_is_excluded_unless_forced(tmp_path: Path
 def test_no_file_is_read_twice(tmp_path: Path) -> None:
     make(tmp_path, "src/a.cpp")
     walk = find_files([str(tmp_path), str(tmp_path / "src"), str(tmp_path / "src" / "a.cpp"), f"{tmp_path}/src/../src"])
-    assert len(walk.cpp) == 1
+    assert len(walk.files["cpp"]) == 1
 
 
 def test_links_are_followed_only_below_the_roots(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(os, "scandir", scandir)
     walk = find_files([str(tmp_path)])
-    assert walk.unreadable == [(str(tmp_path / "closed"), "Permission denied")]
-    assert walk.cpp == [str(tmp_path / "open" / "a.cpp")]
+    assert walk.unreadable == [(str(tmp_path / "closed"), "Permission denied", None)]
+    assert walk.files["cpp"] == [str(tmp_path / "open" / "a.cpp")]
 
 
 def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_a_named_pipe_is_reported_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.cpp")
     assert find_files([str(tmp_path)]).unreadable == []
     walk = find_files([str(tmp_path / "pipe.cpp"), str(tmp_path / "a.cpp")])
-    assert walk.unreadable == [(str(tmp_path / "pipe.cpp"), "not a regular file")]
-    assert walk.cpp == [str(tmp_path / "a.cpp")]
+    assert walk.unreadable == [(str(tmp_path / "pipe.cpp"), "not a regular file", "cpp")]
+    assert walk.files["cpp"] == [str(tmp_path / "a.cpp")]
 
 
 def test_a_link_that_leads_nowhere_is_an_error_when_it_is_named(tmp_path: Path) -> None:

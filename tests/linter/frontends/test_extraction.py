@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.frontends.extraction import POOL_FROM, extract_all
+from guardfix.linter.frontends.extraction import POOL_FROM, Job, extract_all
 
 KERNEL = """#include <torch/library.h>
 at::Tensor k{n}(const at::Tensor& x) {{
@@ -71,7 +71,7 @@ def test_findings_do_not_depend_on_who_reads(tree: Path, workers: int, executor:
 def test_progress_counts_every_file(tree: Path, workers: int) -> None:
     hits = [("cpp", str(path), "") for path in sorted(tree.iterdir())]
     seen: list[tuple[int, int]] = []
-    found = extract_all(hits, workers=workers, progress=lambda done, total: seen.append((done, total)))
+    found = extract_all(Job(tuple(hits)), workers=workers, progress=lambda done, total: seen.append((done, total)))
     assert [facts.path for facts in found] == [path for _, path, _ in hits if "binary" not in path]
     assert seen == sorted(seen)
     assert seen[-1] == (COUNT + 2, COUNT + 2)

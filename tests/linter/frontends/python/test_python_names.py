@@ -147,5 +147,5 @@ def test_what_is_passed_over_unparsed_has_no_findings(monkeypatch: pytest.Monkey
         return [(one.path, one.code, one.span.start) for one in check([str(tmp_path)], options).findings]
 
     with_the_look = found()
-    monkeypatch.setattr("guardfix.linter.frontends.python.python_extraction.may_matter", lambda *_: True)
+    monkeypatch.setattr("guardfix.linter.frontends.python.python_extraction.may_matter", lambda *_, **__: True)
     assert found() == with_the_look != []

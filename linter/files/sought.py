@@ -1,0 +1,30 @@
+"""What is looked for in the files of one language: plain data, which travels to whoever reads files."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import funnel_table
+
+
+class Sought(NamedTuple):
+    """What the rules look for in one language."""
+
+    needles: tuple[bytes, ...] = ()
+    """Of which one stands in every file that can matter to the rules of a run."""
+    texts: tuple[bytes, ...] = ()
+    """What rules look at besides guards: code that holds one is read, whatever surrounds it."""
+    always: tuple[bytes, ...] = ()
+    """For a second look: a file that holds one is parsed, in whatever shape it stands there."""
+    words: tuple[str, ...] = ()
+    """The same, for guards: a file is parsed when one of these names stands in a shape that is not ordinary."""
+
+
+def recorded(language: str) -> Sought:
+    """What all rules that come with guardfix look for; nothing for a language that the record does not know."""
+    return Sought(
+        needles=funnel_table.NEEDLES.get(language, ()),
+        texts=funnel_table.TEXTS.get(language, ()),
+        always=funnel_table.ALWAYS.get(language, ()),
+        words=funnel_table.WORDS.get(language, ()),
+    )
