@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from ..output.format_registry import load_format
 from ..wording import printable
-from .options import check_with, choice_from, choosing, run_from, selection
+from .options import check_with, choice_from, choosing, output_format_option, run_from, selection
 
 
 @click.command("check")
 @selection
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
+@output_format_option("findings", help="How findings are printed.")
 @click.option(
     "--fix",
     is_flag=True,
@@ -31,9 +32,8 @@ def command(**arguments: Any) -> None:
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
     report = check_with(run, _import_the_rest)
     from guardfix.codemods.plan import with_fixes
-    from guardfix.linter.files.source_positions import SourcePositions
 
-    from ..output import text_format
+    from ..output.report_summary import notes, summary
 
     report = with_fixes(report, remove_redundant=choice.remove_redundant)
     failed = False
@@ -45,19 +45,13 @@ def command(**arguments: Any) -> None:
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
-    if arguments["output_format"] == "json":
-        from ..output.json_format import to_json
-
-        click.echo(to_json(report.findings))
-    else:
-        places = SourcePositions()
-        for finding in report.findings:
-            click.echo(text_format.finding_text(finding, places, color=run.color, width=run.width), color=run.color)
+    output, output_format = run.output(), load_format(arguments["output_format"])
+    output_format.findings(report, output)
     if not run.quiet:
-        for note in text_format.notes(report):
+        for note in notes(report):
             click.echo(note, err=True)
-        if arguments["output_format"] == "text":
-            click.echo(text_format.summary(report, run.width), nl=False)
+        if not output_format.for_machines:
+            output.write(summary(report, run.width), newline=False)
     sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)
 
 
@@ -65,6 +59,6 @@ def _import_the_rest() -> None:
     """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
     from guardfix.codemods import plan
 
-    from ..output import text_format
+    from ..output import report_summary, text_format
 
-    _ = plan, text_format
+    _ = plan, report_summary, text_format

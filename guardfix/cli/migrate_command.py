@@ -34,7 +34,7 @@ def command(**arguments: Any) -> None:
     from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
     from guardfix.codemods.plan import with_fixes
 
-    from ..output import text_format
+    from ..output.report_summary import notes
 
     choice = choice_from(arguments)
     report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
@@ -69,7 +69,7 @@ def command(**arguments: Any) -> None:
                 f"{source.encoding.upper()}; `--apply` writes it",
                 err=True,
             )
-        for note in text_format.notes(report):
+        for note in notes(report):
             click.echo(note, err=True)
         _tell_rest(report, changed, choice.unsafe)
         if changed:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..configuration import BadConfiguration, Configuration, find_configuration, is_version, read_configuration
+from ..output.format_registry import DEFAULT_FORMAT, Output, Subject, format_names
 from ..wording import printable
 
 if TYPE_CHECKING:
@@ -134,6 +135,11 @@ def selection(command: F) -> F:
     return command
 
 
+def output_format_option(subject: Subject, **settings: Any) -> Callable[[F], F]:
+    """`--output-format`: how the findings, verdicts or rules are written."""
+    return click.option("--output-format", type=click.Choice(format_names(subject)), default=DEFAULT_FORMAT, **settings)
+
+
 _UNSAFE = click.option(
     "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
 )
@@ -195,6 +201,10 @@ class CommandRun:
     """The configuration file, or empty."""
     given: tuple[str, ...] = ()
     """The rules' selectors that stand on the command line."""
+
+    def output(self) -> Output:
+        """Standard output, as this run writes to it."""
+        return Output(color=self.color, width=self.width)
 
 
 def run_from(arguments: dict[str, Any]) -> CommandRun:
