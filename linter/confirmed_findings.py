@@ -14,11 +14,12 @@ from operator import attrgetter
 from .analysis.project import Project
 from .facts import Facts
 from .facts.python_model import Disagreement, PythonFacts
-from .files.sources import BinaryFile, Source, Unreadable, read
+from .files.sources import Source
+from .files.workspace import Workspace
 from .findings import Finding
 
 
-def confirm(findings: Sequence[Finding], project: Project) -> tuple[list[Finding], list[Facts]]:
+def confirm(findings: Sequence[Finding], project: Project, workspace: Workspace) -> tuple[list[Finding], list[Facts]]:
     """(the findings that hold, for each file with others facts that say only that).
 
     What libcst reads in another way than `ast` becomes a `Disagreement`, and a file that is not the same any more is
@@ -31,7 +32,7 @@ def confirm(findings: Sequence[Finding], project: Project) -> tuple[list[Finding
         if facts.language != "python" or facts.python is None or facts.unreadable:
             kept += group
             continue
-        source = _unchanged(facts)
+        source = workspace.unchanged(facts)
         if source is None:
             doubted.append(_without_uses(facts, unreadable="it changed while it was being checked"))
             continue
@@ -59,15 +60,6 @@ def _confirm_in(
         else:
             kept.append(replace(finding, span=read))  # its use is, field by field, what libcst reads
     return kept, sorted(disagreements)
-
-
-def _unchanged(facts: Facts) -> Source | None:
-    """The file's text, if it is still the one that the facts were read from."""
-    try:
-        source = read(facts.path)
-    except (Unreadable, BinaryFile):
-        return None
-    return source if source.digest == facts.digest else None
 
 
 def _without_uses(facts: Facts, **more: object) -> Facts:

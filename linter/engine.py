@@ -91,7 +91,7 @@ def check(
         at_first_hit=at_first_hit,
     )
     with collection_paused():
-        findings, suppressed, doubted = find(project, rules, options)
+        findings, suppressed, doubted = find(project, rules, options, workspace)
     return Report(
         findings=findings,
         project=project,
@@ -225,14 +225,16 @@ def names_word(path: str, names: Iterable[str], workspace: Workspace = DISK) -> 
     return source is not None and re.search(rb"\b(?:" + words + rb")\b", source.text) is not None
 
 
-def find(project: Project, rules: Sequence[Rule], options: Options) -> tuple[list[Finding], int, list[Facts]]:
+def find(
+    project: Project, rules: Sequence[Rule], options: Options, workspace: Workspace = DISK
+) -> tuple[list[Finding], int, list[Facts]]:
     """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
 
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
     ignored_here = _per_file(options)
     found, suppressed = _find_in(project, project, rules, ignored_here)
-    findings, doubted = confirm(found, project)
+    findings, doubted = confirm(found, project, workspace)
     about_doubts, more = _find_in(doubted, project, rules, ignored_here)
     findings += about_doubts
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
