@@ -9,9 +9,9 @@ from functools import lru_cache
 from guardfix.linter import guards
 from guardfix.linter.facts import Conditional, Facts, Include, Span
 from guardfix.linter.files.sources import BinaryFile, Unreadable, read
-from guardfix.linter.findings import Edit
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_line_feeds
 
+from ..fix import Edit
 from .statements import newline_of
 
 _TORCH = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from guardfix.codemods.fix import Fix
+from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.sources import Position
-from guardfix.linter.findings import Decision, Finding, Fix
+from guardfix.linter.findings import Decision, Finding
 from guardfix.linter.frontends.python.python_comments import string_end
 
 from .source_positions import SourcePositions
@@ -16,13 +18,13 @@ from .source_positions import SourcePositions
 _DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
 
-def to_json(findings: Iterable[Finding]) -> str:
+def to_json(findings: Iterable[FixableFinding]) -> str:
     """A JSON array, one object a finding; ASCII, so that no terminal, locale or odd file name can spoil it."""
     places = SourcePositions()
     return json.dumps([finding_object(finding, places) for finding in findings], indent=2)
 
 
-def finding_object(finding: Finding, places: SourcePositions) -> dict[str, Any]:
+def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str, Any]:
     start = places.start(finding.path, finding.span)
     return {
         "code": finding.code,

@@ -7,8 +7,10 @@ from functools import partial
 
 import click
 
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.engine import Report
-from guardfix.linter.findings import Applicability, Decision, Evidence, Finding, Severity
+from guardfix.linter.findings import Decision, Evidence, Finding, Severity
 
 from ..cli.quick import passed
 from ..cli.streams import printable
@@ -19,7 +21,7 @@ _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cy
 _SHOWN_EVIDENCE = 6
 
 
-def finding_text(finding: Finding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
+def finding_text(finding: FixableFinding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
     """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
     style = partial(click.style) if color else (lambda text, **_: text)
     start = places.start(finding.path, finding.span)
@@ -56,7 +58,7 @@ _TITLES = {
 }
 
 
-def _mark(finding: Finding) -> str:
+def _mark(finding: FixableFinding) -> str:
     return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
 
 
@@ -84,15 +86,15 @@ def _frame(
     yield f" {margin} {bar} {' ' * max(0, min(len(part.before), room - len(label)))}{label}"
 
 
-def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
     """(title, text) of what is said below the code: the evidence, and the fixes."""
     if finding.decision is not None:
         for line in _evidence_lines(finding.decision, finding.path):
             yield "", line
     if finding.fix is not None:
         yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
-    for fix in finding.more_fixes:
-        yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
+        for fix in finding.fix.further:
+            yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
 
 
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
@@ -109,7 +111,7 @@ def _where(evidence: Evidence, path: str) -> str:
     return f"line {evidence.row}" if evidence.path == path else f"{printable(evidence.path)}:{evidence.row}"
 
 
-def summary(report: Report, width: int | None = None) -> str:
+def summary(report: FixableReport, width: int | None = None) -> str:
     """The last lines: how many findings, in how many files, and what can be done about them."""
     if not report.findings:
         return passed(report.files)

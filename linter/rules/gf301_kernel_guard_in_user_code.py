@@ -51,10 +51,10 @@ from ..analysis.project import Project
 from ..decision import decide, open_questions
 from ..facts import Facts, Form, Function, GuardUse
 from ..facts.index import index_of
-from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding
+from ..findings import Confidence, Context, Decision, Evidence, Finding
 from ..rule import Rule
 
-RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
+RULE = Rule("GF301", "kernel-guard-in-user-code", needles=(b"AutoDispatchBelow",))
 
 _GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
 _REGISTERS = re.compile(r"(?:^|\.|->|::)(?:impl|def|op|kernel|fallback|TORCH_FN|CppFunction|catchAllKernel)$")
