@@ -53,7 +53,7 @@ class Options:
 class Report:
     """What a run found."""
 
-    findings: list[Finding]
+    findings: Sequence[Finding]
     project: Project
     files: int
     """How many files were looked at."""

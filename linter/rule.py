@@ -15,7 +15,7 @@ from functools import cache
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span
-from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
+from .findings import Decision, Finding, Severity
 from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
@@ -34,8 +34,6 @@ class Rule:
     code: str
     name: str
     severity: Severity = Severity.WARNING
-    fix: Applicability | None = None
-    """The most that the rule's fix can claim; None when it has none."""
     languages: tuple[str, ...] = ("cpp",)
     needles: tuple[bytes, ...] = ()
     """Bytes of which one stands in every file with a finding; empty for rules that look at every file."""
@@ -85,17 +83,12 @@ class Rule:
         *,
         use: GuardUse | None = None,
         decision: Decision | None = None,
-        edits: Sequence[Edit] = (),
-        fix_message: str = "",
-        applicability: Applicability | None = None,
         severity: Severity | None = None,
+        variable: str = "",
     ) -> Finding:
-        """A finding of this rule; with `edits` it has a fix."""
-        fix = None
-        if edits:
-            fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
+        """A finding of this rule."""
         return Finding(
-            self.code, self.name, message, severity or self.severity, facts.path, span, decision, fix, use=use
+            self.code, self.name, message, severity or self.severity, facts.path, span, decision, use, variable
         )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Applicability, Edit, Finding, Fix
 
-from ..plan import chosen_fix
+from ..choice import FixChoice
+from ..fix import Edit, Fix
+from ..fixable import FixableFinding
 
 
 @dataclass
@@ -18,8 +19,8 @@ class Rewrite:
 
     source: Source
     text: bytes
-    applied: list[tuple[Finding, Fix]] = field(default_factory=list)
-    held_back: list[tuple[Finding, Fix]] = field(default_factory=list)
+    applied: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
+    held_back: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
     """Fixes that overlap one that was applied; the next run offers them again."""
     edits: list[Edit] = field(default_factory=list)
     """Those of the applied fixes, in the file's order; none of them touches another."""
@@ -41,14 +42,12 @@ class Rewrite:
         return moved
 
 
-def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True) -> Rewrite:
+def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoice) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
     for finding in findings:
-        # Where the further-reaching fix does not fit beside the others, the plain one may.
-        choices = dict.fromkeys((chosen_fix(finding, unsafe=unsafe, hoist=hoist), finding.fix))
-        wanted = [fix for fix in choices if fix is not None and _is_taken(fix, unsafe)]
+        wanted = choice.wanted(finding.fix)
         for fix in wanted:
             new = set(fix.edits) - taken
             if not any(_clash(edit, other) for edit in new for other in _near(edit, result.edits)):
@@ -65,10 +64,6 @@ def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False
         result.text = source.text
         result.applied, result.edits = [], []
     return result
-
-
-def _is_taken(fix: Fix, unsafe: bool) -> bool:
-    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
 
 
 def _near(edit: Edit, places: list[Edit]) -> list[Edit]:

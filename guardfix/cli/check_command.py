@@ -27,24 +27,26 @@ def command(**arguments: Any) -> None:
 
     PATHS are files and folders; the current folder when none is given.
     """
+    from guardfix.codemods.choice import FixChoice
+
     run, choice = run_from(arguments), choice_from(arguments)
-    if not arguments["fix"] and (choice.unsafe or choice.remove_redundant or not choice.hoist):
+    if not arguments["fix"] and choice != FixChoice():
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
-    report = check_with(run, _import_the_rest)
-    from guardfix.codemods.plan import with_fixes
+    found = check_with(run, _import_the_rest)
+    from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes, summary
 
-    report = with_fixes(report, remove_redundant=choice.remove_redundant)
+    report = fixes_for(found, choice=choice)
     failed = False
     if arguments["fix"]:
         from guardfix.codemods.apply.applying import apply_fixes
 
-        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        outcome = apply_fixes(report)
         failed = bool(outcome.failed)
         for line in outcome.lines():
             click.echo(printable(line), err=True)
-        report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+        report = fixes_for(check_with(run), choice=choice)
     output, output_format = run.output(), load_format(arguments["output_format"])
     output_format.findings(report, output)
     if not run.quiet:
@@ -57,8 +59,8 @@ def command(**arguments: Any) -> None:
 
 def _import_the_rest() -> None:
     """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
-    from guardfix.codemods import plan
+    from guardfix.codemods import fixable
 
     from ..output import report_summary, text_format
 
-    _ = plan, report_summary, text_format
+    _ = fixable, report_summary, text_format

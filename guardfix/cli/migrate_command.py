@@ -14,7 +14,7 @@ from .options import check_with, choice_from, choosing, run_from, selection
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
-    from guardfix.linter.engine import Report
+    from guardfix.codemods.fixable import FixableReport
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -32,18 +32,17 @@ def command(**arguments: Any) -> None:
     run = run_from(arguments)
     from guardfix.codemods.apply.applying import apply_fixes, rewrites
     from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
-    from guardfix.codemods.plan import with_fixes
+    from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes
 
-    choice = choice_from(arguments)
-    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    report = fixes_for(check_with(run), choice=choice_from(arguments))
     if arguments["apply"]:
-        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        outcome = apply_fixes(report)
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         if not run.quiet:
-            _tell_rest(report, outcome.written, choice.unsafe, written=True)
+            _tell_rest(report, outcome.written, written=True)
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
@@ -51,7 +50,7 @@ def command(**arguments: Any) -> None:
     changed = []
     base = base_of(run.paths)
     for_reading = []
-    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
+    for rewritten in rewrites(report):
         if rewritten.refused:
             refused += 1
             click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
@@ -71,7 +70,7 @@ def command(**arguments: Any) -> None:
             )
         for note in notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, changed, choice.unsafe)
+        _tell_rest(report, changed)
         if changed:
             plural = "" if len(changed) == 1 else "s"
             click.echo(f"Would change {len(changed)} file{plural}; `--apply` writes.", err=True)
@@ -92,11 +91,11 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
         click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
-def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, written: bool = False) -> None:
+def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written: bool = False) -> None:
     """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
+    from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
-    from guardfix.linter.findings import Applicability
 
     done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
     moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}
@@ -114,7 +113,7 @@ def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, writ
             why = f"no fix: {finding.message}"
         elif fix.applicability is Applicability.DISPLAY:
             why = f"shown only: {fix.message}"
-        elif not unsafe and fix.applicability is Applicability.UNSAFE:
+        elif not report.choice.takes(fix):
             why = f"needs --unsafe: {fix.message}"
         else:
             continue

@@ -18,6 +18,7 @@ from ..wording import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from guardfix.codemods.choice import FixChoice
     from guardfix.linter.engine import Options, Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -173,18 +174,15 @@ def choosing_all(command: F) -> F:
     return command
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the options of `choosing` come to."""
-
-    unsafe: bool
-    hoist: bool
-    remove_redundant: bool
-
-
-def choice_from(arguments: dict[str, Any]) -> Choice:
+def choice_from(arguments: dict[str, Any]) -> FixChoice:
     """Take the options of `choosing` out of a command's arguments."""
-    return Choice(arguments.pop("unsafe"), not arguments.pop("no_hoist"), arguments.pop("remove_redundant"))
+    from guardfix.codemods.choice import FixChoice
+
+    return FixChoice(
+        unsafe=arguments.pop("unsafe"),
+        hoist=not arguments.pop("no_hoist"),
+        remove_redundant=arguments.pop("remove_redundant"),
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import click
 
 from ..output.format_registry import load_format
 from .options import (
-    Choice,
     CommandRun,
     Failure,
     check_with,
@@ -25,6 +24,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+
     from ..verify.program_migration import Migration
     from ..verify.verifying import Result, Settings
 
@@ -141,7 +142,7 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
-def _results(run: CommandRun, choice: Choice, other: Path | None, settings: Settings) -> Iterator[Result]:
+def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: Settings) -> Iterator[Result]:
     from ..verify.programs import find_programs
     from ..verify.verifying import verify, verify_against
 
@@ -160,13 +161,12 @@ def _results(run: CommandRun, choice: Choice, other: Path | None, settings: Sett
         yield from verify(programs, _migration(run, choice), settings)
 
 
-def _migration(run: CommandRun, choice: Choice) -> Migration:
-    from guardfix.codemods.plan import with_fixes
+def _migration(run: CommandRun, choice: FixChoice) -> Migration:
+    from guardfix.codemods.fixable import fixes_for
 
     from ..verify.program_migration import Why, migrate
 
-    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
-    migration = migrate(report, unsafe=choice.unsafe, hoist=choice.hoist)
+    migration = migrate(fixes_for(check_with(run), choice=choice))
     for left in migration.left:
         if left.why is Why.REFUSED:
             click.echo(f"{left.place.path}: left as it is: {left.message}", err=True)

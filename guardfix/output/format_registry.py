@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 import click
 
 if TYPE_CHECKING:
-    from guardfix.linter.engine import Report
+    from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.rule import Rule
 
     from ..verify.verifying import Result
@@ -44,7 +44,7 @@ class Output:
 class OutputFormat:
     """What a format can write, each by a function."""
 
-    findings: Callable[[Report, Output], None]
+    findings: Callable[[FixableReport, Output], None]
     """Writes what `guardfix check` found. `SourcePositions(report.workspace)` gives rows and columns."""
     verdicts: Callable[[Iterable[Result], str, Output], None] | None = None
     """Writes the results of `guardfix verify` on a backend. They come one by one, as programs end."""

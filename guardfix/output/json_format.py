@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from guardfix.linter.engine import Report
+from guardfix.codemods.fix import Fix
+from guardfix.codemods.fix_rule import find_fix_rule
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
-from guardfix.linter.findings import Decision, Finding, Fix
+from guardfix.linter.findings import Decision, Finding
 from guardfix.linter.frontends.python.python_comments import string_end
 
 from .format_registry import Output, OutputFormat
@@ -28,7 +30,7 @@ def _write(objects: list[dict[str, Any]], output: Output) -> None:
     output.write(json.dumps(objects, indent=2))
 
 
-def _write_findings(report: Report, output: Output) -> None:
+def _write_findings(report: FixableReport, output: Output) -> None:
     places = SourcePositions(report.workspace)
     _write([finding_object(finding, places) for finding in report.findings], output)
 
@@ -43,7 +45,7 @@ def _write_rules(rules: Sequence[Rule], output: Output) -> None:
     _write([_rule_object(rule) for rule in rules], output)
 
 
-def finding_object(finding: Finding, places: SourcePositions) -> dict[str, Any]:
+def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str, Any]:
     start = places.start(finding.path, finding.span)
     return {
         "code": finding.code,
@@ -110,13 +112,14 @@ def _fix(finding: Finding, fix: Fix | None, places: SourcePositions) -> dict[str
 
 
 def _rule_object(rule: Rule) -> dict[str, Any]:
+    fix = find_fix_rule(rule.code, rule.name)
     return {
         "code": rule.code,
         "name": rule.name,
         "summary": rule.summary,
         "severity": rule.severity.value,
         "languages": list(rule.languages),
-        "fix": rule.fix.value if rule.fix else None,
+        "fix": fix.most.value if fix else None,
         "default": rule.default,
     }
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.engine import Report
-from guardfix.linter.findings import Applicability
 
 from ..wording import count_of, passed, printable
 from .terminal_layout import TAB, wrapped
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 
-def summary(report: Report, width: int | None = None) -> str:
+def summary(report: FixableReport, width: int | None = None) -> str:
     """The last lines: how many findings, in how many files, and what can be done about them."""
     if not report.findings:
         return passed(report.files)

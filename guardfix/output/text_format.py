@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from guardfix.linter.engine import Report
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fix_rule import find_fix_rule
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
-from guardfix.linter.findings import Applicability, Decision, Evidence, Finding, Severity
+from guardfix.linter.findings import Decision, Evidence, Finding, Severity
 
 from ..wording import printable
 from .format_registry import Output, OutputFormat
@@ -25,13 +27,13 @@ _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cy
 _SHOWN_EVIDENCE = 6
 
 
-def _write_findings(report: Report, output: Output) -> None:
+def _write_findings(report: FixableReport, output: Output) -> None:
     positions = SourcePositions(report.workspace)
     for finding in report.findings:
         output.write(finding_text(finding, positions, color=output.color, width=output.width))
 
 
-def finding_text(finding: Finding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
+def finding_text(finding: FixableFinding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
     """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
     style = partial(click.style) if color else (lambda text, **_: text)
     start = places.start(finding.path, finding.span)
@@ -68,7 +70,7 @@ _TITLES = {
 }
 
 
-def _mark(finding: Finding) -> str:
+def _mark(finding: FixableFinding) -> str:
     return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
 
 
@@ -96,15 +98,15 @@ def _frame(
     yield f" {margin} {bar} {' ' * max(0, min(len(part.before), room - len(label)))}{label}"
 
 
-def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
     """(title, text) of what is said below the code: the evidence, and the fixes."""
     if finding.decision is not None:
         for line in _evidence_lines(finding.decision, finding.path):
             yield "", line
     if finding.fix is not None:
         yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
-    for fix in finding.more_fixes:
-        yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
+        for fix in finding.fix.further:
+            yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
 
 
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
@@ -132,9 +134,10 @@ def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> 
 def _write_rules(rules: Sequence[Rule], output: Output) -> None:
     width = max(len(rule.name) for rule in rules)
     for rule in rules:
-        fix = f"{rule.fix} fix" if rule.fix else "no fix"
+        fix = find_fix_rule(rule.code, rule.name)
+        claim = f"{fix.most} fix" if fix else "no fix"
         state = "" if rule.default else " (off by default)"
-        output.write(f"{rule.code}  {rule.name:<{width}}  {fix:<11}  {rule.summary}{state}")
+        output.write(f"{rule.code}  {rule.name:<{width}}  {claim:<11}  {rule.summary}{state}")
 
 
 FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules)

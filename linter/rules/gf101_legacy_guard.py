@@ -49,10 +49,10 @@ from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.python_model import use_behind
 from ..files.search import LEGACY_NEEDLES
-from ..findings import Applicability, Context, Decision, Finding
+from ..findings import Context, Decision, Finding
 from ..rule import Rule
 
-RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), needles=LEGACY_NEEDLES)
+RULE = Rule("GF101", "legacy-guard", languages=("cpp", "python"), needles=LEGACY_NEEDLES)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",

@@ -38,7 +38,7 @@ from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
 from ..files.search import LEGACY_NEEDLES
-from ..findings import Applicability, Decision, Evidence, Finding
+from ..findings import Decision, Evidence, Finding
 from ..frontends.embedded.embedded_cpp import real_path
 from ..rule import Rule
 from .gf101_legacy_guard import message_for
@@ -46,7 +46,6 @@ from .gf101_legacy_guard import message_for
 RULE = Rule(
     "GF105",
     "legacy-guard-in-string",
-    fix=Applicability.SAFE,
     languages=("python", "docs"),
     needles=LEGACY_NEEDLES,
 )

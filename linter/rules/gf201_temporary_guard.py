@@ -42,10 +42,10 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..files.search import CURRENT_NEEDLES
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..rule import Rule
 
-RULE = Rule("GF201", "temporary-guard", fix=Applicability.UNSAFE, needles=CURRENT_NEEDLES)
+RULE = Rule("GF201", "temporary-guard", needles=CURRENT_NEEDLES)
 
 
 @RULE.check_use

@@ -51,11 +51,11 @@ from ..analysis.project import Project
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
 from ..files.search import CPP_NEEDLES
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import Effect
 from ..rule import Rule
 
-RULE = Rule("GF207", "guard-lost-in-thread", fix=Applicability.UNSAFE, needles=CPP_NEEDLES)
+RULE = Rule("GF207", "guard-lost-in-thread", needles=CPP_NEEDLES)
 
 _STARTS = re.compile(
     r"(?:^|::)(?:thread|jthread|async)$|(?:^|::)make_(?:unique|shared)<(?:\w+::)*j?thread>$"

@@ -50,10 +50,10 @@ from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
-from ..findings import Applicability, Context, Finding, Severity
+from ..findings import Context, Finding, Severity
 from ..rule import Rule
 
-RULE = Rule("GF208", "guard-after-work", fix=Applicability.UNSAFE, needles=(b"InferenceMode", b"NonVariableTypeMode"))
+RULE = Rule("GF208", "guard-after-work", needles=(b"InferenceMode", b"NonVariableTypeMode"))
 
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
 _READS = frozenset(

@@ -52,10 +52,10 @@ from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
 from ..facts import Facts, Form, Function, GuardUse
 from ..facts.index import index_of
-from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
+from ..findings import Confidence, Context, Decision, Evidence, Finding, Side
 from ..rule import Rule
 
-RULE = Rule("GF301", "kernel-guard-in-user-code", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
+RULE = Rule("GF301", "kernel-guard-in-user-code", needles=(b"AutoDispatchBelow",))
 
 _GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
 _REGISTERS = re.compile(r"(?:^|\.|->|::)(?:impl|def|op|kernel|fallback|TORCH_FN|CppFunction|catchAllKernel)$")

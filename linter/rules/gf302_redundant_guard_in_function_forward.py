@@ -47,13 +47,12 @@ from ..analysis.dispatcher_bypass import bypasses_dispatcher
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..rule import Rule
 
 RULE = Rule(
     "GF302",
     "redundant-guard-in-function-forward",
-    fix=Applicability.UNSAFE,
     needles=(b"AutoDispatchBelow",),
     default=False,
 )

@@ -44,14 +44,13 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
-from ..findings import Applicability, Finding, Severity
+from ..findings import Finding, Severity
 from ..rule import Rule
 
 RULE = Rule(
     "GF303",
     "redundant-guard",
     severity=Severity.INFO,
-    fix=Applicability.SAFE,
     needles=(b"NoGradGuard", b"AutoGradMode"),
 )
 

@@ -39,10 +39,10 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..rule import Rule
 
-RULE = Rule("GF304", "guard-in-function-backward", fix=Applicability.UNSAFE, needles=(b"AutoDispatchBelow",))
+RULE = Rule("GF304", "guard-in-function-backward", needles=(b"AutoDispatchBelow",))
 
 
 @RULE.check_use

@@ -36,13 +36,12 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import Kind, uses_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..rule import Rule
 
 RULE = Rule(
     "GF402",
     "bare-guard-statement",
-    fix=Applicability.UNSAFE,
     languages=("python",),
     needles=(b"no_grad", b"inference_mode", b"enable_grad"),
 )

@@ -34,13 +34,12 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import C_GUARDS, uses_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..rule import Rule
 
 RULE = Rule(
     "GF405",
     "raw-c-guard",
-    fix=Applicability.UNSAFE,
     languages=("python",),
     needles=(b"_InferenceMode", b"_AutoDispatchBelow"),
 )

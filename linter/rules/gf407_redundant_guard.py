@@ -33,14 +33,13 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonFacts, PythonUse
-from ..findings import Applicability, Finding, Severity
+from ..findings import Finding, Severity
 from ..rule import Rule
 
 RULE = Rule(
     "GF407",
     "redundant-guard",
     severity=Severity.INFO,
-    fix=Applicability.SAFE,
     languages=("python",),
     needles=(b"inference_mode",),
 )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fixture_files import Fixture, all_fixtures
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, Report, check
 from guardfix.output.format_registry import Output, load_format
 
@@ -119,7 +119,7 @@ def report_of(fixture: Fixture, folder: Path) -> Report:
     options = Options(
         select=("ALL", *fixture.select()), include_docs=True, minimum_torch=fixture.minimum_torch(), workers=1
     )
-    return with_fixes(check([str(folder)], options))
+    return fixes_for(check([str(folder)], options))
 
 
 @pytest.mark.parametrize("fixture", all_fixtures(), ids=lambda fixture: fixture.name)
