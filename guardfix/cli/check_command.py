@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from ..output.format_registry import load_format
 from ..wording import printable
-from .options import check_with, choice_from, choosing, output_format_option, run_from, selection
+from .command_run import check_with, run_from
+from .options import choice_from, choosing, output_format_option, selection, standard_input
+from .standard_input import write_fixed
 
 
 @click.command("check")
 @selection
+@standard_input
 @output_format_option("findings", help="How findings are printed.")
 @click.option(
     "--fix",
@@ -25,7 +29,8 @@ from .options import check_with, choice_from, choosing, output_format_option, ru
 def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and say why.
 
-    PATHS are files and folders; the current folder when none is given.
+    PATHS are files and folders; the current folder when none is given. With `-` and --stdin-filename, standard input
+    is checked; --fix then prints the fixed text, and what is left to standard error.
     """
     from guardfix.codemods.choice import FixChoice
 
@@ -38,8 +43,15 @@ def command(**arguments: Any) -> None:
     from ..output.report_summary import notes, summary
 
     report = fixes_for(found, choice=choice)
+    output, output_format = run.output(), load_format(arguments["output_format"])
     failed = False
-    if arguments["fix"]:
+    if arguments["fix"] and run.standard_input is not None:
+        from guardfix.codemods.apply.applying import rewrites
+
+        fixed = write_fixed(run.standard_input, next(rewrites(report), None))
+        output = replace(output, stream=sys.stderr)
+        report = fixes_for(check_with(run.with_text(fixed)), choice=choice)
+    elif arguments["fix"]:
         from guardfix.codemods.apply.applying import apply_fixes
 
         outcome = apply_fixes(report)
@@ -47,7 +59,6 @@ def command(**arguments: Any) -> None:
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         report = fixes_for(check_with(run), choice=choice)
-    output, output_format = run.output(), load_format(arguments["output_format"])
     output_format.findings(report, output)
     if not run.quiet:
         for note in notes(report):

@@ -10,7 +10,8 @@ from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
-from .options import Failure, complete_rule, no_such_rule
+from .command_failure import Failure, no_such_rule
+from .options import complete_rule
 
 
 @click.command("explain")

@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..output.format_registry import load_format
-from .options import (
-    CommandRun,
-    Failure,
-    check_with,
-    choice_from,
-    choosing_all,
-    output_format_option,
-    run_from,
-    selection,
-)
+from .command_failure import Failure
+from .command_run import CommandRun, check_with, run_from
+from .options import choice_from, choosing_all, output_format_option, selection
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
