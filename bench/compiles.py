@@ -23,7 +23,8 @@ from pathlib import Path
 import torch
 
 from guardfix.codemods.apply.applying import rewrites
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.discovery import language_of
 
@@ -63,7 +64,8 @@ def main() -> int:
     before = after = broken = 0
     for tree, paths in files.items():
         texts = {}
-        for rewritten in rewrites(with_fixes(check([str(tree)], Options(select=("GF1",)))), unsafe=True):
+        report = fixes_for(check([str(tree)], Options(select=("GF1",))), choice=FixChoice(unsafe=True))
+        for rewritten in rewrites(report):
             texts[rewritten.source.path] = rewritten.source.encode(rewritten.text)
         for name in sorted(paths):
             path = tree / name

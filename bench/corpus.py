@@ -16,15 +16,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from guardfix.codemods.plan import with_fixes
-from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.findings import Applicability, Finding
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.linter.engine import Options, check
 
 TARGET = 0.97
 UNTOUCHED = "no-touch"
 
 
-def finding_at(report: Report, path: str, row: int) -> Finding | None:
+def finding_at(report: FixableReport, path: str, row: int) -> FixableFinding | None:
     facts = report.project.files.get(path)
     if facts is None:
         return None
@@ -32,12 +32,13 @@ def finding_at(report: Report, path: str, row: int) -> Finding | None:
     return next((finding for finding in legacy if facts.row(finding.span.start) == row), None)
 
 
-def is_edited(report: Report, path: str, row: int) -> bool:
+def is_edited(report: FixableReport, path: str, row: int) -> bool:
     """Whether any fix that could be applied touches the row."""
     facts = report.project.files.get(path)
     if facts is None:
         return False
-    fixes = [fix for f in report.findings if f.path == path for fix in (f.fix, *f.more_fixes) if fix is not None]
+    plain = [f.fix for f in report.findings if f.path == path and f.fix is not None]
+    fixes = [one for fix in plain for one in (fix, *fix.further)]
     return any(
         facts.row(edit.span.start) <= row <= facts.row(edit.span.end)
         for fix in fixes
@@ -55,7 +56,7 @@ def main() -> int:
     with arguments.sites.open(newline="", encoding="utf-8") as lines:
         sites = list(csv.DictReader(lines, delimiter="\t"))
 
-    reports: dict[Path, Report] = {}
+    reports: dict[Path, FixableReport] = {}
     tally: Counter[str] = Counter()
     for site in sites:
         tree = arguments.checkouts / f"{site['repo'].replace('/', '+')}@{site['commit']}"
@@ -64,7 +65,7 @@ def main() -> int:
             tally["missing"] += 1
             continue
         if tree not in reports:
-            reports[tree] = with_fixes(check([str(tree)], Options(select=("GF1",))))
+            reports[tree] = fixes_for(check([str(tree)], Options(select=("GF1",))))
         report = reports[tree]
         path, row = str(tree / site["path"]), int(site["line"])
         finding = finding_at(report, path, row)

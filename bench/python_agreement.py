@@ -20,7 +20,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from guardfix.linter.files.sources import BinaryFile, Unreadable, read
+from guardfix.linter.files.sources import BinaryFile, Unreadable
+from guardfix.linter.files.workspace import DISK
 from guardfix.linter.frontends.extraction import cores
 from guardfix.linter.frontends.python.parser_agreement import compare_parsers
 
@@ -30,7 +31,7 @@ WORDS = "open Lock suppress contextmanager property wraps dataclass raises skipI
 def compare(path: str, words: tuple[str, ...]) -> tuple[str, int, list[str]]:
     """(path, constructs compared, disagreements in words)."""
     try:
-        source = read(path)
+        source = DISK.read(path)
     except (Unreadable, BinaryFile):
         return path, 0, []
     agreement = compare_parsers(source, words)

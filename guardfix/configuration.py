@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from guardfix.linter.engine import Options
 
 FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 _LISTS = ("select", "ignore", "exclude")
@@ -33,6 +36,31 @@ class Configuration:
     include_docs: bool = False
     minimum_torch: str = ""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def options(self) -> Options:
+        """What a run makes of it when nothing else is said."""
+        from guardfix.linter.engine import Options
+
+        return Options(
+            select=self.select,
+            ignore=self.ignore,
+            per_file_ignores=self.per_file_ignores,
+            root=self.folder,
+            root_exclude=self.exclude,
+            respect_gitignore=self.respect_gitignore,
+            force_exclude=self.force_exclude,
+            include_docs=self.include_docs,
+            minimum_torch=self.minimum_torch,
+        )
+
+
+def configuration_for(folder: str = os.curdir) -> Configuration:
+    """The configuration that is in force in a folder; its patterns start from where it stands.
+
+    Raises `BadConfiguration`.
+    """
+    found = find_configuration(folder)
+    return replace(read_configuration(found), folder=os.path.dirname(found)) if found else Configuration()
 
 
 def find_configuration(start: str = os.curdir) -> str | None:

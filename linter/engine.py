@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from .analysis.project import Project
@@ -15,6 +15,8 @@ from .facts.index import has_function_in
 from .files.discovery import FoundFiles, find_files, path_matcher
 from .files.sift import Hit, Sift
 from .files.sought import Sought
+from .files.source_positions import SourcePositions
+from .files.sources import Position
 from .files.suppressions import is_suppressed
 from .files.workspace import DISK, Workspace
 from .findings import Finding
@@ -59,7 +61,7 @@ class Options:
 class Report:
     """What a run found."""
 
-    findings: list[Finding]
+    findings: Sequence[Finding]
     project: Project
     files: int
     """How many files were looked at."""
@@ -68,6 +70,19 @@ class Report:
     suppressed: int = 0
     workspace: Workspace = DISK
     """Where the texts that the findings are about came from."""
+
+    @cached_property
+    def positions(self) -> SourcePositions:
+        """Rows and columns in the texts."""
+        return SourcePositions(self.workspace)
+
+    def start(self, finding: Finding) -> Position:
+        """Row and column, from 1, of the first character that a finding is about."""
+        return self.positions.start(finding.path, finding.span)
+
+    def end(self, finding: Finding) -> Position:
+        """Row and column, from 1, behind the last character that a finding is about."""
+        return self.positions.end(finding.path, finding.span)
 
 
 def check(

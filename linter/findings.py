@@ -1,10 +1,9 @@
-"""What the rules say: evidence, decisions, findings, and the edits that mend them."""
+"""What the rules say: evidence, decisions, findings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
 from .facts import GuardUse, Span
 from .str_enum import StrEnum
@@ -47,14 +46,6 @@ class Confidence(StrEnum):
     LOW = "low"
 
 
-class Applicability(StrEnum):
-    """Safe: the meaning is kept. Unsafe: it may change. Display: shown, never applied."""
-
-    SAFE = "safe"
-    UNSAFE = "unsafe"
-    DISPLAY = "display"
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One reason, in words, with its place."""
@@ -83,24 +74,6 @@ class Decision:
         return f"{'but ' if doubt else ''}for {evidence.side.value}: {evidence.message}"
 
 
-class Edit(NamedTuple):
-    """Replace the bytes of `span` by `content`."""
-
-    span: Span
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """Edits of one file that belong together: all of them are applied, or none."""
-
-    message: str
-    applicability: Applicability
-    edits: tuple[Edit, ...]
-    name: str = ""
-    """Names a fix that a user may take or leave on its own (`hoist`)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     code: str
@@ -110,7 +83,6 @@ class Finding:
     path: str
     span: Span
     decision: Decision | None = None
-    fix: Fix | None = None
-    more_fixes: tuple[Fix, ...] = ()
-    """Further fixes, each offered on its own, after `fix`."""
     use: GuardUse | None = field(default=None, compare=False)
+    variable: str = ""
+    """The variable that the finding is about, where that is not the guard's own."""

@@ -15,7 +15,7 @@ from functools import cache
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span
-from .findings import Applicability, Decision, Edit, Finding, Fix, Severity
+from .findings import Decision, Finding, Severity
 from .guards import GuardChoice, gradient_guards, no_guards
 from .rule_names import RuleName, rule_names
 
@@ -36,8 +36,6 @@ class Rule:
     code: str
     name: str
     severity: Severity = Severity.WARNING
-    fix: Applicability | None = None
-    """The most that the rule's fix can claim; None when it has none."""
     languages: tuple[str, ...] = ("cpp",)
     """The front ends whose files it looks at, by name."""
     guards: GuardChoice = gradient_guards
@@ -108,17 +106,12 @@ class Rule:
         *,
         use: GuardUse | None = None,
         decision: Decision | None = None,
-        edits: Sequence[Edit] = (),
-        fix_message: str = "",
-        applicability: Applicability | None = None,
         severity: Severity | None = None,
+        variable: str = "",
     ) -> Finding:
-        """A finding of this rule in a file, or at a path; with `edits` it has a fix."""
+        """A finding of this rule in a file, or at a path."""
         path = facts if isinstance(facts, str) else facts.path
-        fix = None
-        if edits:
-            fix = Fix(fix_message or message, applicability or self.fix or Applicability.DISPLAY, tuple(edits))
-        return Finding(self.code, self.name, message, severity or self.severity, path, span, decision, fix, use=use)
+        return Finding(self.code, self.name, message, severity or self.severity, path, span, decision, use, variable)
 
 
 @cache

@@ -8,21 +8,22 @@ import pytest
 
 from fixture_files import Expectation, Fixture, all_fixtures
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report, check
 
 FIXTURES = all_fixtures()
 each_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.name)
 
 
-def run(fixture: Fixture, folder: Path) -> Report:
+def run(fixture: Fixture, folder: Path, *, unsafe: bool = True) -> FixableReport:
     minimum = fixture.minimum_torch()
     report = check([str(folder)], Options(workers=1, minimum_torch=minimum))
     if fixture.select():
         extra = check([str(folder)], Options(select=fixture.select(), workers=1, minimum_torch=minimum))
-        report.findings.extend(extra.findings)
-        report.findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
-    return with_fixes(report)
+        both = [*report.findings, *extra.findings]
+        report.findings = sorted(both, key=lambda finding: (finding.path, finding.span, finding.code))
+    return fixes_for(report, choice=FixChoice(unsafe=unsafe))
 
 
 def found(report: Report, folder: Path) -> set[Expectation]:
@@ -44,7 +45,7 @@ def test_finds_exactly_what_the_comments_say(fixture: Fixture, tmp_path: Path) -
 
 
 def migrate(fixture: Fixture, folder: Path, *, unsafe: bool) -> dict[str, bytes]:
-    outcome = apply_fixes(run(fixture, folder), unsafe=unsafe)
+    outcome = apply_fixes(run(fixture, folder, unsafe=unsafe))
     assert not outcome.refused
     assert not outcome.failed
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
@@ -64,7 +65,7 @@ def test_migrates_to_its_sibling_and_then_changes_nothing(fixture: Fixture, unsa
 def test_migrated_text_has_no_finding_that_a_fix_was_applied_for(fixture: Fixture, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     report = run(fixture, folder)
-    applied = {id(f) for rewritten in apply_fixes(report, unsafe=True).written for f, _ in rewritten.applied}
+    applied = {id(f) for rewritten in apply_fixes(report).written for f, _ in rewritten.applied}
     kept = {(f.path, f.code) for f in report.findings if id(f) not in applied}
     # A fix that is applied in spite of the hazard that its message names leaves the hazard behind.
     kept |= {(f.path, "GF506") for f in report.findings if f.fix and "becomes an inference tensor" in f.fix.message}

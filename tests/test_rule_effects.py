@@ -14,13 +14,15 @@ import pytest
 
 from fixture_files import FIXTURES
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 
 pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")), reason="no C++ compiler is installed"
 )
 
+UNSAFE = FixChoice(unsafe=True)
 RAISES_SOMETHING = "in place raises\noperator raises\nchain raises\nrequires_grad raises\n"
 
 CHANGED = [
@@ -118,8 +120,8 @@ def test_the_fix_changes_what_the_program_does(name: str, code: str, before: str
     program = tmp_path / f"{name}.cpp"
     shutil.copy(FIXTURES / "cpp" / program.name, program)
     assert run(program) == before
-    report = with_fixes(check([str(program)], Options(select=(code,), workers=1)))
-    assert apply_fixes(report, unsafe=True).written
+    report = fixes_for(check([str(program)], Options(select=(code,), workers=1)), choice=UNSAFE)
+    assert apply_fixes(report).written
     assert run(program) == after
 
 
@@ -128,8 +130,8 @@ def test_a_guard_that_moves_above_the_load_covers_the_parameters(tmp_path: Path)
     shutil.copy(FIXTURES / "cpp" / program.name, program)
     model = str(FIXTURES / "cpp_programs" / "models" / "classifier.pt")
     assert run(program, model) == "parameter 0 output 1\n"
-    report = with_fixes(check([str(program)], Options(select=("GF208",), workers=1)))
-    assert apply_fixes(report, unsafe=True).written
+    report = fixes_for(check([str(program)], Options(select=("GF208",), workers=1)), choice=UNSAFE)
+    assert apply_fixes(report).written
     assert run(program, model) == "parameter 1 output 1\n"
 
 
@@ -137,9 +139,9 @@ def test_the_copy_that_gf506_shows_makes_an_ordinary_tensor(tmp_path: Path) -> N
     program = tmp_path / "inference_escape.cpp"
     shutil.copy(FIXTURES / "cpp" / program.name, program)
     assert run(program) == RAISES_SOMETHING
-    report = with_fixes(check([str(program)], Options(select=("GF506",), workers=1)))
+    report = fixes_for(check([str(program)], Options(select=("GF506",), workers=1)), choice=UNSAFE)
     fixes = [finding.fix for finding in report.findings]
-    assert not apply_fixes(report, unsafe=True).written, "a display fix is never applied"
+    assert not apply_fixes(report).written, "a display fix is never applied"
     text = program.read_bytes()
     for edit in sorted((edit for fix in fixes if fix for edit in fix.edits), reverse=True, key=lambda e: e.span.start):
         text = text[: edit.span.start] + edit.content.encode() + text[edit.span.end :]

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from guardfix.linter.engine import Report
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Finding
 
+from ..fixable import FixableReport
 from .rewriting import Rewrite, rewrite
 from .writing import NotWritten, write
 
@@ -38,25 +37,26 @@ class Outcome:
             yield f"{path}: not written: {reason}"
 
 
-def rewrites(report: Report, *, unsafe: bool, hoist: bool = True) -> Iterator[Rewrite]:
+def rewrites(report: FixableReport) -> Iterator[Rewrite]:
     """What would become of each file that has a fix to apply."""
     for path, group in groupby(report.findings, key=lambda finding: finding.path):
-        findings: list[Finding] = [f for f in group if f.fix is not None]
+        findings = [finding for finding in group if report.has_a_fix(finding)]
         if not findings:
             continue
-        source = report.workspace.unchanged(report.project.files[path])
+        source = report.unchanged(path)
         if source is None:
             yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
             continue
-        rewritten = rewrite(source, findings, unsafe=unsafe, hoist=hoist)
+        rewritten = rewrite(source, findings, report.choice)
         if rewritten.changed or rewritten.refused:
             yield rewritten
 
 
-def apply_fixes(report: Report, *, unsafe: bool, hoist: bool = True) -> Outcome:
+def apply_fixes(report: FixableReport) -> Outcome:
     """Write the chosen fixes, each file whole or not at all."""
     outcome = Outcome()
-    for rewritten in rewrites(report, unsafe=unsafe, hoist=hoist):
+    report.make_fixes()
+    for rewritten in rewrites(report):
         if rewritten.refused:
             outcome.refused.append(rewritten)
             continue

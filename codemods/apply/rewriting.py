@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Applicability, Edit, Finding, Fix
+from guardfix.linter.frontends.frontend import frontend_of
 
-from ..plan import chosen_fix
+from ..choice import FixChoice
+from ..fix import Edit, Fix
+from ..fixable import FixableFinding
 
 
 @dataclass
@@ -18,8 +20,8 @@ class Rewrite:
 
     source: Source
     text: bytes
-    applied: list[tuple[Finding, Fix]] = field(default_factory=list)
-    held_back: list[tuple[Finding, Fix]] = field(default_factory=list)
+    applied: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
+    held_back: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
     """Fixes that overlap one that was applied; the next run offers them again."""
     edits: list[Edit] = field(default_factory=list)
     """Those of the applied fixes, in the file's order; none of them touches another."""
@@ -41,14 +43,12 @@ class Rewrite:
         return moved
 
 
-def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False, hoist: bool = True) -> Rewrite:
+def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoice) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
     for finding in findings:
-        # Where the further-reaching fix does not fit beside the others, the plain one may.
-        choices = dict.fromkeys((chosen_fix(finding, unsafe=unsafe, hoist=hoist), finding.fix))
-        wanted = [fix for fix in choices if fix is not None and _is_taken(fix, unsafe)]
+        wanted = choice.wanted(finding.fix)
         for fix in wanted:
             new = set(fix.edits) - taken
             if not any(_clash(edit, other) for edit in new for other in _near(edit, result.edits)):
@@ -65,10 +65,6 @@ def rewrite(source: Source, findings: Iterable[Finding], *, unsafe: bool = False
         result.text = source.text
         result.applied, result.edits = [], []
     return result
-
-
-def _is_taken(fix: Fix, unsafe: bool) -> bool:
-    return fix.applicability is Applicability.SAFE or (unsafe and fix.applicability is Applicability.UNSAFE)
 
 
 def _near(edit: Edit, places: list[Edit]) -> list[Edit]:
@@ -101,18 +97,7 @@ def _clash(a: Edit, b: Edit) -> bool:
 
 def _adds_errors(source: Source, text: bytes) -> bool:
     """Whether the new text has more places that the parser cannot read than the old."""
-    from guardfix.linter.files.languages import language_of
-    from guardfix.linter.frontends.cpp.cpp_parsing import error_count, grammar_for, masked_text, parse_cpp
-
-    language = language_of(source.path)
-    if language == "python":
-        from guardfix.linter.frontends.python.python_parsing import reads
-
-        return not reads(text.decode("utf-8"))
-    if language != "cpp":
+    frontend = frontend_of(source.path)
+    if frontend is None:
         return False
-    before, after = (
-        error_count(parse_cpp(masked_text(source.path, version), grammar_for(source.path)).root_node)
-        for version in (source.text, text)
-    )
-    return after > before
+    return frontend.parse_errors(source.path, text) > frontend.parse_errors(source.path, source.text)

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from guardfix.linter import guards
 from guardfix.linter.facts import Conditional, Facts, Include, Span
-from guardfix.linter.files.sources import BinaryFile, Unreadable
-from guardfix.linter.files.workspace import DISK
-from guardfix.linter.findings import Edit
+from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_line_feeds
 
+from ..fix import Edit
+from ..site import Site
 from .statements import newline_of
 
 _TORCH = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
@@ -24,40 +24,43 @@ def brings(header: str, guard: str) -> bool:
     return header in guards.WIDE_HEADERS or header in guards.CPP[guard].headers
 
 
-def needed_include(facts: Facts, text: bytes, guard: str) -> Edit | None:
+def needed_include(site: Site, guard: str) -> Edit | None:
     """The edit that includes the guard's own header, or None where the class is there already.
 
     Headers of the project are followed, as far as they are found. A header that is not found is given the
     benefit of the doubt: the old guard came from somewhere too.
     """
-    if any(_reaches(include, os.path.dirname(facts.path), guard, _DEPTH) is not False for include in facts.includes):
+    facts, folder = site.facts, os.path.dirname(site.facts.path)
+    if any(_reaches(include, folder, guard, site.workspace, _DEPTH) is not False for include in facts.includes):
         return None
-    return _insertion(facts, text, guards.CPP[guard].headers[0])
+    return _insertion(facts, site.text, guards.CPP[guard].headers[0])
 
 
-def _reaches(include: Include, folder: str, guard: str, depth: int) -> bool | None:
+def _reaches(include: Include, folder: str, guard: str, workspace: Workspace, depth: int) -> bool | None:
     """Whether the header brings the guard; None when that cannot be known."""
     if brings(include.header, guard):
         return True
     if _TORCH.match(include.header):
         return False
-    path = _find(include.header, folder)
+    path = _find(include.header, folder, workspace)
     if path is None:
         return None if "/" in include.header or not include.system else False
     if depth == 0:
         return None
-    verdicts = [_reaches(inner, os.path.dirname(path), guard, depth - 1) for inner in _includes_of(path)]
+    source = workspace.read_or_none(path)
+    inside = _includes_of(source.text) if source is not None else ()
+    verdicts = [_reaches(inner, os.path.dirname(path), guard, workspace, depth - 1) for inner in inside]
     if True in verdicts:
         return True
     return None if None in verdicts else False
 
 
-def _find(header: str, folder: str) -> str | None:
+def _find(header: str, folder: str, workspace: Workspace) -> str | None:
     """The file that a quoted include means: beside the including file, or below a folder above it."""
     for _ in range(5):
         for place in (header, os.path.join("include", header)):
             path = os.path.normpath(os.path.join(folder, place))
-            if os.path.isfile(path):
+            if workspace.is_file(path):
                 return path
         parent = os.path.dirname(os.path.abspath(folder))
         if parent == folder:
@@ -67,13 +70,10 @@ def _find(header: str, folder: str) -> str | None:
 
 
 @lru_cache(maxsize=512)
-def _includes_of(path: str) -> tuple[Include, ...]:
+def _includes_of(text: bytes) -> tuple[Include, ...]:
     from guardfix.linter.frontends.cpp.cpp_extraction import find_includes
 
-    try:
-        return find_includes(DISK.read(path).text)
-    except (Unreadable, BinaryFile):
-        return ()
+    return find_includes(text)
 
 
 def _insertion(facts: Facts, text: bytes, header: str) -> Edit:

@@ -16,9 +16,9 @@ from functools import lru_cache
 import libcst as cst
 
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Edit
 from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
 
+from ..fix import Edit
 from .statements import indentation, line_start
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement

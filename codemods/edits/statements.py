@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Edit
+
+from ..fix import Edit
 
 _BLANKS = b" \t"
 _COMMENT = re.compile(rb"[ \t]*(//[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n|$))")

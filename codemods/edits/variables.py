@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
-from guardfix.linter.findings import Edit
 from guardfix.linter.guards import LEGACY
+
+from ..fix import Edit
 
 _OLD = re.compile(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
 _NAME = re.compile(rb"[A-Za-z_]\w*")

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from ..output.format_registry import load_format
 from ..wording import printable
-from .options import check_with, choice_from, choosing, run_from, selection
+from .command_run import check_with, run_from
+from .options import choice_from, choosing, output_format_option, selection, standard_input
+from .standard_input import write_fixed
 
 
 @click.command("check")
 @selection
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="How findings are printed.")
+@standard_input
+@output_format_option("findings", help="How findings are printed.")
 @click.option(
     "--fix",
     is_flag=True,
@@ -24,47 +29,49 @@ from .options import check_with, choice_from, choosing, run_from, selection
 def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and say why.
 
-    PATHS are files and folders; the current folder when none is given.
+    PATHS are files and folders; the current folder when none is given. With `-` and --stdin-filename, standard input
+    is checked; --fix then prints the fixed text, and what is left to standard error.
     """
+    from guardfix.codemods.choice import FixChoice
+
     run, choice = run_from(arguments), choice_from(arguments)
-    if not arguments["fix"] and (choice.unsafe or choice.remove_redundant or not choice.hoist):
+    if not arguments["fix"] and choice != FixChoice():
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
-    report = check_with(run, _import_the_rest)
-    from guardfix.codemods.plan import with_fixes
-    from guardfix.linter.files.source_positions import SourcePositions
+    found = check_with(run, _import_the_rest)
+    from guardfix.codemods.fixable import fixes_for
 
-    from ..output import text_format
+    from ..output.report_summary import notes, summary
 
-    report = with_fixes(report, remove_redundant=choice.remove_redundant)
+    report = fixes_for(found, choice=choice)
+    output, output_format = run.output(), load_format(arguments["output_format"])
     failed = False
-    if arguments["fix"]:
+    if arguments["fix"] and run.standard_input is not None:
+        from guardfix.codemods.apply.applying import rewrites
+
+        fixed = write_fixed(run.standard_input, next(rewrites(report), None))
+        output = replace(output, stream=sys.stderr)
+        report = fixes_for(check_with(run.with_text(fixed)), choice=choice)
+    elif arguments["fix"]:
         from guardfix.codemods.apply.applying import apply_fixes
 
-        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        outcome = apply_fixes(report)
         failed = bool(outcome.failed)
         for line in outcome.lines():
             click.echo(printable(line), err=True)
-        report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
-    if arguments["output_format"] == "json":
-        from ..output.json_format import to_json
-
-        click.echo(to_json(report.findings))
-    else:
-        places = SourcePositions()
-        for finding in report.findings:
-            click.echo(text_format.finding_text(finding, places, color=run.color, width=run.width), color=run.color)
+        report = fixes_for(check_with(run), choice=choice)
+    output_format.findings(report, output)
     if not run.quiet:
-        for note in text_format.notes(report):
+        for note in notes(report):
             click.echo(note, err=True)
-        if arguments["output_format"] == "text":
-            click.echo(text_format.summary(report, run.width), nl=False)
+        if not output_format.for_machines:
+            output.write(summary(report, run.width), newline=False)
     sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)
 
 
 def _import_the_rest() -> None:
     """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
-    from guardfix.codemods import plan
+    from guardfix.codemods import fixable
 
-    from ..output import text_format
+    from ..output import report_summary, text_format
 
-    _ = plan, text_format
+    _ = fixable, report_summary, text_format

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 import click
 
+from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
-from .options import Failure, complete_rule, no_such_rule
+from .command_failure import Failure, no_such_rule
+from .options import complete_rule
 
 
 @click.command("explain")
@@ -31,7 +33,8 @@ def pages(rules: Iterable[Rule]) -> str:
     for rule in rules:
         title, _, rest = rule.documentation.partition("\n")
         heading, _, summary = title.partition(": ")
-        fix = f"{rule.fix} fix" if rule.fix else "no fix"
+        found = find_fix_rule(rule.code, rule.name)
+        fix = f"{found.most} fix" if found else "no fix"
         state = "on by default" if rule.default else "off by default"
         parts.append(f"## {heading}\n\n*{rule.severity}, {fix}, {state}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n")
     return "\n".join(parts)

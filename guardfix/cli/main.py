@@ -9,7 +9,7 @@ import sys
 import click
 
 from .. import __version__
-from .options import did_you_mean
+from .command_failure import did_you_mean
 from .streams import cannot_go_on
 
 _SUFFIX = "_command.py"

@@ -9,41 +9,52 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from guardfix.linter.files.workspace import DISK, Workspace
+
 from ..wording import printable
-from .options import check_with, choice_from, choosing, run_from, selection
+from .command_run import check_with, run_from
+from .options import choice_from, choosing, selection, standard_input
+from .standard_input import write_fixed
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
-    from guardfix.linter.engine import Report
+    from guardfix.codemods.fixable import FixableReport
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
 @selection
+@standard_input
 @click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
 @choosing
 def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff; with --apply, make them.
 
-    PATHS are files and folders; the current folder when none is given. Safe fixes keep the meaning of the
+    PATHS are files and folders; the current folder when none is given. With `-` and --stdin-filename, the text is read
+    from standard input, and --apply prints it migrated. Safe fixes keep the meaning of the
     program; what is left over is listed behind the diff, with the reason.
     """
     run = run_from(arguments)
     from guardfix.codemods.apply.applying import apply_fixes, rewrites
     from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
-    from guardfix.codemods.plan import with_fixes
+    from guardfix.codemods.fixable import fixes_for
 
-    from ..output import text_format
+    from ..output.report_summary import notes
 
-    choice = choice_from(arguments)
-    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
+    report = fixes_for(check_with(run), choice=choice_from(arguments))
+    if arguments["apply"] and run.standard_input is not None:
+        rewritten = next(rewrites(report), None)
+        moved = run.with_text(write_fixed(run.standard_input, rewritten)).workspace
+        if not run.quiet:
+            _tell_rest(report, [rewritten] if rewritten else [], written_to=moved)
+        sys.exit(1 if rewritten and rewritten.refused else 0)
     if arguments["apply"]:
-        outcome = apply_fixes(report, unsafe=choice.unsafe, hoist=choice.hoist)
+        outcome = apply_fixes(report)
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         if not run.quiet:
-            _tell_rest(report, outcome.written, choice.unsafe, written=True)
+            _tell_rest(report, outcome.written, written_to=DISK)
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
@@ -51,7 +62,7 @@ def command(**arguments: Any) -> None:
     changed = []
     base = base_of(run.paths)
     for_reading = []
-    for rewritten in rewrites(report, unsafe=choice.unsafe, hoist=choice.hoist):
+    for rewritten in rewrites(report):
         if rewritten.refused:
             refused += 1
             click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
@@ -69,9 +80,9 @@ def command(**arguments: Any) -> None:
                 f"{source.encoding.upper()}; `--apply` writes it",
                 err=True,
             )
-        for note in text_format.notes(report):
+        for note in notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, changed, choice.unsafe)
+        _tell_rest(report, changed)
         if changed:
             plural = "" if len(changed) == 1 else "s"
             click.echo(f"Would change {len(changed)} file{plural}; `--apply` writes.", err=True)
@@ -92,15 +103,15 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
         click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
-def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, written: bool = False) -> None:
+def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to: Workspace | None = None) -> None:
     """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
+    from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
-    from guardfix.linter.findings import Applicability
 
     done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
-    moved = {rewrite.source.path: rewrite for rewrite in changed} if written else {}
-    places = SourcePositions(report.workspace)
+    moved = {rewrite.source.path: rewrite for rewrite in changed} if written_to else {}
+    places = SourcePositions(written_to or report.workspace)
     for finding in report.findings:
         if id(finding) in done:
             continue
@@ -114,7 +125,7 @@ def _tell_rest(report: Report, changed: Sequence[Rewrite], unsafe: bool, *, writ
             why = f"no fix: {finding.message}"
         elif fix.applicability is Applicability.DISPLAY:
             why = f"shown only: {fix.message}"
-        elif not unsafe and fix.applicability is Applicability.UNSAFE:
+        elif not report.choice.takes(fix):
             why = f"needs --unsafe: {fix.message}"
         else:
             continue

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Choice, CommandRun, Failure, check_with, choice_from, choosing_all, run_from, selection
+from ..output.format_registry import load_format
+from .command_failure import Failure
+from .command_run import CommandRun, check_with, run_from
+from .options import choice_from, choosing_all, output_format_option, selection
 
 if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+
     from ..verify.program_migration import Migration
     from ..verify.verifying import Result, Settings
 
@@ -59,7 +64,7 @@ if TYPE_CHECKING:
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
 @click.option("--allow-unsupported", is_flag=True, help="Exit with 0 although programs could not be compared.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
 
@@ -71,11 +76,9 @@ def command(**arguments: Any) -> None:
     Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
     """
     run, choice = run_from(arguments), choice_from(arguments)
-    from guardfix.linter.files.discovery import NoSuchPath
-
-    from ..verify import verdict_report
+    from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
-    from ..verify.verdicts import Verdict, VerificationFailed
+    from ..verify.verdicts import Verdict
     from ..verify.verifying import Settings
 
     settings = Settings(
@@ -89,37 +92,50 @@ def command(**arguments: Any) -> None:
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
-    is_json = arguments["output_format"] == "json"
-    results = []
-    try:
-        with _ended_in_order():
-            for result in _results(run, choice, arguments["against"], settings):
-                results.append(result)
-                if not is_json:
-                    _tell(result, run)
-    except NoSuchPath as error:
-        raise Failure(f"no such file or folder: {error}") from None
-    except VerificationFailed as error:
-        click.echo(f"guardfix verify: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
-        click.echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
-        sys.exit(2)
-    if is_json:
-        click.echo(verdict_report.as_json(results, settings.backend))
+    output_format = load_format(arguments["output_format"])
+    assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
+    results: list[Result] = []
+    with _ended_in_order():
+        output_format.verdicts(
+            _noted(_results(run, choice, arguments["against"], settings), results), settings.backend, run.output()
+        )
     if not results:
         click.echo(
             "guardfix verify: no program there: neither a C++ file with a main nor a Python script that uses torch",
             err=True,
         )
         sys.exit(2)
-    if not is_json and not run.quiet:
-        click.echo(verdict_report.verdict_summary(results), err=True)
+    if not output_format.for_machines and not run.quiet:
+        click.echo(verdict_summary(results), err=True)
     bad = {Verdict.STRICTER, Verdict.CHANGED} | (set() if arguments["allow_unsupported"] else {Verdict.UNSUPPORTED})
     sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
 
 
-def _results(run: CommandRun, choice: Choice, other: Path | None, settings: Settings) -> Iterator[Result]:
+def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
+    """The results, which are added to the list as they come; when nothing can be verified any more, the run ends."""
+    from guardfix.linter.files.discovery import NoSuchPath
+
+    from ..verify.verdicts import VerificationFailed
+
+    while True:
+        # Only what verifying raises is caught: an error of who writes the results is another matter.
+        try:
+            result = next(found, None)
+        except NoSuchPath as error:
+            raise Failure(f"no such file or folder: {error}") from None
+        except VerificationFailed as error:
+            click.echo(f"guardfix verify: {error}", err=True)
+            sys.exit(2)
+        except OSError as error:
+            click.echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
+            sys.exit(2)
+        if result is None:
+            return
+        results.append(result)
+        yield result
+
+
+def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: Settings) -> Iterator[Result]:
     from ..verify.programs import find_programs
     from ..verify.verifying import verify, verify_against
 
@@ -138,28 +154,16 @@ def _results(run: CommandRun, choice: Choice, other: Path | None, settings: Sett
         yield from verify(programs, _migration(run, choice), settings)
 
 
-def _migration(run: CommandRun, choice: Choice) -> Migration:
-    from guardfix.codemods.plan import with_fixes
+def _migration(run: CommandRun, choice: FixChoice) -> Migration:
+    from guardfix.codemods.fixable import fixes_for
 
     from ..verify.program_migration import Why, migrate
 
-    report = with_fixes(check_with(run), remove_redundant=choice.remove_redundant)
-    migration = migrate(report, unsafe=choice.unsafe, hoist=choice.hoist)
+    migration = migrate(fixes_for(check_with(run), choice=choice))
     for left in migration.left:
         if left.why is Why.REFUSED:
             click.echo(f"{left.place.path}: left as it is: {left.message}", err=True)
     return migration
-
-
-def _tell(result: Result, run: CommandRun) -> None:
-    from ..verify import verdict_report
-
-    verdict = result.judgement.verdict
-    name = f"{result.program.path}" + (f" against {result.against}" if result.against else "")
-    shown = click.style(str(verdict), fg=verdict_report.COLORS[verdict], bold=True) if run.color else str(verdict)
-    click.echo(f"{name}: {shown}", color=run.color)
-    for line in verdict_report.lines(result):
-        click.echo(f"  {line}")
 
 
 @contextmanager

@@ -1,26 +1,50 @@
-"""Findings as JSON, in the shape that Ruff's users know. The fields are a contract: none comes or goes."""
+"""JSON for tools; findings in the shape that Ruff's users know. The fields are a contract: none comes or goes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from guardfix.codemods.fix import Fix
+from guardfix.codemods.fix_rule import find_fix_rule
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
-from guardfix.linter.findings import Decision, Finding, Fix
+from guardfix.linter.findings import Decision, Finding
 from guardfix.linter.frontends.frontend import frontend_of
+
+from .format_registry import Output, OutputFormat
+
+if TYPE_CHECKING:
+    from guardfix.linter.rule import Rule
+
+    from ..verify.verifying import Result
 
 _DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
 
-def to_json(findings: Iterable[Finding]) -> str:
-    """A JSON array, one object a finding; ASCII, so that no terminal, locale or odd file name can spoil it."""
-    places = SourcePositions()
-    return json.dumps([finding_object(finding, places) for finding in findings], indent=2)
+def _write(objects: list[dict[str, Any]], output: Output) -> None:
+    """Write a JSON array; in ASCII, so that no terminal, locale or odd file name can spoil it."""
+    output.write(json.dumps(objects, indent=2))
 
 
-def finding_object(finding: Finding, places: SourcePositions) -> dict[str, Any]:
+def _write_findings(report: FixableReport, output: Output) -> None:
+    places = SourcePositions(report.workspace)
+    _write([finding_object(finding, places) for finding in report.findings], output)
+
+
+def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> None:
+    from .verdict_json import result_object
+
+    _write([result_object(result, backend) for result in results], output)
+
+
+def _write_rules(rules: Sequence[Rule], output: Output) -> None:
+    _write([_rule_object(rule) for rule in rules], output)
+
+
+def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str, Any]:
     start = places.start(finding.path, finding.span)
     return {
         "code": finding.code,
@@ -83,3 +107,19 @@ def _fix(finding: Finding, fix: Fix | None, places: SourcePositions) -> dict[str
             for edit in sorted(fix.edits)
         ],
     }
+
+
+def _rule_object(rule: Rule) -> dict[str, Any]:
+    fix = find_fix_rule(rule.code, rule.name)
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "summary": rule.summary,
+        "severity": rule.severity.value,
+        "languages": list(rule.languages),
+        "fix": fix.most.value if fix else None,
+        "default": rule.default,
+    }
+
+
+FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules, for_machines=True)

@@ -1,24 +1,39 @@
-"""Findings as text: the place, the code around it, the evidence and what to do."""
+"""Text for people. A finding is its place, the code around it, the evidence and what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
-from guardfix.linter.engine import Report
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fix_rule import find_fix_rule
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
-from guardfix.linter.findings import Applicability, Decision, Evidence, Finding, Severity
+from guardfix.linter.findings import Decision, Evidence, Finding, Severity
 
-from ..wording import count_of, passed, printable
+from ..wording import printable
+from .format_registry import Output, OutputFormat
 from .terminal_layout import TAB, cells, frame, wrapped
+
+if TYPE_CHECKING:
+    from guardfix.linter.rule import Rule
+
+    from ..verify.verifying import Result
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SHOWN_EVIDENCE = 6
 
 
-def finding_text(finding: Finding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
+def _write_findings(report: FixableReport, output: Output) -> None:
+    positions = SourcePositions(report.workspace)
+    for finding in report.findings:
+        output.write(finding_text(finding, positions, color=output.color, width=output.width))
+
+
+def finding_text(finding: FixableFinding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
     """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
     style = partial(click.style) if color else (lambda text, **_: text)
     start = places.start(finding.path, finding.span)
@@ -55,7 +70,7 @@ _TITLES = {
 }
 
 
-def _mark(finding: Finding) -> str:
+def _mark(finding: FixableFinding) -> str:
     return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
 
 
@@ -83,15 +98,15 @@ def _frame(
     yield f" {margin} {bar} {' ' * max(0, min(len(part.before), room - len(label)))}{label}"
 
 
-def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
+def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
     """(title, text) of what is said below the code: the evidence, and the fixes."""
     if finding.decision is not None:
         for line in _evidence_lines(finding.decision, finding.path):
             yield "", line
     if finding.fix is not None:
         yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
-    for fix in finding.more_fixes:
-        yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
+        for fix in finding.fix.further:
+            yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
 
 
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
@@ -108,34 +123,21 @@ def _where(evidence: Evidence, path: str) -> str:
     return f"line {evidence.row}" if evidence.path == path else f"{printable(evidence.path)}:{evidence.row}"
 
 
-def summary(report: Report, width: int | None = None) -> str:
-    """The last lines: how many findings, in how many files, and what can be done about them."""
-    if not report.findings:
-        return passed(report.files)
-    count = len(report.findings)
-    files = len({finding.path for finding in report.findings})
-    safe, unsafe = (
-        sum(1 for f in report.findings if f.fix is not None and f.fix.applicability is kind)
-        for kind in (Applicability.SAFE, Applicability.UNSAFE)
-    )
-    line = f"Found {count_of(count, 'issue')} in {count_of(files, 'file')} ({count_of(report.files, 'file')} checked)."
-    if safe:
-        line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
-    if unsafe:
-        line += (
-            f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
-        )
-    return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
+def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> None:
+    from .verdict_text import verdict_lines
+
+    for result in results:
+        for line in verdict_lines(result, color=output.color):
+            output.write(line)
 
 
-def notes(report: Report) -> Iterator[str]:
-    """What a reader should know about how files were read."""
-    for facts in report.project:
-        for note in facts.notes:
-            yield f"note: {printable(facts.path)}: {note}"
-    if report.partial:
-        places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
-        more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
-        yield f"note: {count_of(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
-    if report.suppressed:
-        yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
+def _write_rules(rules: Sequence[Rule], output: Output) -> None:
+    width = max(len(rule.name) for rule in rules)
+    for rule in rules:
+        fix = find_fix_rule(rule.code, rule.name)
+        claim = f"{fix.most} fix" if fix else "no fix"
+        state = "" if rule.default else " (off by default)"
+        output.write(f"{rule.code}  {rule.name:<{width}}  {claim:<11}  {rule.summary}{state}")
+
+
+FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules)

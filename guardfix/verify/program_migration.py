@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from guardfix.linter.str_enum import StrEnum
 
 if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+    from guardfix.codemods.fixable import FixableFinding, FixableReport
     from guardfix.linter.engine import Report
     from guardfix.linter.findings import Finding
 
@@ -133,11 +135,11 @@ class Migration:
         return "choose the guard by hand: what hides this from autograd is still there"
 
 
-def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
-    """What the fixes of a report come to. `unsafe` takes the unsafe ones, too."""
+def migrate(report: FixableReport) -> Migration:
+    """What the fixes come to that a report takes."""
     from guardfix.codemods.apply.applying import rewrites
+    from guardfix.codemods.fix import Applicability
     from guardfix.linter.files.source_positions import SourcePositions
-    from guardfix.linter.findings import Applicability
 
     places = SourcePositions(report.workspace)
 
@@ -149,7 +151,7 @@ def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
     applied: list[Applied] = []
     done: set[int] = set()
     refused: dict[str, str] = {}
-    for rewritten in rewrites(report, unsafe=unsafe, hoist=hoist):
+    for rewritten in rewrites(report):
         if rewritten.refused:
             refused[rewritten.source.path] = rewritten.refused
             continue
@@ -158,22 +160,22 @@ def migrate(report: Report, *, unsafe: bool, hoist: bool) -> Migration:
             done.add(id(finding))
             applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
     left = tuple(
-        Left(place(finding), *_why(finding, unsafe, refused.get(finding.path)), finding.use is not None)
+        Left(place(finding), *_why(finding, report.choice, refused.get(finding.path)), finding.use is not None)
         for finding in report.findings
         if id(finding) not in done
     )
     return Migration(texts, tuple(applied), left, frozenset(_old_guards(report)))
 
 
-def _why(finding: Finding, unsafe: bool, refused: str | None) -> tuple[Why, str]:
-    from guardfix.linter.findings import Applicability
+def _why(finding: FixableFinding, choice: FixChoice, refused: str | None) -> tuple[Why, str]:
+    from guardfix.codemods.fix import Applicability
 
     fix = finding.fix
     if fix is None:
         return Why.NO_FIX, finding.message
     if fix.applicability is Applicability.DISPLAY:
         return Why.SHOWN_ONLY, fix.message
-    if fix.applicability is Applicability.UNSAFE and not unsafe:
+    if not choice.takes(fix):
         return Why.UNSAFE, fix.message
     if refused is not None:
         return Why.REFUSED, refused

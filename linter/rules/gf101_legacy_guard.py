@@ -48,12 +48,12 @@ from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.python_model import use_behind
-from ..findings import Applicability, Context, Decision, Finding
+from ..findings import Context, Decision, Finding
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF101", "legacy-guard", fix=Applicability.SAFE, languages=("cpp", "python"), guards=deprecated_guards)
+RULE = Rule("GF101", "legacy-guard", languages=("cpp", "python"), guards=deprecated_guards)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",

@@ -28,27 +28,40 @@ References: torch/headeronly/version.h of torch 2.13.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from .. import guards
 from ..analysis.project import Project
 from ..analysis.version_gates import NEW_GUARDS, uses_in
 from ..facts import Branch, Facts, Span
 from ..facts.version_conditions import TORCH_2, mentions_torch_version, taken_branch
-from ..findings import Applicability, Edit, Finding
+from ..findings import Finding
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF103", "stale-version-gate", fix=Applicability.UNSAFE, guards=deprecated_guards)
-
-_ONE_POINT_X = re.compile(
-    r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?"
-)
+RULE = Rule("GF103", "stale-version-gate", guards=deprecated_guards)
 
 
 @RULE.check_file
-def stale_gates(facts: Facts, project: Project) -> Iterator[Finding]:
+def stale(facts: Facts, project: Project) -> Iterator[Finding]:
+    for gate in stale_gates(facts):
+        words = "false" if gate.branch.condition else "true"
+        message = f"torch 2 takes the branch with {guards.LEGACY}: `{gate.shown}` is {words} for it"
+        yield RULE.at(facts, gate.directive, message)
+
+
+class StaleGate(NamedTuple):
+    """A version gate that keeps torch 2 from its branch with the new guard."""
+
+    branch: Branch
+    """The branch with the new guard."""
+    directive: Span
+    """Where the condition stands that decides."""
+    shown: str
+
+
+def stale_gates(facts: Facts) -> Iterator[StaleGate]:
     for conditional in facts.conditionals:
         if not any(mentions_torch_version(branch.condition) for branch in conditional.branches):
             continue
@@ -62,25 +75,6 @@ def stale_gates(facts: Facts, project: Project) -> Iterator[Finding]:
         ]
         if not migrated:
             continue
-        gate = migrated[0]
-        shown = gate.condition or conditional.branches[0].condition
-        message = f"torch 2 takes the branch with {guards.LEGACY}: `{shown}` is false for it"
-        if not gate.condition:
-            message = f"torch 2 takes the branch with {guards.LEGACY}: `{shown}` is true for it"
-        yield RULE.at(
-            facts,
-            gate.directive if gate.condition else conditional.branches[0].directive,
-            message,
-            edits=_widened(gate),
-            fix_message="let torch 2 take the branch with the new guard",
-        )
-
-
-def _widened(gate: Branch) -> list[Edit]:
-    """`MAJOR == 1 && MINOR >= n` -> `MAJOR > 1 || (MAJOR == 1 && MINOR >= n)`, where that is the whole condition."""
-    match = _ONE_POINT_X.fullmatch(gate.condition.strip())
-    if match is None:
-        return []
-    # The condition stays as it is written, comments and continued lines included.
-    start, end = gate.condition_start, gate.directive.end
-    return [Edit(Span(start, start), "TORCH_VERSION_MAJOR > 1 || ("), Edit(Span(end, end), ")")]
+        # Where the new guard stands in the `#else`, the first condition decides.
+        deciding = migrated[0] if migrated[0].condition else conditional.branches[0]
+        yield StaleGate(migrated[0], deciding.directive, deciding.condition)

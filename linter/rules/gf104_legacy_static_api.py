@@ -29,13 +29,11 @@ from .. import guards
 from ..analysis.ownership import is_another_librarys
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Edit, Finding
+from ..findings import Finding
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF104", "legacy-static-api", fix=Applicability.DISPLAY, guards=deprecated_guards)
-
-_ASK = "c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)"
+RULE = Rule("GF104", "legacy-static-api", guards=deprecated_guards)
 
 
 @RULE.check_use
@@ -49,11 +47,7 @@ def static_calls(use: GuardUse, facts: Facts, project: Project) -> Iterator[Find
         message = (
             f"{use.written} was removed from PyTorch; ask c10::InferenceMode::is_enabled() or the excluded key set"
         )
-        if use.argument is None:  # its address is taken, and an expression has none
-            yield RULE.at(facts, use.type_span, message, use=use)
-            return
-        edits = [Edit(use.type_span._replace(end=use.argument.span.end), _ASK)]
-        yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"ask `{_ASK}`")
+        yield RULE.at(facts, use.type_span, message, use=use)
     elif method == "set_enabled":
         message = f"{use.written} was removed from PyTorch; use a guard, whose scope switches it back"
         yield RULE.at(facts, use.type_span, message, use=use)

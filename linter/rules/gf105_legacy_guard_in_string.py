@@ -37,7 +37,7 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
-from ..findings import Applicability, Decision, Evidence, Finding
+from ..findings import Decision, Evidence, Finding
 from ..frontends.embedded.embedded_cpp import real_path
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
@@ -47,7 +47,6 @@ from .gf101_legacy_guard import message_for
 RULE = Rule(
     "GF105",
     "legacy-guard-in-string",
-    fix=Applicability.SAFE,
     languages=("python", "docs"),
     guards=deprecated_guards,
 )

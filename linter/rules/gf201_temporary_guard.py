@@ -41,11 +41,11 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF201", "temporary-guard", fix=Applicability.UNSAFE, guards=current_guards)
+RULE = Rule("GF201", "temporary-guard", guards=current_guards)
 
 
 @RULE.check_use

@@ -40,11 +40,11 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..facts.index import index_of
-from ..findings import Applicability, Edit, Finding
+from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF203", "vexing-parse-guard", fix=Applicability.UNSAFE, guards=current_guards)
+RULE = Rule("GF203", "vexing-parse-guard", guards=current_guards)
 
 
 @RULE.check_use
@@ -62,8 +62,6 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
             f"`{use.variable}` is declared as a function, with {use.guard} as its result, and no guard is made; "
             + ("give the guard its value" if needs_a_value else "drop the brackets"),
             use=use,
-            edits=[] if needs_a_value else [Edit(argument.span, "")],
-            fix_message=f"drop the brackets, so that `{use.variable}` is a guard",
         )
     elif use.form is Form.TEMPORARY and not use.shared and use.declares_its_argument:
         name = argument.text[1:-1].strip()

@@ -50,11 +50,14 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import Effect
 from ..rule import Rule
 
-RULE = Rule("GF207", "guard-lost-in-thread", fix=Applicability.UNSAFE)
+RULE = Rule(
+    "GF207",
+    "guard-lost-in-thread",
+)
 
 _STARTS = re.compile(
     r"(?:^|::)(?:thread|jthread|async)$|(?:^|::)make_(?:unique|shared)<(?:\w+::)*j?thread>$"

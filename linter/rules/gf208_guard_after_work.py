@@ -50,13 +50,11 @@ from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
-from ..findings import Applicability, Context, Finding, Severity
+from ..findings import Context, Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule(
-    "GF208", "guard-after-work", fix=Applicability.UNSAFE, guards=guards_with(Effect.INFERENCE, Effect.BELOW_AUTOGRAD)
-)
+RULE = Rule("GF208", "guard-after-work", guards=guards_with(Effect.INFERENCE, Effect.BELOW_AUTOGRAD))
 
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
 _READS = frozenset(

@@ -52,14 +52,13 @@ from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
 from ..facts import Facts, Form, Function, GuardUse
 from ..facts.index import index_of
-from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
+from ..findings import Confidence, Context, Decision, Evidence, Finding, Side
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
     "GF301",
     "kernel-guard-in-user-code",
-    fix=Applicability.UNSAFE,
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
 )
 

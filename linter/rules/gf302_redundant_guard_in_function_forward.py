@@ -47,14 +47,13 @@ from ..analysis.dispatcher_bypass import bypasses_dispatcher
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
     "GF302",
     "redundant-guard-in-function-forward",
-    fix=Applicability.UNSAFE,
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
     default=False,
 )

@@ -44,7 +44,7 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
-from ..findings import Applicability, Finding, Severity
+from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -52,7 +52,6 @@ RULE = Rule(
     "GF303",
     "redundant-guard",
     severity=Severity.INFO,
-    fix=Applicability.SAFE,
     guards=guards_with(Effect.GRAD_MODE),
 )
 

@@ -39,14 +39,13 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
     "GF304",
     "guard-in-function-backward",
-    fix=Applicability.UNSAFE,
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
 )
 

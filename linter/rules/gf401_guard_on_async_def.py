@@ -38,14 +38,13 @@ from functools import lru_cache
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import MODES, Kind, PythonUse, uses_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import public_guards, python_guard
 from ..rule import Rule
 
 RULE = Rule(
     "GF401",
     "guard-on-async-def",
-    fix=Applicability.UNSAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

@@ -36,14 +36,13 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import Kind, uses_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import public_guards
 from ..rule import Rule
 
 RULE = Rule(
     "GF402",
     "bare-guard-statement",
-    fix=Applicability.UNSAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

@@ -26,11 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import guards
 from ..analysis.project import Project
-from ..facts import Facts, Form, Span
+from ..facts import Facts, Form
 from ..facts.python_model import C_GUARDS, MODES, uses_of
-from ..findings import Applicability, Edit, Finding, Severity
+from ..findings import Finding, Severity
 from ..guards import current_guards
 from ..rule import Rule
 
@@ -38,13 +37,10 @@ RULE = Rule(
     "GF403",
     "uncalled-guard",
     severity=Severity.ERROR,
-    fix=Applicability.SAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=current_guards,
 )
-
-_NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)
 
 
 @RULE.check_file
@@ -52,13 +48,9 @@ def uncalled(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, MODES | C_GUARDS, Form.WITH, Form.REFERENCE):
         if found.called or found.expected:
             continue
-        use, end = found.use, found.call_span.end
+        use = found.use
         if use.form is Form.WITH:
             message = f"`with {use.written}:` raises TypeError: the guard is not called"
-            # Brackets do not help `async with`, which no guard can stand in.
-            cured = use.guard not in _NEED_ARGUMENT and not found.async_with
-            edits = [Edit(Span(end, end), "()")] if cured else []
-            yield RULE.at(facts, use.type_span, message, use=use, edits=edits, fix_message=f"call `{use.written}()`")
         else:
             message = f"`{use.written}` as a statement does nothing: the guard is neither called nor entered"
-            yield RULE.at(facts, use.type_span, message, use=use)
+        yield RULE.at(facts, use.type_span, message, use=use)

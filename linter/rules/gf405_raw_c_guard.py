@@ -34,14 +34,13 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import C_GUARDS, uses_of
-from ..findings import Applicability, Finding
+from ..findings import Finding
 from ..guards import torch_c_guards
 from ..rule import Rule
 
 RULE = Rule(
     "GF405",
     "raw-c-guard",
-    fix=Applicability.UNSAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=torch_c_guards,

@@ -33,7 +33,7 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonFacts, PythonUse
-from ..findings import Applicability, Finding, Severity
+from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -41,7 +41,6 @@ RULE = Rule(
     "GF407",
     "redundant-guard",
     severity=Severity.INFO,
-    fix=Applicability.SAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE),

@@ -30,15 +30,14 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..facts import Facts, Span
-from ..findings import Applicability, Edit, Finding
+from ..facts import Facts
+from ..findings import Finding
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule(
     "GF501",
     "inference-escape",
-    fix=Applicability.DISPLAY,
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE),
@@ -58,8 +57,4 @@ def escapes(facts: Facts, project: Project) -> Iterator[Finding]:
         message = (
             f"`{escape.variable}` is an inference tensor (made at line {row} under inference mode) and is {escape.what}"
         )
-        end = use.type_span.end
-        name_start = end - len(use.written.rpartition(".")[2])
-        edits = [Edit(Span(name_start, end), guards.NO_GRAD)] if use.alias is None else []
-        advice = f"clone `{escape.variable}` after the block, or use `no_grad` for the block"
-        yield RULE.at(facts, escape.span, message, use=use, edits=edits, fix_message=advice)
+        yield RULE.at(facts, escape.span, message, use=use, variable=escape.variable)

@@ -32,9 +32,9 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..facts import Facts, Form, Span
+from ..facts import Facts, Form
 from ..facts.python_model import uses_of
-from ..findings import Applicability, Edit, Finding, Severity
+from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -42,7 +42,6 @@ RULE = Rule(
     "GF504",
     "inference-mode-in-training",
     severity=Severity.INFO,
-    fix=Applicability.UNSAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE),
@@ -66,11 +65,4 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
             f"`{use.written}` in a file that trains with {sign.what} (line {facts.row(sign.span.start)}): "
             "what is made under it cannot be trained with; use no_grad"
         )
-        written = use.written.rpartition(".")[0]
-        qualifier = written + "." if written else ""
-        edits = []
-        if qualifier and use.alias is None:
-            edits = [Edit(Span(use.type_span.start, found.call_span.end), f"{qualifier}{guards.NO_GRAD}()")]
-        yield RULE.at(
-            facts, found.call_span, message, use=use, edits=edits, fix_message=f"use `{qualifier}{guards.NO_GRAD}()`"
-        )
+        yield RULE.at(facts, found.call_span, message, use=use)

@@ -27,16 +27,15 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..facts import Facts, Form, Span
+from ..facts import Facts, Form
 from ..facts.python_model import Kind, uses_of
-from ..findings import Applicability, Edit, Finding
+from ..findings import Finding
 from ..guards import public_guards
 from ..rule import Rule
 
 RULE = Rule(
     "GF505",
     "legacy-decorator-call",
-    fix=Applicability.SAFE,
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,
@@ -54,8 +53,6 @@ def uncalled_decorators(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, _PLAIN, Form.DECORATOR):
         if found.called or found.decorated is None or found.decorated.kind is Kind.CLASS:
             continue
-        use, end = found.use, found.call_span.end
+        use = found.use
         message = f"`@{use.written}` without brackets needs torch 2.1, and torch {project.minimum_torch} is supported"
-        yield RULE.at(
-            facts, use.span, message, use=use, edits=[Edit(Span(end, end), "()")], fix_message=f"`@{use.written}()`"
-        )
+        yield RULE.at(facts, use.span, message, use=use)

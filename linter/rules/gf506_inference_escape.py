@@ -44,15 +44,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.coverage import is_inference_scope
-from ..analysis.inference_escapes import Hazard, escapes_in_function
+from ..analysis.inference_escapes import escapes_in_function
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..facts import Facts, GuardUse, Span
-from ..findings import Applicability, Edit, Finding
+from ..facts import Facts, GuardUse
+from ..findings import Finding
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF506", "inference-escape", fix=Applicability.DISPLAY, guards=guards_with(Effect.INFERENCE))
+RULE = Rule("GF506", "inference-escape", guards=guards_with(Effect.INFERENCE))
 
 
 @RULE.check_use
@@ -65,16 +65,4 @@ def escapes(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
             f"`{hazard.variable}` is an inference tensor, made under the InferenceMode of line {row}; "
             f"here it is {hazard.what}, which raises; clone it first, or make it under NoGradGuard"
         )
-        yield RULE.at(
-            facts,
-            hazard.span,
-            message,
-            use=use,
-            edits=[_clone_before(hazard)],
-            fix_message=f"make it an ordinary tensor first: `{hazard.variable} = {hazard.variable}.clone();`",
-        )
-
-
-def _clone_before(hazard: Hazard) -> Edit:
-    start = hazard.span.start
-    return Edit(Span(start, start), f"{hazard.variable} = {hazard.variable}.clone(); ")
+        yield RULE.at(facts, hazard.span, message, use=use, variable=hazard.variable)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 
 OLD, NEW = "at::AutoNonVariableTypeMode", "at::AutoDispatchBelowADInplaceOrView"
@@ -16,18 +17,18 @@ MODEL = "at::Tensor run(torch::jit::Module& m, at::Tensor x, at::Tensor w) {{\n{
 RUN = "  return m.forward({x}).toTensor();\n"
 
 
-def report_of(text: str, folder: Path):  # type: ignore[no-untyped-def]
+def report_of(text: str, folder: Path, *, unsafe: bool):  # type: ignore[no-untyped-def]
     path = folder / "a.cpp"
     path.write_text("#include <torch/torch.h>\n" + text)
-    return path, with_fixes(check([str(path)], Options(select=("GF1",))))
+    return path, fixes_for(check([str(path)], Options(select=("GF1",))), choice=FixChoice(unsafe=unsafe))
 
 
 def migrated(text: str, folder: Path, *, unsafe: bool) -> str:
-    path, report = report_of(text, folder)
-    outcome = apply_fixes(report, unsafe=unsafe)
+    path, report = report_of(text, folder, unsafe=unsafe)
+    outcome = apply_fixes(report)
     assert not outcome.refused
     result = path.read_text()
-    again = apply_fixes(with_fixes(check([str(path)], Options(select=("GF1",)))), unsafe=unsafe)
+    again = apply_fixes(fixes_for(check([str(path)], Options(select=("GF1",))), choice=report.choice))
     assert not again.written, "the second run changes something"
     return result.removeprefix("#include <torch/torch.h>\n")
 
@@ -140,8 +141,8 @@ ONLY_UNSAFE = [
 @pytest.mark.parametrize(("before", "after"), ONLY_UNSAFE)
 def test_only_an_unsafe_run(before: str, after: str, tmp_path: Path) -> None:
     assert migrated(before, tmp_path, unsafe=True) == after
-    safe = [f for f in report_of(before, tmp_path)[1].findings if f.fix and f.fix.applicability == "safe"]
-    assert not safe or safe[0].more_fixes  # a guard that moves has a plain, safe fix too
+    safe = [f for f in report_of(before, tmp_path, unsafe=True)[1].findings if f.fix and f.fix.applicability == "safe"]
+    assert not safe or safe[0].fix.further  # a guard that moves has a plain, safe fix too
 
 
 NOT_OFFERED = [
@@ -160,10 +161,10 @@ def test_not_offered(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_since_it_was_checked_is_left(tmp_path: Path) -> None:
-    path, report = report_of(in_kernel(f"    {OLD} g(true);\n"), tmp_path)
+    path, report = report_of(in_kernel(f"    {OLD} g(true);\n"), tmp_path, unsafe=True)
     other = path.read_text().replace(f"{OLD} g(true);", "std::lock_guard<std::mutex> guard(lock);")
     path.write_text(other)
-    outcome = apply_fixes(report, unsafe=True)
+    outcome = apply_fixes(report)
     assert [rewritten.refused for rewritten in outcome.refused] == ["it changed since it was checked; run again"]
     assert path.read_text() == other
 
@@ -173,4 +174,4 @@ def test_a_file_that_vanished_since_it_was_checked(tmp_path: Path) -> None:
     path.write_text(in_kernel(f"    {OLD} g(true);\n"))
     report = check([str(path)])
     path.unlink()
-    assert with_fixes(report).findings[0].fix is None
+    assert fixes_for(report).findings[0].fix is None

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
+
+SAFE, UNSAFE = FixChoice(), FixChoice(unsafe=True)
 
 FORWARD = """#include <torch/torch.h>
 
@@ -25,13 +28,10 @@ class Scale : public torch::autograd::Function<Scale> {{
 PLAIN = "at::Tensor scale_impl(const at::Tensor& input) {\n  return input.mul(2);\n}\n"
 
 
-def migrated(
-    text: str, folder: Path, *, unsafe: bool = True, hoist: bool = True, remove_redundant: bool = False
-) -> str:
+def migrated(text: str, folder: Path, choice: FixChoice) -> str:
     path = folder / "a.cpp"
     path.write_text(text)
-    report = with_fixes(check([str(path)], Options(select=("GF1",))), remove_redundant=remove_redundant)
-    apply_fixes(report, unsafe=unsafe, hoist=hoist)
+    apply_fixes(fixes_for(check([str(path)], Options(select=("GF1",))), choice=choice))
     return path.read_text()
 
 
@@ -71,10 +71,10 @@ def test_remove_redundant_only_where_the_callee_provably_bypasses_the_dispatcher
     text = FORWARD.format(helper=helper, call=call)
     gone = text.replace("    at::AutoNonVariableTypeMode g;\n", "")
     renamed = text.replace("AutoNonVariableTypeMode", "AutoDispatchBelowADInplaceOrView")
-    assert migrated(text, tmp_path, remove_redundant=True) == (gone if removed else renamed)
-    assert migrated(text, tmp_path) == renamed
-    assert migrated(text, tmp_path, unsafe=False) == renamed
-    assert migrated(text, tmp_path, unsafe=False, remove_redundant=True) == (text if removed else renamed)
+    assert migrated(text, tmp_path, FixChoice(unsafe=True, remove_redundant=True)) == (gone if removed else renamed)
+    assert migrated(text, tmp_path, UNSAFE) == renamed
+    assert migrated(text, tmp_path, SAFE) == renamed
+    assert migrated(text, tmp_path, FixChoice(remove_redundant=True)) == (text if removed else renamed)
 
 
 LOAD = """#include <torch/script.h>
@@ -93,9 +93,9 @@ def test_a_guard_below_the_load_moves_up_with_unsafe_and_stays_with_no_hoist(tmp
     lines = LOAD.splitlines(keepends=True)
     stays = "".join([*lines[:5], "  c10::InferenceMode guard;  // off\n", *lines[7:]])
     moved = "".join([*lines[:4], "  c10::InferenceMode guard;  // off\n", lines[4], *lines[7:]])
-    assert migrated(LOAD, tmp_path, unsafe=False) == stays
-    assert migrated(LOAD, tmp_path, hoist=False) == stays
-    assert migrated(LOAD, tmp_path) == moved
+    assert migrated(LOAD, tmp_path, SAFE) == stays
+    assert migrated(LOAD, tmp_path, FixChoice(unsafe=True, hoist=False)) == stays
+    assert migrated(LOAD, tmp_path, UNSAFE) == moved
 
 
 INCLUDES = [
@@ -116,7 +116,7 @@ def test_the_include_is_added_only_where_nothing_brings_the_class(includes: str,
     (tmp_path / "wide.h").write_text("#pragma once\n#include <torch/torch.h>\n")
     (tmp_path / "narrow.h").write_text("#pragma once\n#include <c10/util/Exception.h>\n")
     body = "void run(Model& model) {\n  c10::NoGradGuard no_grad;\n  at::AutoNonVariableTypeMode g;\n  model.forward();\n}\n"
-    text = migrated(includes + body, tmp_path)
+    text = migrated(includes + body, tmp_path, UNSAFE)
     line = "#include <c10/core/InferenceMode.h>\n"
     assert text.count(line) == (1 if added or line in includes else 0)
     assert "c10::InferenceMode g;" in text
@@ -149,5 +149,5 @@ def test_where_the_include_goes(before: str, after: str, tmp_path: Path) -> None
                          "  model.forward();", "}", "#endif" if "A_H" in before else ""])  # fmt: skip
     path = tmp_path / "a.h"
     path.write_bytes((before + body).encode())
-    apply_fixes(with_fixes(check([str(path)])), unsafe=True)
+    apply_fixes(fixes_for(check([str(path)]), choice=UNSAFE))
     assert path.read_bytes().decode().startswith(after)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 
 
 def migrated(path: Path) -> str:
     """The file after one more `migrate --unsafe --apply`."""
-    outcome = apply_fixes(with_fixes(check([str(path)], Options(workers=1))), unsafe=True)
+    outcome = apply_fixes(fixes_for(check([str(path)], Options(workers=1)), choice=FixChoice(unsafe=True)))
     assert not outcome.refused
     assert not any(rewritten.held_back for rewritten in outcome.written)
     return path.read_text(encoding="utf-8")

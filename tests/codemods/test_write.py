@@ -12,16 +12,21 @@ from hypothesis import strategies as st
 
 from guardfix.codemods.apply.rewriting import Rewrite, apply_edits, rewrite
 from guardfix.codemods.apply.writing import NotWritten, write
+from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.edits.statements import removal, statement_around
+from guardfix.codemods.fix import Applicability, Edit, Fix
+from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.files.workspace import DISK
-from guardfix.linter.findings import Applicability, Edit, Finding, Fix, Severity
+from guardfix.linter.findings import Severity
 
 
-def finding(*edits: Edit, applicability: Applicability = Applicability.SAFE) -> Finding:
+def finding(*edits: Edit, applicability: Applicability = Applicability.SAFE) -> FixableFinding:
     fix = Fix("change it", applicability, edits)
-    return Finding("GF101", "legacy-guard", "m", Severity.WARNING, "a.cpp", edits[0].span, fix=fix)
+    return FixableFinding(
+        "GF101", "legacy-guard", "m", Severity.WARNING, "a.cpp", edits[0].span, make=lambda finding: fix
+    )
 
 
 @pytest.fixture
@@ -98,7 +103,7 @@ A, B, C = Edit(Span(0, 3), "long"), Edit(Span(4, 5), "b"), Edit(Span(2, 5), "x")
 )
 def test_edits_are_sorted_and_overlaps_refused(edits: list[list[Edit]], text: bytes) -> None:
     source = Source("a.txt", b"int a;\n")
-    result = rewrite(source, [finding(*group) for group in edits])
+    result = rewrite(source, [finding(*group) for group in edits], FixChoice())
     assert result.text == text
     assert len(result.applied) + len(result.held_back) == len(edits)
 
@@ -113,12 +118,12 @@ def test_edits_are_sorted_and_overlaps_refused(edits: list[list[Edit]], text: by
     ],
 )
 def test_what_a_run_applies(applicability: Applicability, unsafe: bool, applied: bool) -> None:
-    result = rewrite(Source("a.cpp", b"int a;\n"), [finding(B, applicability=applicability)], unsafe=unsafe)
+    result = rewrite(Source("a.cpp", b"int a;\n"), [finding(B, applicability=applicability)], FixChoice(unsafe=unsafe))
     assert result.changed is applied
 
 
 def test_an_edit_that_would_break_the_code_is_refused() -> None:
-    result = rewrite(Source("a.cpp", b"int a;\n"), [finding(Edit(Span(0, 3), "int ((("))])
+    result = rewrite(Source("a.cpp", b"int a;\n"), [finding(Edit(Span(0, 3), "int ((("))], FixChoice())
     assert result.refused == "the edits would leave code that cannot be parsed"
     assert not result.changed
 

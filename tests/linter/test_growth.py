@@ -10,7 +10,7 @@ from types import FrameType
 import libcst as cst
 import pytest
 
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, Report, check
 from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
 
@@ -139,12 +139,18 @@ def test_work_grows_with_the_python_file(
     assert sum(parsed) < 200 * (2 + 60 + 240)
 
 
+def with_all_fixes(path: Path) -> Report:
+    report = fixes_for(check([str(path)], Options(workers=1)))
+    report.make_fixes()
+    return report
+
+
 def assert_linear(folder: Path, suffix: str, number: str, before: str, line: str, after: str) -> None:
     def work(count: int) -> int:
         path = folder / f"{count}{suffix}"
         path.write_text(before + "".join(line.replace(number, str(n)) for n in range(count)) + after)
         reports: list[Report] = []
-        calls = calls_made(lambda: reports.append(with_fixes(check([str(path)], Options(workers=1)))))
+        calls = calls_made(lambda: reports.append(with_all_fixes(path)))
         assert any(facts.guard_uses or facts.embedded for facts in reports[0].project)
         return calls
 

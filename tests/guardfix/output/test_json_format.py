@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 import pytest
 
 from fixture_files import Fixture, all_fixtures
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, Report, check
-from guardfix.output.json_format import to_json
+from guardfix.output.format_registry import Output, load_format
 
 
 class Either(tuple[Any, ...]):
@@ -53,6 +54,12 @@ FINDING = {
     "url": re.compile(r"https://\S+/docs/rules\.md#gf\d{3}-[a-z-]+"),
 }
 """The shape of a finding: types and values, patterns of texts, ranges of numbers, lists of one shape, closed objects."""
+
+
+def to_json(report: Report) -> str:
+    stream = io.StringIO()
+    load_format("json").findings(report, Output(stream))
+    return stream.getvalue()
 
 
 def has_shape(value: object, shape: Any) -> bool:
@@ -112,13 +119,13 @@ def report_of(fixture: Fixture, folder: Path) -> Report:
     options = Options(
         select=("ALL", *fixture.select()), include_docs=True, minimum_torch=fixture.minimum_torch(), workers=1
     )
-    return with_fixes(check([str(folder)], options))
+    return fixes_for(check([str(folder)], options))
 
 
 @pytest.mark.parametrize("fixture", all_fixtures(), ids=lambda fixture: fixture.name)
 def test_findings_have_the_contract_s_shape(fixture: Fixture, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
-    for finding in json.loads(to_json(report_of(fixture, folder).findings)):
+    for finding in json.loads(to_json(report_of(fixture, folder))):
         assert has_shape(finding, FINDING), finding
         assert list(finding["end_location"].values()) >= list(finding["location"].values())
         lines = Path(finding["filename"]).read_bytes().decode("utf-8", "replace").splitlines()
@@ -138,12 +145,12 @@ def test_a_comment_at_noqa_row_silences_the_finding(fixture: Fixture, tmp_path: 
     # A comment of the C++ in a string would take the one that is put behind it.
     lines = re.sub(r" *// GF105 .*", "", path.read_text()).splitlines()
     path.write_text("\n".join(lines) + "\n")
-    findings = json.loads(to_json(report_of(fixture, folder).findings))
+    findings = json.loads(to_json(report_of(fixture, folder)))
     for finding in findings:
         silenced = list(lines)
         silenced[finding["noqa_row"] - 1] += f"  # noqa: {finding['code']}"
         path.write_text("\n".join(silenced) + "\n")
         report = report_of(fixture, folder)
-        left = [(f["code"], f["location"]) for f in json.loads(to_json(report.findings))]
+        left = [(f["code"], f["location"]) for f in json.loads(to_json(report))]
         assert (finding["code"], finding["location"]) not in left
         assert report.suppressed >= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import check
 from guardfix.linter.files.sources import BinaryFile, Unreadable, decode
 
@@ -32,7 +32,7 @@ ENCODINGS = [
 def test_migration_keeps_encoding_mark_and_line_ends(encoding: str, bom: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.cpp"
     path.write_bytes(bom + TEXT.encode(encoding))
-    outcome = apply_fixes(with_fixes(check([str(path)])), unsafe=False)
+    outcome = apply_fixes(fixes_for(check([str(path)])))
     assert len(outcome.written) == 1
     assert path.read_bytes() == bom + MIGRATED.encode(encoding)
 

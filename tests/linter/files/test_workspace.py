@@ -164,7 +164,9 @@ def test_texts_below_a_folder(kind: str, given: str, tmp_path: Path, monkeypatch
     for root in (given or ".", str(tmp_path / given)):
         walk = find_files([root], exclude=["out/"], workspace=workspace)
         prefix = f"{tmp_path}/" if root.startswith("/") else ""
-        assert sorted([path for paths in walk.files.values() for path in paths]) == sorted(prefix + name for name in expected if name.startswith(given))
+        assert sorted([path for paths in walk.files.values() for path in paths]) == sorted(
+            prefix + name for name in expected if name.startswith(given)
+        )
 
 
 def test_a_buffer_of_a_file_is_one_file(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.embedded.embedded_cpp import find_literals, lay_out
@@ -49,11 +50,11 @@ def test_a_literal_is_found_and_migrated(text: str, tmp_path: Path) -> None:
     row, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     path = tmp_path / "templates.py"
     path.write_text(text, encoding="utf-8")
-    report = with_fixes(check([str(path)], Options(workers=1)))
+    report = fixes_for(check([str(path)], Options(workers=1)))
     (finding,) = report.findings
     source = Source(str(path), text.encode())
     assert (finding.code, *source.position(finding.span.start)) == ("GF105", row, column)
-    apply_fixes(report, unsafe=False)
+    apply_fixes(report)
     assert path.read_text(encoding="utf-8") == text.replace(OLD, NEW)
 
 
@@ -164,14 +165,14 @@ def test_documents_are_shown_and_never_edited(
     text = text.replace("\n", newline)
     path.write_bytes(text.encode())
     assert check([str(tmp_path)], Options(workers=1)).findings == []
-    report = with_fixes(check([str(tmp_path)], Options(workers=1, include_docs=True)))
+    report = fixes_for(check([str(tmp_path)], Options(workers=1, include_docs=True)), choice=FixChoice(unsafe=True))
     source = Source(str(path), text.encode())
     assert [(f.code, source.position(f.span.start).row) for f in report.findings] == [("GF105", row) for row in rows]
     assert all(f.fix is not None and f.fix.applicability == "display" for f in report.findings)
     lines = text.splitlines()
     columns = [lines[row - 1].index(f"at::{NAME}") + 1 for row in rows]
     assert [source.position(f.span.start).column for f in report.findings] == columns
-    assert not apply_fixes(report, unsafe=True).written
+    assert not apply_fixes(report).written
     assert path.read_bytes() == text.encode()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 
 GUARD = "import torch\nwith torch.no_grad:\n    pass\n"
@@ -65,7 +66,7 @@ UNREADABLE = [
 def test_finds_and_mends_what_can_be_read(data: bytes, row: int, tmp_path: Path) -> None:
     rows, path = found(tmp_path, data)
     assert rows == [("GF403", row)]
-    apply_fixes(with_fixes(check([str(path)], Options(workers=1))), unsafe=True)
+    apply_fixes(fixes_for(check([str(path)], Options(workers=1)), choice=FixChoice(unsafe=True)))
     after = path.read_bytes()
     wide = data.startswith(b"\xff\xfe")
     old, new = ("no_grad:", "no_grad():")
@@ -80,9 +81,9 @@ def test_finds_and_mends_what_can_be_read(data: bytes, row: int, tmp_path: Path)
 def test_says_nothing_and_edits_nothing_where_the_parser_was_lost(data: bytes, tmp_path: Path) -> None:
     rows, path = found(tmp_path, data)
     assert rows == []
-    report = with_fixes(check([str(path)], Options(workers=1)))
+    report = fixes_for(check([str(path)], Options(workers=1)), choice=FixChoice(unsafe=True))
     assert [facts.path for facts in report.partial] == [str(path)]
-    apply_fixes(report, unsafe=True)
+    apply_fixes(report)
     assert path.read_bytes() == data
 
 

@@ -1,4 +1,4 @@
-"""GF407: a redundant guard is taken out, of a `with` or off a function."""
+"""Python: a guard is taken out of a `with` statement."""
 
 from __future__ import annotations
 
@@ -7,44 +7,21 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from guardfix.linter.facts import Form, Span
-from guardfix.linter.findings import Applicability, Edit, Fix
+from guardfix.linter.facts import Span
+from guardfix.linter.facts.python_model import PythonUse
 
-from ..edits.libcst_regions import Statement, rewrite_statements
-from ..edits.statements import line_start
-from .site import PythonSite
-
-
-def take_out(site: PythonSite) -> Fix | None:
-    """GF407: the fix that takes the guard out."""
-    use = site.found.use
-    edits = _decorator(site) if use.form is Form.DECORATOR else _with_item(site)
-    if edits is None or site.found.target_used:
-        return None
-    return Fix(f"take `{use.written}()` out", Applicability.SAFE, tuple(edits))
+from ..fix import Edit
+from .libcst_regions import Statement, rewrite_statements
+from .statements import line_start
 
 
-def _decorator(site: PythonSite) -> list[Edit] | None:
-    """Its whole line; a comment behind it stays."""
-    span = site.found.use.span
-    start = line_start(site.text, span.start)
-    if site.text[start : span.start].strip():
-        return None
-    end = span.end
-    while site.text[end : end + 1] in (b" ", b"\t"):
-        end += 1
-    if site.text[end : end + 1] == b"#":
-        return [Edit(Span(span.start, end), "")]
-    if site.text[end : end + 2] == b"\r\n":
-        return [Edit(Span(start, end + 2), "")]
-    return [Edit(Span(start, end + 1), "")] if site.text[end : end + 1] in (b"\n", b"\r") else None
-
-
-def _with_item(site: PythonSite) -> list[Edit] | None:
-    alone = _item_on_its_own_line(site)
+def item_removal(text: bytes, found: PythonUse) -> list[Edit] | None:
+    """The edits that take the guard out of its `with`, and the `with` away when it was the only item; None if neither
+    can be done."""
+    alone = _item_on_its_own_line(text, found)
     if alone is not None:
         return alone
-    wanted = site.text[slice(*site.found.call_span)].decode("utf-8")
+    wanted = text[slice(*found.call_span)].decode("utf-8")
 
     def rewriting(statements: Sequence[Statement]) -> Sequence[Statement] | None:
         node = statements[0]
@@ -59,7 +36,7 @@ def _with_item(site: PythonSite) -> list[Edit] | None:
             return [node.with_changes(items=[*kept[:-1], last])]
         return _body(node)
 
-    return rewrite_statements(site.text, Span(site.found.use.span.start, site.found.use.scope.end), rewriting)
+    return rewrite_statements(text, Span(found.use.span.start, found.use.scope.end), rewriting)
 
 
 _BEHIND_ITEM = re.compile(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
@@ -67,13 +44,13 @@ _NEXT_TOKEN = re.compile(rb"(?:\s|#[^\r\n]*)*")
 _COMMA = re.compile(rb"(?<=\n)[ \t]*,[ \t]*\r?\n|,[ \t]*")
 
 
-def _item_on_its_own_line(site: PythonSite) -> list[Edit] | None:
+def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
     """In brackets, with a line for itself and others beside it: the line goes, a comment on it stays."""
-    text, span = site.text, site.found.call_span
+    span = found.call_span
     start = line_start(text, span.start)
     behind = _BEHIND_ITEM.match(text, span.end)
     before = text[start : span.start].strip()
-    if site.found.items < 2 or behind is None or before not in (b"", b","):
+    if found.items < 2 or behind is None or before not in (b"", b","):
         return None
     if text[:start].rstrip(b"\r\n").endswith(b"\\"):
         return None  # continued by a backslash: no brackets

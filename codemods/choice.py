@@ -1,0 +1,30 @@
+"""Which fixes a run takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .fix import Applicability, Fix
+
+
+@dataclass(frozen=True, slots=True)
+class FixChoice:
+    """Which fixes a run takes: the safe ones alone, unless it says more."""
+
+    unsafe: bool = False
+    """Unsafe fixes are taken too."""
+    hoist: bool = True
+    """Among the unsafe fixes, guards are moved above the model load."""
+    remove_redundant: bool = False
+    """Guards in `Function<T>::forward` whose callee provably bypasses the dispatcher are removed, not replaced."""
+
+    def takes(self, fix: Fix) -> bool:
+        """Whether a fix of this applicability is applied."""
+        return fix.applicability is Applicability.SAFE or (self.unsafe and fix.applicability is Applicability.UNSAFE)
+
+    def wanted(self, fix: Fix | None) -> list[Fix]:
+        """What to try of a finding's fix, in order: where the further-reaching one does not fit, the plain one may."""
+        if fix is None:
+            return []
+        further = fix.further[:1] if self.unsafe and self.hoist else ()
+        return [one for one in (*further, fix) if self.takes(one)]

@@ -1,0 +1,61 @@
+"""Aliases of the old guard: an alias and its uses change together, or not at all."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from guardfix.linter import guards
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.decision import decide
+from guardfix.linter.facts import Form
+from guardfix.linter.facts.index import index_of
+from guardfix.linter.findings import Context
+
+from ..fix import Edit, Fix
+from ..site import Site
+from .constructor_arguments import argument_edits
+from .guard_spelling import NEW_NAME, inference_qualifier, using_agrees
+from .includes import needed_include
+from .replacement_doubts import doubts_about_the_context
+
+
+@lru_cache(maxsize=64)
+def alias_decision(project: Project, name: str) -> Context | None:
+    """The context on which all uses through an alias agree; None when they do not, or one cannot follow.
+
+    The alias and its uses change together or not at all, so an argument may only stand in the alias's own file.
+    """
+    contexts = set()
+    for where, use in project.mentions(name):
+        argument = use.argument
+        if argument is not None and not argument.empty:
+            defined_here = name in index_of(where).alias_names.values()
+            if argument.value is not True or not defined_here:
+                return None
+        contexts.add(decide(use, where, project).context)
+    return next(iter(contexts)) if len(contexts) == 1 else None
+
+
+def retargeted_alias(site: Site) -> Fix | None:
+    """The alias's target is changed when all uses through it want the same replacement."""
+    use, context = site.use, site.decision.context
+    name = index_of(site.facts).alias_names.get(use.span)
+    if name is None or use.under_error:
+        return None
+    if use.form is Form.USING:
+        if not using_agrees(site.facts, site.project, context):
+            return None
+    elif alias_decision(site.project, name) is not context:
+        return None
+    target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
+    if context is not Context.INFERENCE and "::" in use.written:
+        target = use.written[: len(use.written) - len(guards.LEGACY)]
+    edits = [Edit(use.type_span, target + NEW_NAME[context])]
+    for where, other in site.project.mentions(name):
+        if where.path == site.facts.path and use.form is not Form.USING:
+            edits += argument_edits(other, site) or []
+    if context is Context.INFERENCE:
+        include = needed_include(site, guards.INFERENCE_MODE)
+        edits += [include] if include is not None else []
+    doubts = doubts_about_the_context(site.decision)
+    return site.fix(f"let `{name}` stand for {target}{NEW_NAME[context]}", edits, doubts=doubts)

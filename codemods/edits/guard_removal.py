@@ -1,0 +1,15 @@
+"""A guard's declaration is taken out."""
+
+from __future__ import annotations
+
+from ..fix import Edit
+from ..site import Site
+from .statements import removal
+
+
+def guard_removal(site: Site) -> list[Edit] | None:
+    """The statement is taken out, where nothing else stands in it and nothing mentions the variable; else None."""
+    use = site.use
+    if use.shared or use.under_error or len(use.variable_spans) > 1:
+        return None
+    return [removal(site.text, use.span)]

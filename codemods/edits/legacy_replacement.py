@@ -1,0 +1,111 @@
+"""The old guard is replaced in C++: type, argument, name, neighbours and include, or moved above the model load too."""
+
+from __future__ import annotations
+
+from guardfix.linter.analysis.redundancy import redundant_guards
+from guardfix.linter.facts import Form, GuardUse, Span
+from guardfix.linter.facts.index import index_of
+from guardfix.linter.findings import Context
+
+from ..fix import HOIST, Applicability, Edit, Fix
+from ..site import Site
+from .constructor_arguments import argument_edits
+from .guard_aliases import alias_decision
+from .guard_spelling import NEW_NAME, spelling
+from .hoisting import hoisted
+from .includes import needed_include
+from .long_lived_guards import is_held_by_what_stays
+from .replacement_doubts import doubts_about, hazards_at, is_constructed_out_of_line, switches_grad_on_below
+from .statements import removal
+from .variables import free_name, renaming, takes_new_name
+
+
+def replacement(site: Site) -> Fix | None:
+    """The fix that replaces the guard; its further fix moves the guard up, too. None where nothing fits."""
+    use, context = site.use, site.decision.context
+    name = NEW_NAME[context]
+    argument = argument_edits(site.use, site)
+    if argument is None:
+        return None
+    inference = context is Context.INFERENCE
+    constant = use.argument is None or use.argument.empty or use.argument.value is True
+    simple = inference and constant and use.macro is None and not switches_grad_on_below(site)
+    covered = redundant_guards(use, site.facts) if simple else []
+    dropped = [other.span for other in covered]
+    skip = _names_given_above(site) if takes_new_name(use) else 0
+    drop_edits = [removal(site.text, span) for span in dropped]
+    variable, renamed = renaming(use, site.facts, site.text, dropped, skip)
+    if use.form is Form.MEMBER and is_constructed_out_of_line(site):
+        variable, renamed = use.variable or "", []
+    edits = [*_type_edits(site), *argument, *drop_edits, *renamed, *_form_edits(site)]
+    include = needed_include(site, name) if inference else None
+    if include is not None:
+        edits.append(include)
+    doubts = doubts_about(site)
+    at_most = Applicability.SAFE
+    if use.form is Form.REFERENCE:
+        at_most = Applicability.DISPLAY  # what else has to change with it is not in sight
+    elif use.form in (Form.HEAP, Form.OPTIONAL) and is_held_by_what_stays(site):
+        at_most = Applicability.DISPLAY
+        doubts.append("what makes the guard and the type that holds it must change together, and one of them stays")
+    message = f"replace {use.written} by {spelling(site)}"
+    if dropped:
+        message += f", which makes {_names(covered)} redundant"
+    moved = _hoist(site, dropped, variable, include, renamed)
+    return site.fix(message, sorted(set(edits)), doubts=doubts, at_most=at_most, further=(moved,) if moved else ())
+
+
+def _names(covered: list[GuardUse]) -> str:
+    return " and ".join(other.guard for other in covered)
+
+
+def _type_edits(site: Site) -> list[Edit]:
+    use = site.use
+    if use.alias is not None:
+        if alias_decision(site.project, use.alias) == site.decision.context:
+            return []  # the alias itself is changed
+        return [Edit(use.type_span, spelling(site))]
+    return [Edit(use.type_span, spelling(site))]
+
+
+def _form_edits(site: Site) -> list[Edit]:
+    """A temporary gets a name, a vexing parse loses its brackets: the guard comes to life."""
+    use = site.use
+    if use.form is not Form.TEMPORARY or use.shared or use.argument is None:
+        return []
+    name = free_name(site.facts, site.text, use, skip=_names_given_above(site))
+    if use.argument.empty or use.argument.value is True:
+        return [Edit(Span(use.type_span.end, use.argument.span.end), f" {name}")]
+    return [Edit(Span(use.type_span.end, use.argument.span.start), f" {name}")]
+
+
+def _names_given_above(site: Site) -> int:
+    beside = index_of(site.facts).uses_by_scope.get(site.use.scope, ())
+    return sum(1 for other in beside if _takes_a_name_above(other, site.use))
+
+
+def _takes_a_name_above(other: GuardUse, use: GuardUse) -> bool:
+    """Whether another use of the same block is given a new name before this one."""
+    return other.scope == use.scope and other.span < use.span and takes_new_name(other)
+
+
+def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None, renamed: list[Edit]) -> Fix | None:
+    """The guide says to guard the loading too: the guard, moved above a model load of the same scope."""
+    use = site.use
+    if site.decision.context is not Context.INFERENCE or use.form is not Form.DECLARATION or use.shared:
+        return None
+    if (
+        use.macro is not None
+        or use.alias is not None
+        or (use.argument is not None and use.argument.value is None and not use.argument.empty)
+    ):
+        return None
+    declaration = f"{spelling(site)} {variable or 'guard'};"
+    moved = hoisted(use, site.facts, site.text, declaration)
+    if moved is None:
+        return None
+    drops = [removal(site.text, span) for span in dropped]
+    elsewhere = [edit for edit in renamed if not use.span.holds(edit.span)]
+    edits = {*moved, *drops, *elsewhere, *([include] if include else [])}
+    message = "replace the guard and move it above the model load, which the migration guide says to guard too"
+    return site.fix(message, sorted(edits), doubts=hazards_at(site), at_most=Applicability.UNSAFE, name=HOIST)

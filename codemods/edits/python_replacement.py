@@ -1,0 +1,184 @@
+"""The old guard is replaced in Python, for every form in which it stands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from guardfix.linter import guards
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.decision import decide
+from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.facts.python_model import PythonUse, use_behind
+from guardfix.linter.findings import Context, Decision
+from guardfix.linter.frontends.python.python_parsing import parse_python
+
+from ..fix import Edit, Fix
+from ..site import Site
+from .python_imports import import_edits
+from .replacement_doubts import doubts_about_the_context
+from .with_blocks import body_under_guard, rest_of_block_under
+from .with_items import item_removal
+
+_NAMES = {
+    Context.INFERENCE: guards.PYTHON_INFERENCE_MODE,
+    Context.KERNEL: f"_C.{guards.C_BELOW_ADINPLACEORVIEW}",
+    Context.BELOW_AUTOGRAD: f"_C.{guards.C_BELOW_AUTOGRAD}",
+}
+
+
+def python_replacement(site: Site) -> Fix | None:
+    """The fix for one use of the old guard."""
+    found, decision, facts = site.python_use, site.decision, site.facts
+    replaced = _replaced(found, decision, facts, site.text) if found is not None else None
+    if found is None or replaced is None or facts.python is None:
+        return None
+    gone = _import_to_take_out(facts, site.project, site.text, found.use.written.split(".")[0])
+    # The import goes with the fixes that leave no use of the name: with unsafe ones where one of them is unsafe.
+    unneeded = gone.use if gone is not None and gone.is_doubtful == bool(replaced.doubts) else None
+    edits = [*replaced.edits, *import_edits(facts.python, site.text, unneeded)]
+    message = f"replace {found.use.written} by {_spelling(facts, decision)}"
+    dropped = _redundant_neighbours(found, facts, site.text) if decision.context is Context.INFERENCE else []
+    if dropped:
+        edits += dropped
+        message += ", which makes no_grad redundant"
+    return site.fix(message, edits, doubts=replaced.doubts)
+
+
+class _Replaced(NamedTuple):
+    """What replaces one use: the edits in its place, and why they may change the meaning."""
+
+    edits: list[Edit]
+    doubts: list[str]
+
+
+def _replaced(found: PythonUse, decision: Decision, facts: Facts, text: bytes) -> _Replaced | None:
+    # Nothing is removed: a block that does nothing, or a backward that stops gradients, is for a person to take out.
+    argument = found.use.argument
+    if decision.context not in _NAMES or not (argument is None or argument.empty or argument.value is True):
+        return None
+    edits = _edits(text, found, _spelling(facts, decision), decision.context)
+    return _Replaced(edits, list(_doubts(found, decision, facts))) if edits is not None else None
+
+
+def _spelling(facts: Facts, decision: Decision) -> str:
+    torch = facts.python.torch_name if facts.python is not None else ""
+    return f"{torch or 'torch'}.{_NAMES[decision.context]}()"
+
+
+def _edits(text: bytes, found: PythonUse, guard: str, context: Context) -> list[Edit] | None:
+    use = found.use
+    if use.form is Form.WITH and found.called:
+        edits = [Edit(found.call_span, guard)]
+        if found.target_span is not None:
+            if found.target_used:
+                return None
+            edits.append(Edit(found.target_span, ""))
+        return edits
+    if use.form is Form.DECORATOR and found.called:
+        if context is Context.INFERENCE:
+            return [Edit(found.call_span, guard)]
+        # The guards of torch._C are no decorators.
+        assert found.decorated is not None
+        return body_under_guard(text, found.decorated, [use.span], guard)
+    if use.form is Form.AUTO and found.entered:
+        return [Edit(found.call_span, guard)]
+    if use.form in (Form.AUTO, Form.TEMPORARY) and found.local:
+        return rest_of_block_under(text, use, guard)
+    if use.form is Form.ARGUMENT and found.called:
+        return [Edit(found.call_span, guard)]
+    return None
+
+
+def _redundant_neighbours(found: PythonUse, facts: Facts, text: bytes) -> list[Edit]:
+    """The edits that take out each `no_grad` that the inference mode makes redundant: beside it and inside it."""
+    assert facts.python is not None
+    uses = facts.python.uses
+    end = found.target_span.end if found.target_span is not None else found.call_span.end
+    edits: list[Edit] = []
+    for other in uses:
+        if other.use.guard != guards.NO_GRAD or not other.called or other.target_span is not None:
+            continue
+        span = other.call_span
+        if found.use.form is Form.WITH and other.use.span == found.use.span:
+            if _only_a_comma(text[end : span.start]):
+                edits.append(Edit(Span(end, span.end), ""))
+            elif _only_a_comma(text[span.end : found.call_span.start]):
+                edits.append(Edit(Span(span.start, found.call_span.start), ""))
+        elif (
+            other.use.form is Form.WITH
+            and other.around
+            and uses[other.around[-1]] is found
+            and found.use.form in (Form.WITH, Form.DECORATOR)
+        ):
+            edits += (item_removal(text, other) if not other.target_used else None) or []
+    return edits
+
+
+def _only_a_comma(between: bytes) -> bool:
+    return between.strip() == b","
+
+
+def _doubts(found: PythonUse, decision: Decision, facts: Facts) -> Iterator[str]:
+    """Why the edit is not safe; nothing when it is."""
+    yield from doubts_about_the_context(decision)
+    form = found.use.form
+    if form is Form.TEMPORARY:
+        yield "the object was freed at once, and the `with` is not"
+    elif form is Form.AUTO and found.entered:
+        yield "the object is used in ways that are not followed"
+    elif form is Form.AUTO and not _is_function_body(found.use, facts):
+        yield "the object lived to the end of the function, and the `with` ends with its block"
+    elif form is Form.ARGUMENT:
+        yield "what becomes of the object is not followed"
+    if decision.context is Context.INFERENCE and facts.python is not None:
+        for escape in facts.python.escapes:
+            if facts.python.uses[escape.use] is found:
+                row = facts.row(escape.span.start)
+                yield (
+                    f"`{escape.variable}` becomes an inference tensor and is {escape.what} at line {row}: "
+                    "clone it there, or move that code into the block"
+                )
+
+
+def _is_function_body(use: GuardUse, facts: Facts) -> bool:
+    return use.function is not None and use.scope == facts.functions[use.function].body
+
+
+class _UnneededImport(NamedTuple):
+    """The import of the old name, when fixes replace every use of it in the file."""
+
+    use: GuardUse
+    is_doubtful: bool
+    """One of those fixes is unsafe."""
+
+
+# Asked for each use of a name, and the same for all of them.
+@lru_cache(maxsize=8)
+def _import_to_take_out(facts: Facts, project: Project, text: bytes, name: str) -> _UnneededImport | None:
+    found = next((use for use in facts.guard_uses if use.form is Form.IMPORT and use.variable == name), None)
+    if found is None:
+        return None
+    uses = [
+        use
+        for use in facts.guard_uses
+        if use is not found and use.guard == guards.LEGACY and use.written.split(".")[0] == name
+    ]
+    replaced = []
+    for use in uses:
+        behind = use_behind(facts, use)
+        replaced.append(_replaced(behind, decide(use, facts, project), facts, text) if behind is not None else None)
+    if _mentions(text, name) != len(uses) or None in replaced:
+        return None  # named in an `__all__` or in other code
+    return _UnneededImport(found, any(one.doubts for one in replaced if one is not None))
+
+
+def _mentions(text: bytes, name: str) -> int:
+    """How often code names it: as a name, or as a string that is the name."""
+    tree = parse_python(text.decode("utf-8"))
+    return sum(
+        (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
+        for node in (ast.walk(tree) if tree is not None else ())
+    )

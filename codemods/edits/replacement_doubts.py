@@ -1,0 +1,120 @@
+"""Why replacing the old guard may change what a program does."""
+
+from __future__ import annotations
+
+import re
+
+from guardfix.linter import guards
+from guardfix.linter.analysis.inference_escapes import Hazard, escape_hazards
+from guardfix.linter.facts import Form
+from guardfix.linter.facts.index import index_of
+from guardfix.linter.findings import Confidence, Context, Decision
+
+from ..site import Site
+from .hazards import in_words
+
+
+def doubts_about_the_context(decision: Decision) -> list[str]:
+    """The doubt that the evidence leaves; none when it is strong."""
+    if decision.confidence is Confidence.HIGH:
+        return []
+    return [f"the context is only {decision.confidence} confidence"]
+
+
+def doubts_about(site: Site) -> list[str]:
+    """Why the edit is not safe; empty when it is."""
+    use, decision = site.use, site.decision
+    doubts = doubts_about_the_context(decision)
+    if use.under_error:
+        doubts.append("the parser was lost here")
+    if use.form is Form.TEMPORARY and not use.shared:
+        doubts.append("the temporary was destroyed at once, and the named guard is not")
+    elif use.form is Form.VEXING_PARSE:
+        doubts.append("this declared a function, and now declares a guard")
+    elif use.form in (Form.STATIC, Form.GLOBAL):
+        doubts.append("a guard with static storage sets the state of whichever thread initialises it")
+    elif use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER):
+        doubts.append(f"the guard stands as {use.form.value}, and its scope is not certain")
+    elif use.form is Form.MEMBER and not _is_guard_struct(site):
+        doubts.append("a member guard lives as long as its object")
+    if use.argument is not None and not use.argument.empty and use.argument.value is not True:
+        doubts.append("the argument was asserted to be true, and switches InferenceMode now")
+    if _loses_comment(site):
+        doubts.append("a comment inside the declaration is lost")
+    if use.form is Form.MEMBER and is_constructed_out_of_line(site):
+        doubts.append("a constructor is defined elsewhere and may initialise it")
+    if decision.context is Context.INFERENCE and switches_grad_on_below(site):
+        doubts.append("grad mode is switched on again below, where nothing can be recorded any more")
+    if use.shared:
+        doubts.append("the declaration holds more than this guard")
+    if decision.context is Context.INFERENCE:
+        doubts += hazards_at(site)
+    return doubts
+
+
+def _loses_comment(site: Site) -> bool:
+    """Whether a comment stands where the edits write; one that names the argument goes with the argument."""
+    use = site.use
+    if b"/*" in site.text[slice(*use.type_span)] or b"//" in site.text[slice(*use.type_span)]:
+        return True
+    if use.argument is None or use.argument.value is not True:
+        return False
+    start = use.variable_spans[0].end if use.variable_spans else use.argument.span.start
+    text = re.sub(rb"/\*\s*\w+\s*=?\s*\*/\s*true", b"", site.text[start : use.argument.span.end])
+    return b"/*" in text or b"//" in text
+
+
+def is_constructed_out_of_line(site: Site) -> bool:
+    """Whether the class declares a constructor without a body."""
+    if site.use.class_ is None:
+        return False
+    class_ = site.facts.classes[site.use.class_]
+    pattern = rb"(?<![~\w])" + class_.name.encode() + rb"\s*\([^(){}]*\)\s*(?:noexcept\s*)?;"
+    return re.search(pattern, site.text[slice(*class_.span)]) is not None
+
+
+def switches_grad_on_below(site: Site) -> bool:
+    """Whether something under the guard wants gradients after all."""
+    live = site.use.live
+    places = index_of(site.facts)
+    if any(call.name == "set_enabled" for call in places.calls.within(live)):
+        return True
+    return any(
+        other.guard in ("AutoGradMode", guards.INFERENCE_MODE)
+        and live.holds(other.span)
+        and other.argument is not None
+        and not other.argument.empty
+        and other.argument.value is not (other.guard == guards.INFERENCE_MODE)
+        and not (other.guard == "AutoGradMode" and other.argument.value is False)
+        for other in places.others.within(live)
+    )
+
+
+def hazards_at(site: Site) -> list[str]:
+    """The first hazards of InferenceMode here, in words; of a member, those of every use of its class."""
+    return in_words(_hazards(site))
+
+
+def _hazards(site: Site) -> list[Hazard]:
+    use = site.use
+    if use.form is not Form.MEMBER:
+        return escape_hazards(use, site.facts, site.project)
+    name = site.facts.classes[use.class_].name if use.class_ is not None else ""
+    return [
+        hazard
+        for facts, mention in site.project.mentions(name)
+        for hazard in escape_hazards(mention, facts, site.project)
+    ]
+
+
+def _is_guard_struct(site: Site) -> bool:
+    """A class made of guards, whose objects are used like one."""
+    if site.use.class_ is None:
+        return False
+    class_ = site.facts.classes[site.use.class_]
+    return not class_.has_methods and all(
+        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP
+        or "Guard" in member.type
+        or "Mode" in member.type
+        for member in class_.members
+    )

@@ -1,0 +1,100 @@
+"""Findings joined with their fixes, each of which is made when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+
+from guardfix.linter.engine import Report
+from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Finding
+
+from .choice import FixChoice
+from .fix import Fix
+from .fix_rule import FixFunction, find_fix_rule
+from .site import Site
+
+
+@dataclass(frozen=True)
+class FixableFinding(Finding):
+    """A finding that has its fix, too. The linter's own findings know none."""
+
+    make: Callable[[Finding], Fix | None] = field(kw_only=True, compare=False, repr=False)
+
+    @cached_property
+    def fix(self) -> Fix | None:
+        """Made when it is first asked for. None where the rule has no fix, or the file has changed since the check."""
+        return self.make(self)
+
+
+@dataclass(kw_only=True)
+class FixableReport(Report):
+    """What a run found, with the fixes, and which of them it takes."""
+
+    findings: Sequence[FixableFinding]
+    choice: FixChoice
+
+    def unchanged(self, path: str) -> Source | None:
+        """The file, if it still has the text that was checked: spans mean nothing in any other."""
+        return self.workspace.unchanged(self.project.files[path])
+
+    def make_fixes(self) -> None:
+        """Make every fix now: a fix may depend on other files, which are about to change."""
+        for finding in self.findings:
+            _ = finding.fix
+
+    def has_a_fix(self, finding: Finding) -> bool:
+        """Whether the finding's rule knows a fix for the finding's language; it may still not apply here."""
+        return _function_for(finding, self) is not None
+
+
+def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
+    """The report, each of its findings with its fix.
+
+    The files' texts come from the report's workspace. They are asked for when fixes are; findings follow each other
+    file by file, so that each file is asked for once. `choice` says which fixes are made and, later, applied.
+    """
+    joined = FixableReport(
+        findings=(),
+        project=report.project,
+        files=report.files,
+        partial=report.partial,
+        suppressed=report.suppressed,
+        choice=choice or FixChoice(),
+        workspace=report.workspace,
+    )
+    make = _Maker(joined)
+    joined.findings = [_fixable(finding, make) for finding in report.findings]
+    return joined
+
+
+def _fixable(finding: Finding, make: _Maker) -> FixableFinding:
+    return FixableFinding(**{known.name: getattr(finding, known.name) for known in fields(Finding)}, make=make)
+
+
+class _Maker:
+    """Makes the fixes of one report. Remembers the last file's text."""
+
+    def __init__(self, report: FixableReport) -> None:
+        self.report = report
+        self.last: tuple[str, Source | None] = ("", None)
+
+    def __call__(self, finding: Finding) -> Fix | None:
+        function = _function_for(finding, self.report)
+        if function is None:
+            return None
+        if self.last[0] != finding.path:
+            self.last = (finding.path, self.report.unchanged(finding.path))
+        source = self.last[1]
+        rule = find_fix_rule(finding.code, finding.name)
+        if source is None or rule is None:
+            return None
+        report = self.report
+        facts = report.project.files[finding.path]
+        return function(Site(finding, facts, report.project, source, report.workspace, report.choice, rule.most))
+
+
+def _function_for(finding: Finding, report: Report) -> FixFunction | None:
+    rule = find_fix_rule(finding.code, finding.name)
+    return rule.function_for(report.project.files[finding.path].language) if rule is not None else None

@@ -1,0 +1,64 @@
+"""GF101: a decision is carried out, for every form in which the old guard stands."""
+
+from __future__ import annotations
+
+from guardfix.linter import guards
+from guardfix.linter.analysis.dispatcher_bypass import bypasses_dispatcher
+from guardfix.linter.analysis.redundancy import inference_mode_in_force
+from guardfix.linter.facts import Form
+from guardfix.linter.findings import Context
+
+from ..edits.guard_aliases import retargeted_alias
+from ..edits.guard_removal import guard_removal
+from ..edits.legacy_replacement import replacement
+from ..edits.replacement_doubts import doubts_about
+from ..fix import Applicability, Edit, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.SAFE)
+
+
+@FIX.fix_in("cpp")
+def migrate_cpp(site: Site) -> Fix | None:
+    context, form = site.decision.context, site.use.form
+    if context is Context.UNKNOWN:
+        return None
+    removed = _removal(site)
+    if context is Context.REMOVE:
+        message = "remove the guard: it covers nothing that it should cover; this changes what runs below it"
+        return site.fix(message, removed, at_most=Applicability.UNSAFE) if removed else None
+    if (
+        removed
+        and context is Context.KERNEL
+        and site.choice.remove_redundant
+        and bypasses_dispatcher(site.use, site.facts, site.project)
+    ):
+        message = "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
+        return site.fix(message, removed, at_most=Applicability.UNSAFE)
+    if form in (Form.ALIAS, Form.USING):
+        return retargeted_alias(site)
+    if (
+        removed
+        and context is Context.INFERENCE
+        and (there := inference_mode_in_force(site.use, site.facts)) is not None
+    ):
+        # What the replacement would be is there already; removing is as safe as replacing would be.
+        row = site.facts.row(there.span.start)
+        message = f"remove the guard: the {guards.INFERENCE_MODE} of line {row} does what its replacement would do"
+        return site.fix(message, removed, doubts=doubts_about(site))
+    return replacement(site)
+
+
+def _removal(site: Site) -> list[Edit] | None:
+    """The edits that take the guard out; None where it is no plain declaration of its own."""
+    if site.use.form not in (Form.DECLARATION, Form.AUTO) or site.use.macro is not None:
+        return None
+    return guard_removal(site)
+
+
+@FIX.fix_in("python")
+def migrate_python(site: Site) -> Fix | None:
+    from ..edits.python_replacement import python_replacement  # which imports libcst
+
+    return python_replacement(site)

@@ -1,0 +1,20 @@
+"""GF104: what asks the question that `is_enabled` answered."""
+
+from __future__ import annotations
+
+from ..fix import Applicability, Edit, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.DISPLAY)
+
+_ASK = "c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)"
+
+
+@FIX.fix
+def ask_the_key_set(site: Site) -> Fix | None:
+    use = site.use
+    # Without an argument list the function's address is taken, and an expression has none.
+    if use.argument is None or use.written.rsplit("::", 1)[-1] != "is_enabled":
+        return None
+    return site.fix(f"ask `{_ASK}`", [Edit(use.type_span._replace(end=use.argument.span.end), _ASK)])

@@ -1,0 +1,17 @@
+"""GF302: the guard goes."""
+
+from __future__ import annotations
+
+from ..edits.guard_removal import guard_removal
+from ..fix import Applicability, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.UNSAFE)
+
+
+@FIX.fix
+def remove(site: Site) -> Fix | None:
+    edits = guard_removal(site)
+    message = "remove the guard; an op that is called back through the dispatcher would recurse"
+    return site.fix(message, edits) if edits else None

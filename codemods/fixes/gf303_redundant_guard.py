@@ -1,0 +1,16 @@
+"""GF303: the guard that another one implies goes."""
+
+from __future__ import annotations
+
+from ..edits.guard_removal import guard_removal
+from ..fix import Applicability, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.SAFE)
+
+
+@FIX.fix
+def remove(site: Site) -> Fix | None:
+    edits = guard_removal(site)
+    return site.fix("remove the guard, which InferenceMode implies", edits) if edits else None

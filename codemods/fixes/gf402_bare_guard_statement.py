@@ -1,0 +1,15 @@
+"""GF402: a statement just before a `def` becomes its decorator."""
+
+from __future__ import annotations
+
+from ..edits.decorator_lines import made_decorator
+from ..fix import Applicability, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.UNSAFE)
+
+
+@FIX.fix
+def make_decorator(site: Site) -> Fix | None:
+    return made_decorator(site) or site.suggestion(f"put `with {site.use.written}():` around the code it is for")

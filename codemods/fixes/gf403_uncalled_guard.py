@@ -1,0 +1,28 @@
+"""GF403: the guard of a `with` is called; a statement just before a `def` becomes its decorator."""
+
+from __future__ import annotations
+
+from guardfix.linter import guards
+from guardfix.linter.facts import Form
+
+from ..edits.decorator_lines import made_decorator
+from ..fix import Applicability, Fix, insertion
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.SAFE)
+
+_NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)
+
+
+@FIX.fix
+def call_it(site: Site) -> Fix | None:
+    use, found = site.use, site.python_use
+    if found is None:
+        return None
+    if use.form is not Form.WITH:
+        return made_decorator(site)
+    # Brackets do not help `async with`, which no guard can stand in.
+    if use.guard in _NEED_ARGUMENT or found.async_with:
+        return None
+    return site.fix(f"call `{use.written}()`", [insertion(found.call_span.end, "()")])

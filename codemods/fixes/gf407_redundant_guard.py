@@ -1,0 +1,26 @@
+"""GF407: the redundant guard is taken out of its `with`, or off its function."""
+
+from __future__ import annotations
+
+from guardfix.linter.facts import Form
+
+from ..edits.decorator_lines import decorator_removal
+from ..fix import Applicability, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.SAFE)
+
+
+@FIX.fix
+def take_out(site: Site) -> Fix | None:
+    found = site.python_use
+    if found is None or found.target_used:
+        return None
+    if found.use.form is Form.DECORATOR:
+        edits = decorator_removal(site.text, found)
+    else:
+        from ..edits.with_items import item_removal  # which imports libcst
+
+        edits = item_removal(site.text, found)
+    return site.fix(f"take `{found.use.written}()` out", edits) if edits is not None else None

@@ -1,0 +1,22 @@
+"""GF501: the block runs under `no_grad`, whose tensors are ordinary ones."""
+
+from __future__ import annotations
+
+from guardfix.linter import guards
+from guardfix.linter.facts import Span
+
+from ..fix import Applicability, Edit, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.DISPLAY)
+
+
+@FIX.fix
+def use_no_grad(site: Site) -> Fix | None:
+    use = site.use
+    if use.alias is not None:
+        return None
+    name_start = use.type_span.end - len(use.written.rpartition(".")[2])
+    message = f"clone `{site.finding.variable}` after the block, or use `no_grad` for the block"
+    return site.fix(message, [Edit(Span(name_start, use.type_span.end), guards.NO_GRAD)])

@@ -1,1 +1,0 @@
-"""Fixes of Python findings: libcst rewrites the structure of a statement, and the difference becomes edits."""

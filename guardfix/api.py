@@ -1,0 +1,156 @@
+"""The library: what the command line does, on files and on texts. All of it is at hand as `guardfix.NAME`.
+
+Nothing here writes a file. The values that a run returns are those of `linter` and `codemods`; each function lists the
+errors that it raises.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from typing import AnyStr, Generic
+
+from .codemods.apply.applying import rewrites
+from .codemods.choice import FixChoice
+from .codemods.fix import Applicability, Edit, Fix
+from .codemods.fixable import FixableFinding, FixableReport, fixes_for
+from .configuration import BadConfiguration, configuration_for
+from .linter import engine
+from .linter.engine import Options
+from .linter.files.discovery import BadPattern, NoSuchPath
+from .linter.files.sources import Position
+from .linter.files.workspace import DISK, Workspace
+from .linter.findings import Confidence, Context, Decision, Evidence, Severity
+from .linter.rule import UnknownRule
+
+__all__ = [
+    "Applicability",
+    "BadConfiguration",
+    "BadPattern",
+    "Confidence",
+    "Context",
+    "Decision",
+    "Edit",
+    "Evidence",
+    "Fix",
+    "FixChoice",
+    "FixableFinding",
+    "FixableReport",
+    "FixedText",
+    "NoSuchPath",
+    "Options",
+    "Position",
+    "Severity",
+    "UnknownRule",
+    "Workspace",
+    "check",
+    "check_text",
+    "fix_text",
+    "options_for",
+]
+
+PathName = str | PathLike[str]
+
+
+def check(
+    paths: PathName | Iterable[PathName],
+    *,
+    options: Options | None = None,
+    choice: FixChoice | None = None,
+    workspace: Workspace = DISK,
+) -> FixableReport:
+    """What `guardfix check` finds in the C++ and Python files at and below `paths`.
+
+    `report.findings` are sorted by file and place; `report.start(finding)` and `report.end(finding)` give rows and
+    columns. `finding.fix` is made when it is first asked for. `choice` says what the fixes may do.
+
+    Without `options` the project's configuration counts (`options_for`), except in a workspace that has no disk.
+
+    Raises `NoSuchPath`, `UnknownRule`, `BadPattern`, `BadConfiguration`.
+    """
+    names = _names(paths)
+    if options is None:
+        options = options_for(names) if workspace.has_disk else Options()
+    return fixes_for(engine.check(names, options, workspace=workspace), choice)
+
+
+def check_text(
+    text: str | bytes, path: PathName, *, options: Options | None = None, choice: FixChoice | None = None
+) -> FixableReport:
+    """What `check([path])` would find if the file held this text; the file need not exist.
+
+    The path says which language it is, which configuration counts, and where headers and imports are looked for. Bytes
+    are decoded as a file's are, and a text that can't be read as such is a finding (GF001).
+
+    Raises `UnknownRule`, `BadPattern`, `BadConfiguration`, and `UnicodeEncodeError` for a str with surrogates that
+    stand for no byte.
+    """
+    name = os.fspath(path)
+    return check([name], options=options, choice=choice, workspace=Workspace.over_disk({name: text}))
+
+
+@dataclass(frozen=True)
+class FixedText(Generic[AnyStr]):
+    """What became of a text."""
+
+    text: AnyStr
+    """The new text, str or bytes as the old one was; the old one where nothing is fixed."""
+    applied: tuple[tuple[FixableFinding, Fix], ...]
+    """Findings with the fixes that are in the new text. The places of all findings are those in the old text."""
+    left: tuple[FixableFinding, ...]
+    """The other findings: without a fix, with one that was not chosen, or with one that overlaps another."""
+    report: FixableReport
+    """What was found in the old text."""
+    refused: str = ""
+    """Why the text is left as it was although fixes were chosen; empty where it is not."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether a fix was applied."""
+        return bool(self.applied)
+
+
+def fix_text(
+    text: AnyStr, path: PathName, *, options: Options | None = None, choice: FixChoice | None = None
+) -> FixedText[AnyStr]:
+    """A text with the chosen fixes applied, as `guardfix migrate --apply` would write it; no file is written.
+
+    `choice` takes the safe fixes alone when it is left out. Line ends, encoding and byte order mark stay. The arguments
+    are otherwise those of `check_text`, and so are the errors.
+    """
+    report = check_text(text, path, options=options, choice=choice)
+    for rewritten in rewrites(report):
+        applied = tuple(rewritten.applied)
+        done = {id(finding) for finding, _ in applied}
+        left = tuple(finding for finding in report.findings if id(finding) not in done)
+        if rewritten.refused:
+            return FixedText(text, (), left, report, rewritten.refused)
+        return FixedText(_like(text, rewritten.source.encode(rewritten.text)), applied, left, report)
+    return FixedText(text, (), tuple(report.findings), report)
+
+
+def options_for(paths: PathName | Iterable[PathName]) -> Options:
+    """What the configuration says that is nearest to the paths: that of the folder that holds them all, or above it.
+
+    Change single settings by `dataclasses.replace`. Raises `BadConfiguration`.
+    """
+    found = [os.path.abspath(path) for path in _names(paths)]
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in found]
+    try:
+        start = os.path.commonpath(folders) if folders else os.curdir
+    except ValueError:  # on different drives
+        return Options()
+    return configuration_for(start).options()
+
+
+def _names(paths: PathName | Iterable[PathName]) -> list[str]:
+    if isinstance(paths, (str, PathLike)):
+        return [os.fspath(paths)]
+    return [os.fspath(path) for path in paths]
+
+
+def _like(text: AnyStr, data: bytes) -> AnyStr:
+    """The bytes as the text was given; `Workspace` encoded it so."""
+    return data.decode("utf-8", "surrogateescape") if isinstance(text, str) else data

@@ -1,0 +1,35 @@
+"""Runs that cannot be made, and what is said then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from ..wording import printable
+
+
+class Failure(click.ClickException):
+    """A run that cannot be made; how the command is used is not the question."""
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` where something like it is known, else empty."""
+    from difflib import get_close_matches
+
+    names = {one.lower(): one for one in known}
+    close = [f"`{names[one]}`" for one in get_close_matches(given.lower(), names, n=2, cutoff=0.7)]
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def no_such_rule(given: str) -> str:
+    """What is said of a selector that selects nothing."""
+    from guardfix.linter.rule_names import rule_names
+
+    guess = did_you_mean(given, (one for rule in rule_names() for one in (rule.code, rule.name)))
+    return f"no rule is called `{given}`{guess or '; `guardfix rules` lists them'}"

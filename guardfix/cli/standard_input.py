@@ -1,0 +1,42 @@
+"""A text on standard input instead of a file: `guardfix check - --stdin-filename PATH`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..wording import printable
+from .command_failure import Failure
+
+if TYPE_CHECKING:
+    from guardfix.codemods.apply.rewriting import Rewrite
+
+
+def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
+    """Take the paths out of a command's arguments, and read standard input where they ask for that."""
+    paths = tuple(arguments.pop("paths"))
+    if "stdin_filename" not in arguments:
+        return paths or (os.curdir,), None
+    name = arguments.pop("stdin_filename")
+    if name is None and "-" not in paths:
+        return paths or (os.curdir,), None
+    if name is None:
+        raise click.UsageError("`-` is standard input: add --stdin-filename, whose suffix says which language it is")
+    if paths not in ((), ("-",)):
+        raise click.UsageError("--stdin-filename reads one text, from standard input: give no path but `-`")
+    if sys.stdin is None:
+        raise Failure("standard input is closed")
+    return (name,), sys.stdin.buffer.read()
+
+
+def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
+    """Print what the fixes make of the text that was read, and return it; where they make nothing, as it was."""
+    if rewritten is not None and rewritten.refused:
+        click.echo(f"{printable(rewritten.source.path)}: left as it was: {rewritten.refused}", err=True)
+    elif rewritten is not None:
+        text = rewritten.source.encode(rewritten.text)
+    click.echo(text, nl=False)
+    return text

@@ -1,0 +1,60 @@
+"""What is said beside the findings: the last lines, and notes on how files were read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fixable import FixableReport
+from guardfix.linter.engine import Report
+
+from ..wording import count_of, passed, printable
+from .terminal_layout import TAB, wrapped
+
+if TYPE_CHECKING:
+    from ..verify.verifying import Result
+
+
+def summary(report: FixableReport, width: int | None = None) -> str:
+    """The last lines: how many findings, in how many files, and what can be done about them."""
+    if not report.findings:
+        return passed(report.files)
+    count = len(report.findings)
+    files = len({finding.path for finding in report.findings})
+    safe, unsafe = (
+        sum(1 for f in report.findings if f.fix is not None and f.fix.applicability is kind)
+        for kind in (Applicability.SAFE, Applicability.UNSAFE)
+    )
+    line = f"Found {count_of(count, 'issue')} in {count_of(files, 'file')} ({count_of(report.files, 'file')} checked)."
+    if safe:
+        line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
+    if unsafe:
+        line += (
+            f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
+        )
+    return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What a reader should know about how files were read."""
+    for facts in report.project:
+        for note in facts.notes:
+            yield f"note: {printable(facts.path)}: {note}"
+    if report.partial:
+        places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
+        more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
+        yield f"note: {count_of(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
+    if report.suppressed:
+        yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
+
+
+def verdict_summary(results: Iterable[Result]) -> str:
+    """The last line of `guardfix verify`: how many programs have which verdict."""
+    from ..verify.verdicts import Verdict
+
+    counts = Counter(result.judgement.verdict for result in results)
+    total = sum(counts.values())
+    parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{count_of(total, 'program')}: {parts}."

@@ -1,0 +1,77 @@
+"""The results of `guardfix verify` as JSON objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..verify.program_migration import Place
+from ..verify.program_runs import ProgramRun
+from ..verify.traces import described
+from ..verify.verdicts import Silent
+from ..verify.verifying import Result
+
+
+def result_object(result: Result, backend: str) -> dict[str, Any]:
+    judgement = result.judgement
+    comparison = judgement.comparison
+    first = None if comparison is None else comparison.first
+    parting = None if comparison is None else comparison.parting
+    return {
+        "filename": str(result.program.path),
+        "against": result.against or None,
+        "backend": backend,
+        "verdict": str(judgement.verdict),
+        "reason": judgement.reason,
+        "advice": judgement.advice or None,
+        "silently_wrong": {
+            "before": [_silent(silent) for silent in judgement.silent_before],
+            "after": [_silent(silent) for silent in judgement.silent_after],
+        },
+        "traces_part": _parting(first),
+        "results_part": _parting(parting),
+        "output_parts": judgement.output and dict(zip(("before", "after"), judgement.output, strict=True)),
+        "migrated": [
+            {**_place(fix.place), "applicability": "unsafe" if fix.unsafe else "safe", "message": fix.message}
+            for fix in result.migration.applied
+        ],
+        "not_migrated": [
+            {**_place(left.place), "why": str(left.why), "message": left.message} for left in result.migration.left
+        ],
+        "new_inference_tensors": 0 if comparison is None else comparison.inference,
+        "before": _run(result.before),
+        "after": _run(result.after),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"code": place.code, "filename": place.path, "location": {"row": place.row, "column": place.column}}
+
+
+def _silent(silent: Silent) -> dict[str, Any]:
+    fields = {key: value for key, value in silent.event.items() if key not in ("event", "thread", "kind")}
+    return {"kind": silent.kind, "message": silent.message, **fields}
+
+
+def _parting(parting: Any) -> dict[str, Any] | None:
+    if parting is None:
+        return None
+    return {
+        "step": parting.step,
+        "thread": parting.thread,
+        "message": parting.what(),
+        "before": described(parting.before),
+        "after": described(parting.after),
+    }
+
+
+def _run(run: ProgramRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "status": run.status,
+        "timed_out": run.timed_out,
+        "out_of_memory": run.out_of_memory,
+        "stdout": run.output,
+        "stderr": run.errors,
+        "steps": sum(event["event"] == "step" for event in run.events),
+    }

@@ -1,0 +1,83 @@
+"""The results of `guardfix verify` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from ..verify.verdicts import Judgement, Verdict
+from ..verify.verifying import Result
+
+_VERDICT_COLORS = {
+    Verdict.SAME: "green",
+    Verdict.REPAIRED: "cyan",
+    Verdict.STRICTER: "yellow",
+    Verdict.CHANGED: "red",
+    Verdict.UNSUPPORTED: "magenta",
+}
+_SHOWN = 3
+
+
+def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
+    """The lines of one result: the program with its verdict, and what led to it."""
+    verdict = result.judgement.verdict
+    name = f"{result.program.path}" + (f" against {result.against}" if result.against else "")
+    yield f"{name}: {click.style(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True) if color else verdict}"
+    for line in _reasons(result):
+        yield f"  {line}"
+
+
+def _reasons(result: Result) -> list[str]:
+    judgement = result.judgement
+    found = [_sentence(judgement.reason)]
+    if judgement.advice:
+        found.append(f"What to do: {judgement.advice}.")
+    if judgement.verdict not in (Verdict.SAME, Verdict.UNSUPPORTED):
+        found += _partings(judgement)
+        if judgement.output is not None:
+            before, after = judgement.output
+            found.append(f"The output parts at: {before!r} before, {after!r} after.")
+    if result.after is not None:
+        found += _unsafe(result)
+    found += _left(result)
+    if result.left_out:
+        plural = "" if result.left_out == 1 else "s"
+        found.append(f"{result.left_out} file{plural} of its folder were not copied: there was too much.")
+    return found
+
+
+def _unsafe(result: Result) -> Iterator[str]:
+    """The unsafe fixes that are verified, which `migrate` takes only when it is told to."""
+    found = [fix for fix in result.migration.applied if fix.unsafe]
+    for fix in found[:_SHOWN]:
+        yield f"Migrated with `--unsafe`: {fix.place.in_words(result.program)}: {fix.message}."
+    if len(found) > _SHOWN:
+        yield f"And with {len(found) - _SHOWN} more unsafe fixes."
+
+
+def _left(result: Result) -> Iterator[str]:
+    """What of the program is not migrated, a line a finding; where nothing is, the reason told the first."""
+    told = result.migration.foremost if result.after is None else None
+    found = [left for left in result.migration.left if left is not told]
+    for left in found[:_SHOWN]:
+        yield f"Left as it is ({left.why}): {left.place.in_words(result.program)}: {left.message}."
+    if len(found) > _SHOWN:
+        yield f"Left as they are: {len(found) - _SHOWN} more; `guardfix check` shows them."
+
+
+def _partings(judgement: Judgement) -> list[str]:
+    comparison = judgement.comparison
+    if comparison is None:
+        return []
+    first, parting = comparison.first, comparison.parting
+    found = []
+    if first is not None:
+        found.append(f"The traces part at {first.where()}: {first.what()}.")
+    if parting is not None and parting is not first:
+        found.append(f"What the program gets to see parts at {parting.where()}: {parting.what()}.")
+    return found
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!")) else ".")
