@@ -1,0 +1,48 @@
+"""Statements that are taken out, and where they begin."""
+
+from __future__ import annotations
+
+import pytest
+
+from guardfix.codemods.apply.rewriting import apply_edits
+from guardfix.codemods.edits.statements import removal, statement_around
+from guardfix.linter.facts import Span
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("  a();\n  G g;\n  b();\n", "  a();\n  b();\n", id="alone on its line"),
+        pytest.param("  a();\r\n  G g;\r\n  b();\r\n", "  a();\r\n  b();\r\n", id="CRLF"),
+        pytest.param("  G g;  // why\n  b();\n", "  // why\n  b();\n", id="a comment behind it stays"),
+        pytest.param("  G g; /* why */\n", "  /* why */\n", id="a block comment behind it stays"),
+        pytest.param("  a(); G g;\n", "  a();\n", id="last on a line"),
+        pytest.param("  G g; b();\n", "  b();\n", id="first on a line"),
+        pytest.param("  a(); G g; b();\n", "  a(); b();\n", id="in the middle"),
+        pytest.param("{ G g; }", "{ }", id="alone in a block"),
+        pytest.param("  G g;", "", id="no line end"),
+        pytest.param("  G\n    g(\n      true);\n  b();\n", "  b();\n", id="over lines"),
+    ],
+)
+def test_taking_a_statement_out(before: str, after: str) -> None:
+    text = before.encode()
+    start = text.index(b"G")
+    end = text.index(b";", start) + 1
+    assert apply_edits(text, [removal(text, Span(start, end))]).decode() == after
+
+
+@pytest.mark.parametrize(
+    ("block", "place", "statement"),
+    [
+        ("{ a(); b = X(1); c(); }", "X", "b = X(1); c(); }"),
+        ("{ try { m = X(p); } catch (...) { } c(); }", "X", "try { m = X(p); } catch (...) { } c(); }"),
+        ("{ if (a) { b(); } X(); }", "X", "X(); }"),
+        ("{\n#ifdef A\n  X();\n}", "X", "X();\n}"),
+        ("{ auto l = [] { return 1; }; X(); }", "X", "X(); }"),
+        ("{ for (int i = 0; i < X(); ++i) {} }", "X", "for (int i = 0; i < X(); ++i) {} }"),
+    ],
+)
+def test_where_a_statement_begins(block: str, place: str, statement: str) -> None:
+    code = block.encode()
+    start = statement_around(code, Span(0, len(code)), code.index(place.encode()))
+    assert code[start:].decode() == statement

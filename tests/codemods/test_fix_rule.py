@@ -1,0 +1,65 @@
+"""Fixes are found by their names, one file each, and claim what they say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from fixture_files import FIXTURES
+from guardfix.codemods import fixes
+from guardfix.codemods.fix import Applicability
+from guardfix.codemods.fix_rule import FixRule, find_fix_rule
+from guardfix.codemods.fixable import fixes_for
+from guardfix.codemods.site import Site
+from guardfix.linter.engine import Options, check
+from guardfix.linter.rule import load_rule, rule_names
+
+ORDER = list(Applicability)
+FILES = sorted(path.stem for path in Path(next(iter(fixes.__path__))).glob("*.py") if path.stem != "__init__")
+
+
+def test_every_fix_is_the_twin_of_a_rule() -> None:
+    assert set(FILES) <= {rule.module for rule in rule_names()}
+    with_a_fix = [rule.module for rule in rule_names() if find_fix_rule(rule.code, rule.name) is not None]
+    assert with_a_fix == FILES
+
+
+@pytest.mark.parametrize("rule", [rule for rule in rule_names() if rule.module in FILES], ids=lambda rule: rule.code)
+def test_a_fix_is_made_in_every_language_of_its_rule(rule) -> None:  # type: ignore[no-untyped-def]
+    found = find_fix_rule(rule.code, rule.name)
+    assert found is not None
+    for language in load_rule(rule).languages:
+        assert found.function_for(language) is not None, language
+
+
+def test_the_function_of_a_language_goes_before_the_one_for_all() -> None:
+    fix = FixRule(Applicability.SAFE)
+    assert fix.function_for("cpp") is None
+
+    @fix.fix
+    def anywhere(site: Site) -> None: ...
+
+    @fix.fix_in("python", "docs")
+    def in_python(site: Site) -> None: ...
+
+    found = {language: fix.function_for(language) for language in ("cpp", "python", "docs")}
+    assert found == {"cpp": anywhere, "python": in_python, "docs": in_python}
+
+
+@pytest.mark.parametrize(("code", "name"), [("GF999", "no-rule"), ("GF206", "guard-member"), ("GF201", "guard-member")])
+def test_no_fix(code: str, name: str) -> None:
+    assert find_fix_rule(code, name) is None
+
+
+def test_every_fix_claims_at_most_what_its_rule_says_and_somewhere_all_of_it() -> None:
+    report = fixes_for(check([str(FIXTURES)], Options(select=("ALL",), include_docs=True, minimum_torch="1.13")))
+    claimed: dict[str, set[Applicability]] = defaultdict(set)
+    for finding in report.findings:
+        if finding.fix is not None:
+            claimed[f"{finding.code.lower()}_{finding.name.replace('-', '_')}"].add(finding.fix.applicability)
+    most = {rule.module: find_fix_rule(rule.code, rule.name) for rule in rule_names() if rule.module in FILES}
+    assert {module: min(found, key=ORDER.index) for module, found in claimed.items()} == {
+        module: fix.most for module, fix in most.items() if fix is not None
+    }
