@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from guardfix.linter.facts import Span
+from guardfix.linter.str_enum import StrEnum
 
 
 class Applicability(StrEnum):

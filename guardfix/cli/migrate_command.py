@@ -105,7 +105,7 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
 
 def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to: Workspace | None = None) -> None:
     """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
-    from guardfix.codemods.fix import Applicability
+    from guardfix.codemods.apply.leftovers import Why, why_left
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
@@ -120,13 +120,8 @@ def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to:
             offset = moved[finding.path].offset_after(span.start)
             span = Span(offset, offset)
         start = places.start(finding.path, span)
-        fix = finding.fix
-        if fix is None:
-            why = f"no fix: {finding.message}"
-        elif fix.applicability is Applicability.DISPLAY:
-            why = f"shown only: {fix.message}"
-        elif not report.choice.takes(fix):
-            why = f"needs --unsafe: {fix.message}"
-        else:
-            continue
-        click.echo(f"{printable(finding.path)}:{start.row}:{start.column}: {finding.code} {why}", err=True)
+        why, message = why_left(finding, report.choice)
+        if why not in (Why.HELD_BACK, Why.REFUSED):  # these are told with the file
+            words = "needs --unsafe" if why is Why.UNSAFE else why
+            place = f"{printable(finding.path)}:{start.row}:{start.column}"
+            click.echo(f"{place}: {finding.code} {words}: {message}", err=True)

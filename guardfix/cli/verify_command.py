@@ -155,9 +155,10 @@ def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: S
 
 
 def _migration(run: CommandRun, choice: FixChoice) -> Migration:
+    from guardfix.codemods.apply.leftovers import Why
     from guardfix.codemods.fixable import fixes_for
 
-    from ..verify.program_migration import Why, migrate
+    from ..verify.program_migration import migrate
 
     migration = migrate(fixes_for(check_with(run), choice=choice))
     for left in migration.left:

@@ -8,28 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from guardfix.linter.str_enum import StrEnum
+from guardfix.codemods.apply.leftovers import Why, why_left
 
 if TYPE_CHECKING:
-    from guardfix.codemods.choice import FixChoice
-    from guardfix.codemods.fixable import FixableFinding, FixableReport
+    from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.engine import Report
     from guardfix.linter.findings import Finding
 
     from .programs import Program
 
 _SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
-
-
-class Why(StrEnum):
-    """Why a finding is left as it is."""
-
-    NO_FIX = "no fix"
-    SHOWN_ONLY = "shown only"
-    UNSAFE = "unsafe"
-    HELD_BACK = "overlaps another fix"
-    REFUSED = "refused"
-
 
 _WORDS = {
     Why.NO_FIX: "",
@@ -160,26 +148,11 @@ def migrate(report: FixableReport) -> Migration:
             done.add(id(finding))
             applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
     left = tuple(
-        Left(place(finding), *_why(finding, report.choice, refused.get(finding.path)), finding.use is not None)
+        Left(place(finding), *why_left(finding, report.choice, refused.get(finding.path, "")), finding.use is not None)
         for finding in report.findings
         if id(finding) not in done
     )
     return Migration(texts, tuple(applied), left, frozenset(_old_guards(report)))
-
-
-def _why(finding: FixableFinding, choice: FixChoice, refused: str | None) -> tuple[Why, str]:
-    from guardfix.codemods.fix import Applicability
-
-    fix = finding.fix
-    if fix is None:
-        return Why.NO_FIX, finding.message
-    if fix.applicability is Applicability.DISPLAY:
-        return Why.SHOWN_ONLY, fix.message
-    if not choice.takes(fix):
-        return Why.UNSAFE, fix.message
-    if refused is not None:
-        return Why.REFUSED, refused
-    return Why.HELD_BACK, fix.message
 
 
 def _old_guards(report: Report) -> Iterator[Path]:
