@@ -18,7 +18,7 @@ from .site import Site
 
 @dataclass(frozen=True)
 class FixableFinding(Finding):
-    """A finding that has its fix, too. The linter's own findings know none."""
+    """A finding together with its fix; the linter's own findings have none."""
 
     make: Callable[[Finding], Fix | None] = field(kw_only=True, compare=False, repr=False)
 

@@ -52,7 +52,7 @@ def write(rewritten: Rewrite) -> None:
             with contextlib.suppress(PermissionError):  # only root may give files away
                 os.chown(temporary, before.st_uid, before.st_gid)
         os.replace(temporary, target)
-    except BaseException as error:  # Ctrl-C, too, leaves nothing behind
+    except BaseException as error:  # Ctrl-C leaves nothing behind either
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         if isinstance(error, OSError):

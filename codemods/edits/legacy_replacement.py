@@ -21,7 +21,7 @@ from .variables import free_name, renaming, takes_new_name
 
 
 def replacement(site: Site) -> Fix | None:
-    """The fix that replaces the guard; its further fix moves the guard up, too. None where nothing fits."""
+    """The fix that replaces the guard, with a further one that also moves it up; None where nothing fits."""
     use, context = site.use, site.decision.context
     name = NEW_NAME[context]
     argument = argument_edits(site.use, site)

@@ -19,7 +19,7 @@ def is_held_by_what_stays(site: Site) -> bool:
     use = site.use
     beside = index_of(site.facts).uses.within(use.span)
     if any(other.form is Form.REFERENCE and other.guard == guards.LEGACY for other in beside):
-        return True  # `at::G* guard = new at::G(true);`: nobody knows who else is given the pointer
+        return True  # `at::G* guard = new at::G(true);`: who else is given the pointer is not known
     if _is_local(use) or _goes_into_a_local(use, site.facts):
         return False
     held = [

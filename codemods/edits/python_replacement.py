@@ -1,4 +1,4 @@
-"""The old guard is replaced in Python, for every form in which it stands."""
+"""The old guard is replaced in Python, whatever form it takes."""
 
 from __future__ import annotations
 

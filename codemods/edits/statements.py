@@ -78,7 +78,7 @@ def statement_around(code: bytes, block: Span, offset: int) -> int:
         character = code[position : position + 1]
         if position < directive_end:
             continue
-        if begin is None and character == b"#":  # a directive is no statement
+        if begin is None and character == b"#":  # a directive is not a statement
             directive_end = newline.start() if (newline := _NEWLINE.search(code, position)) else len(code)
             continue
         if begin is None and not character.isspace() and character not in (b";", b"}"):

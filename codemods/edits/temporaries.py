@@ -30,6 +30,6 @@ _ASIDE = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTIL
 
 
 def _stands_in_a_block(use: GuardUse, text: bytes) -> bool:
-    """Whether the statement may become a declaration: it is no branch without braces, and no label stands before it."""
+    """Whether the statement can become a declaration: it is not an unbraced branch, and has no label."""
     before = _ASIDE.sub(b"", text[use.scope.start : use.span.start]).rstrip()
     return before.endswith((b"{", b"}", b";"))

@@ -1,4 +1,4 @@
-"""GF101: a decision is carried out, for every form in which the old guard stands."""
+"""GF101: the decision is carried out, whatever form the old guard takes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def migrate_cpp(site: Site) -> Fix | None:
 
 
 def _removal(site: Site) -> list[Edit] | None:
-    """The edits that take the guard out; None where it is no plain declaration of its own."""
+    """The edits that take the guard out; None where it is not a plain declaration of its own."""
     if site.use.form not in (Form.DECLARATION, Form.AUTO) or site.use.macro is not None:
         return None
     return guard_removal(site)

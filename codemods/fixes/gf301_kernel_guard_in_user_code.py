@@ -1,4 +1,4 @@
-"""GF301: a kernel guard around a workload becomes `c10::InferenceMode`; what that makes redundant goes, too."""
+"""GF301: a kernel guard around a workload becomes `c10::InferenceMode`; what that makes redundant is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GF302: the guard goes."""
+"""GF302: the guard is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GF303: the guard that another one implies goes."""
+"""GF303: the guard that another one implies is removed."""
 
 from __future__ import annotations
 

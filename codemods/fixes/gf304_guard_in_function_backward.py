@@ -1,4 +1,4 @@
-"""GF304: the guard goes."""
+"""GF304: the guard is removed."""
 
 from __future__ import annotations
 

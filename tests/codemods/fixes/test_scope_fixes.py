@@ -1,0 +1,61 @@
+"""Fixes of the rules on how guards live: what is edited, and what is left to a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
+from guardfix.linter.engine import Options, check
+
+FUNCTION = "#include <torch/torch.h>\n\nat::Tensor f(at::Tensor x, bool on) {{\n{}  return x * 2;\n}}\n"
+ELSEWHERE = "  std::thread worker([&] {{{}}});\n  worker.join();\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after"),
+    [
+        pytest.param(
+            "GF201", "  torch::NoGradGuard();\n", "  torch::NoGradGuard guard;\n", id="brackets would declare"
+        ),
+        pytest.param(
+            "GF201", "  torch::AutoGradMode(false);\n", "  torch::AutoGradMode guard(false);\n", id="a value is kept"
+        ),
+        pytest.param(
+            "GF201",
+            "  auto guard = lock(x);\n  torch::NoGradGuard();\n",
+            "  auto guard = lock(x);\n  torch::NoGradGuard mode_guard;\n",
+            id="a name that is taken",
+        ),
+        pytest.param("GF201", "  if (on) torch::NoGradGuard();\n", None, id="a branch without braces"),
+        pytest.param("GF203", "  c10::InferenceMode g();\n", "  c10::InferenceMode g;\n", id="a function"),
+        pytest.param("GF203", "  torch::AutoGradMode g();\n", None, id="a guard that needs a value"),
+        pytest.param(
+            "GF203", "  c10::InferenceMode(on);\n", "  c10::InferenceMode guard(on);\n", id="a guard named like a flag"
+        ),
+        pytest.param(
+            "GF207",
+            "  torch::NoGradGuard g;\n" + ELSEWHERE.format(" x = torch::mul(x, x); "),
+            "  torch::NoGradGuard g;\n" + ELSEWHERE.format(" torch::NoGradGuard g; x = torch::mul(x, x); "),
+            id="a lambda on one line",
+        ),
+        pytest.param(
+            "GF207",
+            "  torch::NoGradGuard g;\n" + ELSEWHERE.format("\n    x = torch::mul(x, x);\n  "),
+            "  torch::NoGradGuard g;\n"
+            + ELSEWHERE.format("\n    torch::NoGradGuard g;\n    x = torch::mul(x, x);\n  "),
+            id="a lambda over lines",
+        ),
+    ],
+)
+def test_what_an_unsafe_run_makes_of_it(rule: str, before: str, after: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text(FUNCTION.format(before))
+    report = fixes_for(check([str(path)], Options(select=(rule,), workers=1)), FixChoice(unsafe=True))
+    assert [finding.code for finding in report.findings] == [rule]
+    assert not list(rewrites(fixes_for(report))), "a safe run leaves it"
+    texts = [rewritten.text.decode() for rewritten in rewrites(report)]
+    assert texts == ([path.read_text().replace(before, after)] if after is not None else [])
