@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts where Python's two parsers read a file differently.
 
-    bench/python_agreement.py TREE… [--word NAME]… [--every N] [--show 20]
+    bench/python_agreement.py TREE… [--word NAME]… [--every N]
 
 guardfix finds candidates with `ast` and confirms on libcst's tree what it reports. Here both read every file below the
 trees, and everything that a rule could report is compared: which names there are, and for each guard its form, its
@@ -25,7 +25,7 @@ from guardfix.linter.files.workspace import DISK
 from guardfix.linter.frontends.extraction import cores
 from guardfix.linter.frontends.python.parser_agreement import compare_parsers
 
-WORDS = "open Lock suppress contextmanager property wraps dataclass raises skipIf patch subTest patch fixture".split()
+WORDS = "open Lock suppress contextmanager property wraps dataclass raises skipIf patch subTest fixture".split()
 
 
 def compare(path: str, words: tuple[str, ...]) -> tuple[str, int, list[str]]:
@@ -50,17 +50,18 @@ def main() -> int:
     parser.add_argument("tree", type=Path, nargs="+")
     parser.add_argument("--word", action="append", help="a name that is taken for a guard")
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--show", type=int, default=20)
     parser.add_argument("--workers", type=int, default=cores())
     arguments = parser.parse_args()
     files = [str(path) for tree in arguments.tree for path in sorted(tree.rglob("*.py"))][:: arguments.every]
     start = time.perf_counter()
     job = partial(compare, words=tuple(arguments.word or WORDS))
     with ProcessPoolExecutor(arguments.workers) as pool:
-        results = list(pool.map(job, files, chunksize=8))
+        results = []
+        for result in pool.map(job, files, chunksize=8):
+            results.append(result)
+            for line in result[2]:
+                print(line, flush=True)
     found = [line for _, _, lines in results for line in lines]
-    for line in found[: arguments.show]:
-        print(line)
     constructs = sum(count for _, count, _ in results)
     print(
         f"{len(files)} files, {constructs} constructs, {len(found)} disagreements "

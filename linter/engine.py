@@ -120,7 +120,7 @@ def check(
         files=len(walk),
         partial=[
             *(facts for facts in project if facts.partial and not frontend_named(facts.language).is_fragment),
-            *doubted,
+            *(facts for facts in doubted if facts.partial),
         ],
         suppressed=suppressed,
         workspace=workspace,

@@ -50,9 +50,10 @@ def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse])
         target_span=None,
         pauses=(),
         async_with=False,
+        sole=False,
     )
     if isinstance(holder, cst.WithItem):
-        return _with_item(tree, read, holder)
+        return _with_item(tree, read, holder, around)
     if isinstance(holder, cst.Decorator):
         return _decorator(tree, read, holder, proposed)
     if isinstance(holder, cst.Expr):
@@ -70,12 +71,7 @@ def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse])
 
 def use_covers(tree: LibcstTree, cover: PythonUse, node: cst.CSTNode) -> bool:
     """Whether a node runs under a guard: in the body of its `with`, in a later item, or in the function below it."""
-    name = _name_at(tree, cover.use.type_span)
-    if name is None:
-        return False
-    call = tree.parent(name)
-    holder = tree.parent(call) if isinstance(call, cst.Call) and call.func is name else call
-    owner = tree.parent(holder) if holder is not None else None
+    holder, owner = _holder(tree, cover.use.type_span)
     if isinstance(holder, cst.Decorator):
         return isinstance(owner, cst.FunctionDef) and tree.definition(node) is owner
     if not isinstance(holder, cst.WithItem) or not isinstance(owner, cst.With):
@@ -86,6 +82,14 @@ def use_covers(tree: LibcstTree, cover: PythonUse, node: cst.CSTNode) -> bool:
     if isinstance(child, cst.WithItem):
         return owner.items.index(child) > owner.items.index(holder)
     return child is owner.body
+
+
+def _holder(tree: LibcstTree, name_span: Span) -> tuple[cst.CSTNode | None, cst.CSTNode | None]:
+    """(what holds a guard that is named there, called or not: an item, a decorator; the statement that this is of)."""
+    name = _name_at(tree, name_span)
+    call = tree.parent(name) if name is not None else None
+    holder = tree.parent(call) if isinstance(call, cst.Call) and call.func is name else call
+    return holder, tree.parent(holder) if holder is not None else None
 
 
 def pauses_below(tree: LibcstTree, body: cst.CSTNode, definition: cst.CSTNode | None) -> tuple[Pause, ...]:
@@ -182,7 +186,7 @@ def _import(tree: LibcstTree, proposed: PythonUse) -> PythonUse | None:
     return replace(proposed, use=use, called=False, call_span=tree.span(alias), local=tree.is_in_function(alias))
 
 
-def _with_item(tree: LibcstTree, read: PythonUse, item: cst.WithItem) -> PythonUse | None:
+def _with_item(tree: LibcstTree, read: PythonUse, item: cst.WithItem, around: Sequence[PythonUse]) -> PythonUse | None:
     statement = tree.parent(item)
     if not isinstance(statement, cst.With):
         return None
@@ -202,7 +206,17 @@ def _with_item(tree: LibcstTree, read: PythonUse, item: cst.WithItem) -> PythonU
         target_span=tree.span(item.asname) if item.asname is not None else None,
         pauses=pauses_below(tree, statement.body, tree.definition(statement)),
         async_with=statement.asynchronous is not None,
+        sole=_is_sole_statement(tree, statement, around),
     )
+
+
+def _is_sole_statement(tree: LibcstTree, statement: cst.With, around: Sequence[PythonUse]) -> bool:
+    """Whether a `with` is all that stands in the block of a guard around it."""
+    block = tree.parent(statement)
+    outer = tree.parent(block) if block is not None else None
+    if not isinstance(block, cst.IndentedBlock) or not isinstance(outer, cst.With) or len(block.body) > 1:
+        return False
+    return any(_holder(tree, one.use.type_span)[1] is outer for one in around)
 
 
 def _decorator(tree: LibcstTree, read: PythonUse, decorator: cst.Decorator, proposed: PythonUse) -> PythonUse | None:
