@@ -20,7 +20,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from guardfix.linter.files.sources import BinaryFile, Unreadable
 from guardfix.linter.files.workspace import DISK
 from guardfix.linter.frontends.extraction import cores
 from guardfix.linter.frontends.python.parser_agreement import compare_parsers
@@ -30,9 +29,8 @@ WORDS = "open Lock suppress contextmanager property wraps dataclass raises skipI
 
 def compare(path: str, words: tuple[str, ...]) -> tuple[str, int, list[str]]:
     """(path, constructs compared, disagreements in words)."""
-    try:
-        source = DISK.read(path)
-    except (Unreadable, BinaryFile):
+    source = DISK.read_or_none(path)
+    if source is None:
         return path, 0, []
     agreement = compare_parsers(source, words)
     return (

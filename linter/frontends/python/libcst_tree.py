@@ -19,7 +19,7 @@ from ...files.sources import Source
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
-Definition = cst.FunctionDef | cst.ClassDef | cst.Lambda
+LibcstDefinition = cst.FunctionDef | cst.ClassDef | cst.Lambda
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
@@ -114,7 +114,7 @@ class LibcstTree:
 
     # -- what a node runs in
 
-    def definition(self, node: cst.CSTNode) -> Definition | None:
+    def definition(self, node: cst.CSTNode) -> LibcstDefinition | None:
         """The function, class or lambda in whose body a node stands."""
         return next(
             (
