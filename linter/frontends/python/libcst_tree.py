@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from dataclasses import fields
+from functools import cache, cached_property
 from typing import TypeVar
 
 import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from ...facts import Span
 from ...files.sources import Source
@@ -220,6 +221,26 @@ def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], Lib
         positions = {
             node: Span(place.start + shift, place.start + place.length + shift) for node, place in places.items()
         }
-        return LibcstTree(source, positions, wrapper.resolve(ParentNodeProvider))
+        return LibcstTree(source, positions, _parents(module))
 
     return place
+
+
+def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
+    """What each node stands in. (libcst's own ParentNodeProvider takes longer than parsing does.)"""
+    parents: dict[cst.CSTNode, cst.CSTNode] = {}
+    stack: list[cst.CSTNode] = [module]
+    while stack:
+        node = stack.pop()
+        for name in _field_names(type(node)):
+            value = getattr(node, name)
+            for child in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(child, cst.CSTNode):
+                    parents[child] = node
+                    stack.append(child)
+    return parents
+
+
+@cache
+def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
