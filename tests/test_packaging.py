@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -37,21 +38,45 @@ def test_the_readme_has_the_commands_that_ci_runs() -> None:
     assert re.search(r"^python3 -m venv .*-m pytest$", readme, re.MULTILINE)
 
 
+LINKED = {package.rpartition(".")[2]: folder for folder, package in FOLDERS.items() if folder != package}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there git may write text files instead; see CONTRIBUTING.md")
+def test_each_mapped_folder_is_linked_where_its_name_says() -> None:
+    """Relative links, so that editors, mypy and `python -m` find the packages in any clone."""
+    links = {path.name: os.readlink(path) for path in (ROOT / "guardfix").iterdir() if path.is_symlink()}
+    assert links == {name: f"../{folder}" for name, folder in LINKED.items()}
+
+
 def _what_is_not_source(folder: str, names: list[str]) -> set[str]:
     """Hidden folders, environments and what builds leave behind."""
     left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")(folder, names)
     return left_out | {name for name in names if (Path(folder, name) / "pyvenv.cfg").is_file()}
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel in it; the dependencies are the ones of this environment."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    shutil.copytree(ROOT, source, ignore=_what_is_not_source)
+def _wheel_of(source: Path) -> Path:
+    folder = source.parent
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     (wheel,) = folder.glob("guardfix-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel_without_links(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a checkout as git writes it on a system without links: a link is a text file."""
+    source = tmp_path_factory.mktemp("wheel") / "source"
+    shutil.copytree(ROOT, source, ignore=_what_is_not_source, symlinks=True)
+    for name, folder in LINKED.items():
+        (source / "guardfix" / name).unlink()
+        (source / "guardfix" / name).write_text(f"../{folder}")
+    return _wheel_of(source)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel_without_links: Path) -> Path:
+    """A fresh environment with the wheel in it; the dependencies are the ones of this environment."""
+    folder, wheel = wheel_without_links.parent, wheel_without_links
     environment = folder / "environment"
     venv.create(environment, with_pip=False)
     pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
@@ -89,3 +114,12 @@ def test_no_top_level_name_but_guardfix_is_installed(installed: Path) -> None:
     site = next((installed / "lib").glob("python*/site-packages"))
     names = {p.name for p in site.iterdir() if not p.name.endswith((".dist-info", ".pth"))}
     assert names == {"guardfix"}
+
+
+@pytest.mark.thorough
+def test_a_checkout_with_links_gives_the_same_wheel(wheel_without_links: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(ROOT, source, ignore=_what_is_not_source, symlinks=True)
+    with zipfile.ZipFile(_wheel_of(source)) as one, zipfile.ZipFile(wheel_without_links) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
+        assert "guardfix/linter/engine.py" in one.namelist()
