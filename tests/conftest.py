@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,3 +19,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr != "smoke" or not collection_path.is_file():
         return None
     return True if b"pytest.mark.smoke" not in collection_path.read_bytes() else None
+
+
+_CACHE = "GUARDFIX_CACHE_DIR"
+_MADE_BY_TESTS = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache of compiled programs and precompiled headers for the whole run; never the user's own.
+
+    The workers of pytest-xdist inherit it from the process that starts them, so what one has compiled, all have.
+    """
+    if not hasattr(config, "workerinput"):
+        config.stash[_MADE_BY_TESTS] = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = config.stash.get(_MADE_BY_TESTS, None)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)  # PyTorch's headers alone are 0.7 GB, precompiled

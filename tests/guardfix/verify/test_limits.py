@@ -21,7 +21,7 @@ from guardfix.cli.verify_command import command
 IMPORT = "import torch\n"
 FINE = IMPORT + "print(torch.ones(2).sum().item())\n"
 ENDLESS = IMPORT + "print(2.0)\nwhile True:\n    pass\n"
-GREEDY = IMPORT + "kept = [torch.ones(1 << 20) for _ in range(400)]\nprint(2.0)\n"
+GREEDY = IMPORT + "kept = [torch.ones(1 << 20) for _ in range(100)]\nprint(2.0)\n"
 CRASHING_CPP = """\
 #include <torch/torch.h>
 #include <csignal>
@@ -71,8 +71,8 @@ def against(folder: Path, before: str, after: str, *more: str, suffix: str = ".p
     [
         (ENDLESS, FINE, ("--timeout", "0.5"), "unsupported", "did not end in time"),
         (FINE, ENDLESS, ("--timeout", "0.5"), "changed", "did not end in time"),
-        (GREEDY, FINE, ("--memory", "200"), "unsupported", "ran out of memory"),
-        (FINE, GREEDY, ("--memory", "200"), "changed", "ran out of memory"),
+        (GREEDY, FINE, ("--memory", "100"), "unsupported", "ran out of memory"),
+        (FINE, GREEDY, ("--memory", "100"), "changed", "ran out of memory"),
         (FINE, GREEDY.replace("print", "kept.clear(); print"), ("--memory", "4000"), "changed", "results differ"),
     ],
     ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is no limit"],
