@@ -1,10 +1,9 @@
-"""GF001 unreadable-file: a file or folder could not be read, so nothing is known about it.
+"""GF001 unreadable-file: a file or directory can't be read, so guardfix knows nothing about it.
 
-What it flags: a file that cannot be opened, a folder that cannot be listed, or a file whose byte order mark
-promises UTF-8 or UTF-16 that its bytes do not keep. In a Python file also a place that another rule would have
-reported, but that Python's own parser and libcst read differently: nothing is reported or edited there.
+What it flags: a file that can't be opened, a directory that can't be listed, or a file whose byte order mark
+announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding.
 
-Why it is bad: a run that passes such a file over in silence looks like a clean one.
+Why it is bad: if a run skipped such a file silently, it would look like a clean run.
 
 Example:
 
@@ -12,13 +11,12 @@ Example:
     $ guardfix check src
     src/ops.cpp:1:1: GF001 cannot read this file: Permission denied
 
-Use instead: make the file readable, save it in one encoding, or leave it out with `--exclude`. Where the two parsers
-disagree, report it to guardfix: one of the three has a bug.
+Use instead: make the file readable, save it in a single encoding, or exclude it with `--exclude`.
 
 Fix: none.
 
-Not flagged: files with NUL bytes (they are no text), and text that is neither UTF-8 nor UTF-16: it is read as
-Latin-1, which loses nothing, and the run says so.
+Not flagged: files with NUL bytes (they aren't text), and text that is neither UTF-8 nor UTF-16. Such text is read
+as Latin-1, which loses nothing, and the run says so.
 
 References: The Unicode Standard, section 23.8 (byte order mark).
 """

@@ -1,13 +1,13 @@
-"""GF101 legacy-guard: `AutoNonVariableTypeMode` is deprecated; what replaces it depends on its use.
+"""GF101 legacy-guard: `AutoNonVariableTypeMode` is deprecated; its replacement depends on the context.
 
-What it flags: every use of the guard class `at::AutoNonVariableTypeMode`, in whatever form: a local variable,
-a member, a base class, a temporary, on the heap, in an alias, in a macro; and of the same class where a Python module
-binds it, as a context manager, as a decorator or as an object that is kept.
+What it flags: every use of the guard class `at::AutoNonVariableTypeMode`, in any form: a local variable, a member,
+a base class, a temporary, on the heap, in an alias, in a macro. Also uses of the same class where a Python module
+binds it: as a context manager, as a decorator, or as an object that is kept.
 
-Why it is bad: the class is deprecated since PyTorch 1.9, and warns once at run time, never at compile time.
-Around an inference workload it can give silently wrong gradients: before 1.9 it hid version counter bumps,
-so a tensor that was saved for backward could be changed unseen. Since 1.9 it hides only the Autograd keys, so
-code that relied on the old meaning does something else now.
+Why it is bad: the class has been deprecated since PyTorch 1.9. It warns once at run time, but never at compile
+time. Around an inference workload it can cause silently wrong gradients: before 1.9 it hid version counter bumps,
+so a tensor saved for backward could be modified unnoticed. Since 1.9 it hides only the Autograd keys, so code that
+relied on the old meaning now behaves differently.
 
 Example:
 
@@ -15,23 +15,23 @@ Example:
     at::AutoNonVariableTypeMode guard(true);
     auto output = module.forward(inputs);
 
-Use instead: by context,
+Use instead: depending on the context,
 
     inference        c10::InferenceMode                    a model is loaded and run
     kernel           at::AutoDispatchBelowADInplaceOrView  the code runs as an autograd kernel and redispatches
-    below_autograd   at::AutoDispatchBelowAutograd         the autograd kernel of an in-place or a view op
-    remove           nothing                               the guard covers nothing, or stands in `backward`
-    unknown          nothing                               the evidence conflicts or is missing: decide yourself
+    below_autograd   at::AutoDispatchBelowAutograd         the autograd kernel of an in-place or view op
+    remove           nothing                               the guard covers nothing, or is in `backward`
+    unknown          nothing                               the evidence is missing or contradictory: decide yourself
 
 In Python the first three are `torch.inference_mode()`, `torch._C._AutoDispatchBelowADInplaceOrView()` and
 `torch._C._AutoDispatchBelowAutograd()`.
 
-Fix: safe when the confidence is high and the meaning is kept; unsafe otherwise, and then the message names the
-hazard and the way out. Nothing is offered for an unknown context.
+Fix: safe if the confidence is high and the meaning is kept. Otherwise unsafe, and the message names the hazard and
+how to avoid it. There is no fix for an unknown context.
 
-Not flagged: comments, strings, the definition of the class itself, another library's class of the same name,
-a guard in one branch of an `#if` whose other branch already holds a new guard in its place (a version condition,
-the same function, or the same name), and code under `#if 0`.
+Not flagged: comments, strings, the definition of the class itself, another library's class of the same name, a
+guard in one branch of an `#if` whose other branch already has a new guard in its place (the `#if` is a version
+condition, or the guards are in the same function or have the same name), and code under `#if 0`.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide);
 ATen/core/LegacyTypeDispatch.h and c10/core/InferenceMode.h of torch 2.13.

@@ -1,22 +1,22 @@
-"""GF102 legacy-guard-argument: `AutoNonVariableTypeMode` is given `false` or a run-time value.
+"""GF102 legacy-guard-argument: `AutoNonVariableTypeMode` gets `false` or a run-time value.
 
-What it flags: a use of the old guard whose constructor argument is `false`, or is not a constant; also where the
-argument stands apart from the type: in a constructor's initialiser (`: guard_(false)`), of a `std::optional`, in
-`emplace`.
+What it flags: a use of the old guard whose constructor argument is `false` or not a constant. This includes
+arguments that are not next to the type: in a constructor's member initializer (`: guard_(false)`), for a
+`std::optional`, in `emplace`.
 
-Why it is bad: the constructor asserts that its argument is true. With `false` the program stops with an
-internal assert; with a run-time value it stops when the value is false. The guard was never a switch.
+Why it is bad: the constructor asserts that its argument is true. With `false`, the program stops with an internal
+assert; with a run-time value, it stops whenever the value is false. The guard never was a switch.
 
 Example:
 
     void run(bool inference) {
       at::AutoNonVariableTypeMode guard(inference);
 
-Use instead: a switch that can be off, such as `c10::InferenceMode guard(inference);`, or no guard at all.
+Use instead: a guard that can be off, such as `c10::InferenceMode guard(inference);`, or no guard at all.
 
-Fix: none. What the author meant by `false` is not in the code.
+Fix: none. The code doesn't say what the author meant by `false`.
 
-Not flagged: no argument; `true`, also as `(true)`, `!false`, `bool{true}` or a constexpr of the same file.
+Not flagged: no argument; `true`, including `(true)`, `!false`, `bool{true}` and a constexpr of the same file.
 
 References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (the constructor's TORCH_INTERNAL_ASSERT).
 """

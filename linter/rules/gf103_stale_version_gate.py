@@ -1,10 +1,10 @@
-"""GF103 stale-version-gate: a version `#if` sends torch 2 to the branch with the old guard.
+"""GF103 stale-version-gate: a version `#if` makes torch 2 use the branch with the old guard.
 
-What it flags: an `#if` on TORCH_VERSION_MAJOR, _MINOR or _PATCH with the old guard in one branch and a new
-guard in another, where torch 2 takes the branch with the old one.
+What it flags: an `#if` on TORCH_VERSION_MAJOR, _MINOR or _PATCH with the old guard in one branch and a new guard in
+another, where torch 2 takes the branch with the old one.
 
-Why it is bad: the gate was written for 1.x. `TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR >= 10` is false
-for every 2.x, so the code that was migrated once is back on the deprecated guard, and nobody is told.
+Why it is bad: the condition was written for 1.x. `TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR >= 10` is false
+for every 2.x release, so code that was already migrated silently goes back to the deprecated guard.
 
 Example:
 
@@ -18,10 +18,11 @@ Use instead:
 
     #if TORCH_VERSION_MAJOR > 1 || (TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR >= 10)
 
-Fix: unsafe for a condition of the form `MAJOR == 1 && MINOR >= n` (it changes which code torch 2 runs, which is
-the point); none for others.
+Fix: unsafe for a condition of the form `MAJOR == 1 && MINOR >= n`: it changes which code torch 2 compiles, which is
+the point. None for other conditions.
 
-Not flagged: gates that torch 2 passes rightly, gates on other macros, gates with an unknown value in them.
+Not flagged: conditions that are right for torch 2, conditions on other macros, conditions that involve an unknown
+value.
 
 References: torch/headeronly/version.h of torch 2.13.
 """

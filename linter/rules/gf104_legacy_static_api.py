@@ -1,22 +1,23 @@
 """GF104 legacy-static-api: `at::NonVariableTypeMode::is_enabled` and `set_enabled` were removed long ago.
 
-What it flags: calls of the static functions `is_enabled` and `set_enabled` of `at::NonVariableTypeMode`, the
-thread-local switch that `AutoNonVariableTypeMode` was the guard of; also through an alias, and their addresses.
+What it flags: calls to the static functions `is_enabled` and `set_enabled` of `at::NonVariableTypeMode`, the
+thread-local switch behind `AutoNonVariableTypeMode`. Also calls through an alias, and taking their addresses.
 
-Why it is bad: the struct was removed in PyTorch 1.8's time; the code does not compile with any release since. A
-bare `set_enabled` was never exception safe either: nothing switched it back.
+Why it is bad: the struct was removed around PyTorch 1.8, and the code hasn't compiled with any release since. A
+bare `set_enabled` was never exception-safe either: nothing switched it back.
 
 Example:
 
     bool before = at::NonVariableTypeMode::is_enabled();
     at::NonVariableTypeMode::set_enabled(true);
 
-Use instead: a guard with a scope, chosen as for GF101; to ask, `c10::InferenceMode::is_enabled()`, or
-`c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)` for what the old call asked literally.
+Use instead: a guard with a scope, chosen as for GF101. To query the state, use `c10::InferenceMode::is_enabled()`,
+or `c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)` for exactly what the old call
+returned.
 
-Fix: display only. A switch that is set in one place and reset in another has no scope to put a guard into.
+Fix: display only. A switch that is set in one place and reset in another has no scope for a guard.
 
-Not flagged: functions of these names of other classes, and of another library's class of that name.
+Not flagged: functions with these names in other classes, and in another library's class of that name.
 
 References: ATen/core/LegacyTypeDispatch.h; c10/core/impl/LocalDispatchKeySet.h of torch 2.13.
 """

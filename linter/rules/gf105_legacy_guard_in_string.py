@@ -1,10 +1,10 @@
-"""GF105 legacy-guard-in-string: C++ inside Python or a document holds `AutoNonVariableTypeMode`.
+"""GF105 legacy-guard-in-string: C++ code in a Python string or a document uses `AutoNonVariableTypeMode`.
 
-What it flags: the old guard in C++ that stands in a Python string literal: code templates with `${…}`, `%` or `{…}`
-placeholders, f-strings, arguments of `load_inline`; with `--include-docs` also in C++ code blocks of Markdown and
+What it flags: the old guard in C++ code inside a Python string literal: code templates with `${…}`, `%` or `{…}`
+placeholders, f-strings, arguments of `load_inline`. With `--include-docs`, also in C++ code blocks of Markdown and
 reStructuredText.
 
-Why it is bad: it is the same code as in a .cpp file, and is compiled in the end; see GF101. Code generators carry the
+Why it is bad: it is the same code as in a .cpp file and ends up being compiled; see GF101. Code generators copy the
 old guard into every file that they write.
 
 Example:
@@ -16,13 +16,14 @@ Example:
     }
     \"\"\")
 
-Use instead: as for GF101, by what the C++ is for.
+Use instead: the same as for GF101, depending on what the C++ code does.
 
-Fix: as for GF101, written with the literal's own escapes and doubled braces; unsafe where the template's placeholders
-hide a part of the code. In documents it is only shown.
+Fix: the same as for GF101, written with the literal's own escapes and doubled braces. Unsafe if the template's
+placeholders hide part of the code. In documents, it is only shown.
 
-Not flagged: docstrings and strings that stand alone, comments, prose, the name alone in a string; strings that another
-text is searched for or compared with (`text.replace(old, …)`, `re.sub(old, …)`, `old in text`, a key of replacements).
+Not flagged: docstrings and strings that are statements of their own, comments, prose, the name alone in a string,
+and strings that are searched for or compared (`text.replace(old, …)`, `re.sub(old, …)`, `old in text`, a key of a
+dict of replacements).
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide).
 """

@@ -1,11 +1,11 @@
-"""GF201 temporary-guard: a guard without a name is gone at the semicolon.
+"""GF201 temporary-guard: a guard without a name is destroyed at the semicolon.
 
-What it flags: a gradient-mode guard that is constructed as a statement of its own: `torch::NoGradGuard();`,
+What it flags: a gradient-mode guard constructed as a statement of its own: `torch::NoGradGuard();`,
 `c10::InferenceMode{};`, `at::AutoDispatchBelowADInplaceOrView();`.
 
-Why it is bad: the guard is a temporary. Its destructor runs at the end of the statement, so everything below it
-runs as if it were not there: gradients are recorded, and nobody is told. `g++ -Wall -Wextra` says nothing, as the
-constructor and the destructor have effects.
+Why it is bad: the guard is a temporary. Its destructor runs at the end of the statement, so everything below runs
+without the guard: gradients are recorded, silently. `g++ -Wall -Wextra` doesn't warn, because the constructor and
+the destructor have side effects.
 
 Example:
 
@@ -17,18 +17,18 @@ Use instead:
     torch::NoGradGuard guard;
     auto output = model->forward(input);
 
-Fix: unsafe. The guard is given a name, which switches on what was meant to be on all along. The name is one that the
-function does not use yet. In a branch without braces and behind a label there is no fix.
+Fix: unsafe. The guard gets a name that the function doesn't use yet, which turns on what was meant to be on all
+along. There is no fix in a branch without braces or after a label.
 
-Not flagged: `auto guard = torch::NoGradGuard();` and a reference bound to the guard (both live to the end of the
-block), a guard that is an argument or an operand (it lives as long as the whole expression), a constructor's
-declaration in a class, macro bodies. `at::AutoNonVariableTypeMode(true);` is GF101's business, whose fix names the
-guard too; `c10::InferenceMode(flag);`, which declares a variable `flag`, is GF203's.
+Not flagged: `auto guard = torch::NoGradGuard();` and a reference bound to the guard (both live until the end of the
+block), a guard that is an argument or an operand (it lives as long as the full expression), the declaration of a
+constructor in a class, macro bodies. `at::AutoNonVariableTypeMode(true);` is covered by GF101, whose fix also names
+the guard, and `c10::InferenceMode(flag);`, which declares a variable `flag`, by GF203.
 
-When not to use it: where a temporary is meant, as in a test of the guard's own constructor; suppress the line.
+When not to use it: where a temporary is intended, as in a test of the guard's constructor. Suppress the line.
 
-Seen in public code: 6 of 10 statements of this form that were looked at stood for a guard that was meant to last. The
-tutorial for iOS was once changed to it: https://github.com/pytorch/pytorch.github.io/pull/807.
+Seen in public code: in 6 of 10 statements of this form that we looked at, the guard was meant to last. The iOS
+tutorial was once changed to this form: https://github.com/pytorch/pytorch.github.io/pull/807.
 
 References: [class.temporary] of the C++ standard; https://pytorch.org/cppdocs/notes/inference_mode.html.
 """

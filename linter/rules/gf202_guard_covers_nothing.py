@@ -1,11 +1,11 @@
-"""GF202 guard-covers-nothing: nothing is left to cover between the guard and the end of its scope.
+"""GF202 guard-covers-nothing: there is nothing left to cover between the guard and the end of its scope.
 
-What it flags: a named guard behind which its block does nothing any more: it is the last statement, or only
-`return true;`, a flag, constant log text or `model.eval()` follow.
+What it flags: a named guard after which its block does nothing: it is the last statement, or is followed only by
+`return true;`, a flag, constant log text, or `model.eval()`.
 
-Why it is bad: a guard acts from its declaration to the end of its block. In a constructor, a load function or a
-`setEvaluationMode()` it ends with that function; the author took it for a global switch, and the code that runs the
-model later records gradients.
+Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function
+or a `setEvaluationMode()`, it ends with that function. The author took it for a global switch, and the code that
+runs the model later records gradients.
 
 Example:
 
@@ -15,24 +15,24 @@ Example:
       torch::NoGradGuard no_grad;
     }
 
-Use instead: the guard at the top of every function that runs the model:
+Use instead: a guard at the top of every function that runs the model:
 
     torch::Tensor Detector::detect(const torch::Tensor& image) {
       c10::InferenceMode guard;
       return module_.forward({image}).toTensor();
     }
 
-Fix: none. Where the guard belongs is in another function.
+Fix: none. The guard belongs in another function.
 
-Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; macro
-bodies; members; tests and benchmarks, which look at what a guard leaves behind or what it costs;
+Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work;
+macro bodies; members; tests and benchmarks, which check what a guard leaves behind or what it costs;
 `at::AutoNonVariableTypeMode`, for which GF101 says `remove`.
 
-When not to use it: tests in functions that no test framework names; a block in which a macro does the work and looks
-like a constant log line.
+When not to use it: tests in functions that no test framework names; a block in which the work is done by a macro
+that looks like a constant log line.
 
-Seen in public code: 8 of 10 guards that were the last statement of a constructor, a load or a set-up function were
-meant for the calls that come later.
+Seen in public code: 8 of 10 guards that were the last statement of a constructor, load function or setup function
+were meant for later calls.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/InferenceMode.h, c10/core/GradMode.h.
 """

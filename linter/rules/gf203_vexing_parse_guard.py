@@ -1,10 +1,10 @@
-"""GF203 vexing-parse-guard: the statement declares something else than a guard with these arguments.
+"""GF203 vexing-parse-guard: the statement doesn't declare a guard with these arguments but something else.
 
-What it flags: `torch::NoGradGuard guard();` in a function body, which declares a function; and
+What it flags: `torch::NoGradGuard guard();` in a function body, which declares a function, and
 `c10::InferenceMode(flag);`, which declares a guard *named* `flag` and never reads the flag.
 
-Why it is bad: the first switches nothing at all. The second is always on, whatever the flag says, and hides it. Both
-compile; the first with a warning of newer compilers, the second without one.
+Why it is bad: the first has no effect at all. The second is always on, no matter what the flag says, and shadows
+it. Both compile; newer compilers warn about the first, but not about the second.
 
 Example:
 
@@ -16,17 +16,16 @@ Use instead:
     void run(Model& model) {
       torch::NoGradGuard guard;
 
-Fix: unsafe. The brackets are dropped, or the guard is given a name of its own: what was meant comes into force.
-`AutoGradMode` has no fix, as it needs a value that the statement does not have.
+Fix: unsafe. The parentheses are dropped, or the guard gets a name of its own, so that what was meant takes effect.
+There is no fix for `AutoGradMode`, which needs a value that the statement doesn't have.
 
-Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose;
-a function that is called below its declaration; `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 mends
-too.
+Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which declares a function on purpose; a
+function that is called below its declaration; `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 fixes
+as well.
 
-When not to use it: there is no such place in a function body; a function that returns a guard is declared in a
-header.
+When not to use it: always use it. A function that returns a guard is declared in a header, not in a function body.
 
-Seen in public code: rarely, as newer compilers warn (`-Wvexing-parse`).
+Seen in public code: rarely, because newer compilers warn (`-Wvexing-parse`).
 
 References: [dcl.ambig.res] of the C++ standard.
 """

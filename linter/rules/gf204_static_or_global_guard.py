@@ -1,11 +1,11 @@
-"""GF204 static-or-global-guard: a guard with static storage sets the mode of whichever thread initialises it.
+"""GF204 static-or-global-guard: a guard with static storage sets the mode of whichever thread initializes it.
 
 What it flags: a guard at namespace scope, a `static` or `thread_local` guard in a function, a static data member.
 
 Why it is bad: the mode is a property of the thread. The constructor sets it for the thread that happens to run the
-initialiser (the main thread, the first caller, whoever loads the library), for ever; other threads are not
-touched, and every other user of that thread inherits a mode that nothing on screen explains. The destructor runs
-when the program ends.
+initializer (the main thread, the first caller, whoever loads the library), and it stays set. Other threads aren't
+affected, and all other code on that thread gets a mode that nothing in sight explains. The destructor runs when the
+program exits.
 
 Example:
 
@@ -20,18 +20,18 @@ Use instead: a guard in the function that runs the model:
       return model->forward(image);
     }
 
-Fix: none. Which functions need the guard is not in the declaration.
+Fix: none. The declaration doesn't say which functions need the guard.
 
 Not flagged: `NoGradGuard no_grad();` at namespace scope (a function), `extern` declarations, static pointers and
 optionals without a guard in them, static functions.
 
-When not to use it: a program of one thread that never trains, whose authors want the mode on from the first line to
-the last.
+When not to use it: a single-threaded program that never trains, and whose authors want the mode on from start to
+finish.
 
-Seen in public code: each of 10 places that were looked at: at the top of a file, as a static member, and as a `static`
-local in a constructor or in the function that runs the model, where the second thread runs without it.
+Seen in public code: all of 10 places that we looked at were wrong: at the top of a file, as a static member, and as
+a `static` local in a constructor or in the function that runs the model, where a second thread runs without it.
 
-References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/GradMode.h (the state is thread local).
+References: https://pytorch.org/cppdocs/notes/inference_mode.html; c10/core/GradMode.h (the state is thread-local).
 """
 
 from __future__ import annotations

@@ -1,34 +1,35 @@
 """GF205 heap-guard: a guard on the heap has no scope that ends it.
 
 What it flags: a guard made by `new`, `make_unique` or `make_shared` that nothing keeps (`new G;` is never
-destroyed, `std::make_unique<G>();` at once), or that a plain local pointer keeps which is never used again. At level
-info: a guard that is put into a member or a global and never released in the same file.
+destroyed, `std::make_unique<G>();` at once), or that is kept by a plain local pointer that is never used again. At
+level info: a guard stored in a member or a global and never released in the same file.
 
-Why it is bad: guards restore what was there when they were made, so they must end in the reverse order of their
-beginnings, on the same thread. One that is never destroyed leaves the thread in its mode; one that ends on another
-thread, or late, leaves the wrong mode behind.
+Why it is bad: guards restore the state that they found when they were made, so they must be destroyed in reverse
+order and on the same thread. A guard that is never destroyed leaves the thread in its mode; one that is destroyed
+late, or on another thread, restores the wrong mode.
 
 Example:
 
     Runner::Runner() { new torch::NoGradGuard(); }
 
-Use instead: a local guard; `std::optional<c10::InferenceMode>` where it depends on a condition:
+Use instead: a local guard, or `std::optional<c10::InferenceMode>` if it depends on a condition:
 
     std::optional<c10::InferenceMode> guard;
     if (inference) guard.emplace();
 
 Fix: none.
 
-Not flagged: a local smart pointer; a pointer that is returned, cast to a handle, passed on, or deleted, as the push and
-pop functions of a C interface do; an element of a table of handles; a member that is reset somewhere in the file.
+Not flagged: a local smart pointer; a pointer that is returned, cast to a handle, passed on, or deleted, as in the
+push and pop functions of a C interface; an element of a table of handles; a member that is reset somewhere in the
+file.
 
-Level: info where the pointer outlives the function, as what releases it may stand in another file.
+Level: info if the pointer outlives the function, because the code that releases it may be in another file.
 
-When not to use it: bindings for another language, in which the other side ends the guard. Where its functions stand
-in several files, ignore the rule there.
+When not to use it: bindings for another language, where the other side ends the guard. If the functions are spread
+over several files, ignore the rule there.
 
-Seen in public code: 2 of 10 uses on the heap had nothing that ends them; the others were pairs of push and pop
-functions, and smart pointers. A thread pool's start-up function that leaks one on purpose is seen, too.
+Seen in public code: 2 of 10 uses on the heap were never ended; the others were pairs of push and pop functions, and
+smart pointers. We also saw a thread pool's start-up function that leaks a guard on purpose.
 
 References: c10/core/InferenceMode.h, c10/core/GradMode.h of torch 2.13.
 """

@@ -1,10 +1,10 @@
 """GF206 guard-member: a guard that is a data member lives as long as its object.
 
-What it flags: a guard as a data member of a class that holds other things too, or does work of its own.
+What it flags: a guard that is a data member of a class with other members, or with work of its own.
 
-Why it is bad: the mode is on from the object's construction to its destruction, in the thread that constructs it:
-around code that has nothing to do with the class, and not in the threads that call its methods. Two such objects
-that are not destroyed in reverse order leave the thread in the wrong mode.
+Why it is bad: the mode is on from the construction of the object to its destruction, in the thread that constructs
+it: around code that has nothing to do with the class, but not in other threads that call its methods. Two such
+objects that aren't destroyed in reverse order leave the thread in the wrong mode.
 
 Example:
 
@@ -17,15 +17,15 @@ Use instead: a local guard in each method that runs the model.
 
 Fix: none.
 
-Not flagged: a class that is a guard itself (all its members are guards, or it is called `…Guard`, `…Scope`,
-`…Mode`, `…Lock`), test and benchmark fixtures, static members (GF204).
+Not flagged: a class that is itself a guard (all its members are guards, or its name ends in `Guard`, `Scope`,
+`Mode` or `Lock`), test and benchmark fixtures, static members (GF204).
 
-Level: info. Whether the object is a local variable with a scope of its own is not in the class.
+Level: info. The class doesn't tell whether its objects are local variables with a scope of their own.
 
-When not to use it: classes of which every object is a local variable, though their names do not say so.
+When not to use it: classes that are only used for local variables, although their names don't say so.
 
-Seen in public code: 2 of 11 guards that were data members stood in a class that runs models; the others stood in
-classes that are guards themselves and in test fixtures.
+Seen in public code: 2 of 11 guards that were data members were in a class that runs models; the others were in
+classes that are guards themselves, and in test fixtures.
 
 References: c10/core/GradMode.h, c10/core/InferenceMode.h of torch 2.13.
 """

@@ -1,11 +1,11 @@
-"""GF207 guard-lost-in-thread: a guard does not reach the threads that its scope starts.
+"""GF207 guard-lost-in-thread: a guard has no effect in the threads that its scope starts.
 
-What it flags: a lambda that is given to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or
-`dispatch_async` inside a guard's scope, computes tensors, and holds no guard.
+What it flags: a lambda passed to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or `dispatch_async`
+within the scope of a guard, if the lambda computes tensors and has no guard.
 
-Why it is bad: grad mode, inference mode and the dispatch keys are thread local. A new thread starts in the normal
-mode, whatever its parent has: it records gradients, or changes an inference tensor in place and raises. Which of the
-two happens can depend on whether the work fits into the calling thread.
+Why it is bad: grad mode, inference mode and the dispatch keys are thread-local. A new thread starts in normal mode,
+whatever the mode of its parent: it records gradients, or modifies an inference tensor in place and raises an error.
+Which of these happens can depend on whether the work fits into the calling thread.
 
 Example:
 
@@ -21,13 +21,13 @@ Use instead:
 
 Fix: unsafe. The guard is repeated at the top of the lambda.
 
-Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which carry the state over; a lambda with any guard,
-`at::ThreadLocalStateGuard`, `set_enabled` or an object that may hold a guard in it; `std::launch::deferred`, which runs
-where the result is asked for; guards with a run-time flag; tensors that are only made of data; work in a function that
-is called by name, whose own guards are not in sight.
+Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which pass the state on; a lambda that contains a guard,
+`at::ThreadLocalStateGuard`, `set_enabled`, or an object that may hold a guard; `std::launch::deferred`, which runs
+where the result is requested; guards with a run-time flag; tensors that are only made from data; work in a function
+that is called by name, whose own guards aren't in sight.
 
-When not to use it: code whose thread pool carries the state over by itself (`at::ThreadLocalState`), or whose
-functions all have guards of their own in other files.
+When not to use it: code whose thread pool passes the state on by itself (`at::ThreadLocalState`), or whose
+functions all have their own guards in other files.
 
 Seen in public code: https://github.com/pytorch/pytorch/issues/28370 (a kernel of PyTorch itself, above a certain size),
 https://github.com/pytorch/pytorch/issues/20528.

@@ -1,11 +1,11 @@
-"""GF208 guard-after-work: `InferenceMode` is declared below the work that it is meant to cover.
+"""GF208 guard-after-work: `InferenceMode` is declared below the work that it should cover.
 
-What it flags: a model that is loaded above the guard and run below it, in the same block (level info); a model that is
-run above the guard, with only the reading of results below it (level warning).
+What it flags: a model that is loaded above the guard and run below it, in the same block (level info), and a model
+that is run above the guard, with only the results being read below it (level warning).
 
-Why it is bad: what runs above the guard runs in the normal mode. A model that is loaded there has ordinary
-parameters, which keep version counters; the migration guide puts the guard above the load. A model that is run there
-records the whole graph.
+Why it is bad: what is above the guard runs in normal mode. A model loaded there has ordinary parameters with
+version counters; the migration guide puts the guard above the load. A model that is run there records the whole
+graph.
 
 Example:
 
@@ -19,18 +19,19 @@ Use instead:
     auto module = torch::jit::load(path);
     auto output = module.forward(inputs);
 
-Fix: unsafe. The guard moves above the load or the run: more tensors become inference tensors. For
-`at::AutoNonVariableTypeMode` in such a place the fix of GF101 moves it.
+Fix: unsafe. The guard moves above the load or the run, so more tensors become inference tensors. For
+`at::AutoNonVariableTypeMode` in such a place, the fix of GF101 moves it.
 
-Not flagged: a load that another guard covers; a load in another function or in the guard's own scope; a function that
-trains; a model that is run above the guard and below it, as a comparison does.
+Not flagged: a load that another guard covers; a load in another function or in the guard's own scope; a function
+that trains; a model that is run both above and below the guard, as in a comparison.
 
-When not to use it: a model that is trained or changed elsewhere after it was loaded needs ordinary parameters.
+When not to use it: a model that is trained or modified elsewhere after loading needs ordinary parameters.
 
-Level: info for a load above the guard: the results are right, and whether the parameters are wanted as ordinary tensors
-cannot be seen in one function. Warning for a run above the guard.
+Level: info for a load above the guard: the results are right, and one function doesn't show whether ordinary
+parameters are needed. Warning for a run above the guard.
 
-Seen in public code: 4 of 36 migrations to InferenceMode moved the guard above the load or the creation of the inputs.
+Seen in public code: 4 of 36 migrations to InferenceMode moved the guard above the load or above the creation of the
+inputs.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide from AutoNonVariableTypeMode).
 """

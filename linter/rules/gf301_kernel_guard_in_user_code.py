@@ -1,12 +1,12 @@
-"""GF301 kernel-guard-in-user-code: a guard that is made for kernels stands in a program that runs a model.
+"""GF301 kernel-guard-in-user-code: a guard made for kernels is used in a program that runs a model.
 
-What it flags: `at::AutoDispatchBelowADInplaceOrView` and `at::AutoDispatchBelowAutograd` in code that loads or runs a
-model, or in `main`, and for which nothing says that it runs as a kernel.
+What it flags: `at::AutoDispatchBelowADInplaceOrView` and `at::AutoDispatchBelowAutograd` in `main` or in code that
+loads or runs a model, if there is no evidence that the code runs as a kernel.
 
-Why it is bad: these guards hide dispatch keys; they are no grad mode. `AutoDispatchBelowADInplaceOrView` hides the
-version counters and the view tracking too: a tensor that was saved for backward can be changed unseen, and the
-gradient is silently wrong. It is the commonest wrong migration of `AutoNonVariableTypeMode`, whose deprecation
-message names it first.
+Why it is bad: these guards hide dispatch keys; they don't switch the grad mode. `AutoDispatchBelowADInplaceOrView`
+also hides version counters and view tracking: a tensor saved for backward can be modified unnoticed, and the
+gradient is silently wrong. This is the most common wrong migration of `AutoNonVariableTypeMode`, because the
+deprecation message names this guard first.
 
 Example:
 
@@ -22,17 +22,17 @@ Use instead:
       auto module = torch::jit::load(argv[1]);
       auto output = module.forward(inputs);
 
-Fix: unsafe. `c10::InferenceMode` raises where the kernel guard computed something wrong; the message names the places
-in sight where an inference tensor would raise.
+Fix: unsafe. `c10::InferenceMode` raises an error where the kernel guard computed something wrong. The message names
+the places in sight where an inference tensor would raise.
 
-Not flagged: kernels: code that is registered with the dispatcher in any file, methods of autograd Functions, code that
-redispatches or builds the autograd graph; tests; whatever has evidence on both sides.
+Not flagged: kernels: code registered with the dispatcher in any file, methods of autograd Functions, code that
+redispatches or builds the autograd graph; tests; anything with evidence for both sides.
 
-When not to use it: a function that is a kernel, but is registered by means that cannot be seen (a macro, another
-library's registry); suppress the line.
+When not to use it: a function that is a kernel but is registered in a way that guardfix can't see (a macro, another
+library's registry). Suppress the line.
 
-Seen in public code: a reviewer of https://github.com/pytorch/vision/pull/3897 asked for InferenceMode instead. The note
-of PyTorch's header gives the silently wrong gradient as its example.
+Seen in public code: a reviewer of https://github.com/pytorch/vision/pull/3897 asked for InferenceMode instead. The
+note in PyTorch's header gives the silently wrong gradient as its example.
 
 References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (notes on the two guards);
 https://pytorch.org/cppdocs/notes/inference_mode.html.

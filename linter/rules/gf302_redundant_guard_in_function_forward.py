@@ -1,11 +1,11 @@
-"""GF302 redundant-guard-in-function-forward: `forward` of an autograd Function needs no dispatch guard here.
+"""GF302 redundant-guard-in-function-forward: `forward` of an autograd Function doesn't need a dispatch guard here.
 
 What it flags: `AutoDispatchBelowADInplaceOrView` or `AutoDispatchBelowAutograd` in the `forward` of a
-`torch::autograd::Function` where everything that is called below the guard is defined in the same file and calls no
-op by its schema.
+`torch::autograd::Function`, if everything called below the guard is defined in the same file and calls no op by its
+schema.
 
-Why it is bad: `Function<T>::apply` switches grad mode off around `forward`, so the guard does nothing more than hide
-keys from ops that would not record anyway.
+Why it is bad: `Function<T>::apply` turns off grad mode around `forward`, so the guard only hides keys from ops that
+wouldn't record anything.
 
 Example:
 
@@ -24,16 +24,17 @@ Use instead:
       return scale_cpu(input);
     }
 
-Fix: unsafe. The guard is removed. Were the op called back through the dispatcher after all, it would recurse for ever.
+Fix: unsafe. The guard is removed. If the op were called through the dispatcher after all, it would recurse
+infinitely.
 
-Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`, a method, or any function whose body
-is not in the file.
+Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`, a method, or any function whose
+body isn't in the file.
 
-Off by default: that nothing below calls the dispatcher can only be seen as far as the file goes.
+Off by default: within one file, guardfix can't be sure that nothing below the guard calls the dispatcher.
 
-When not to use it: where the functions that are called may come to be registered as ops.
+When not to use it: where the called functions may be registered as ops one day.
 
-Seen in public code: https://github.com/pytorch/audio/pull/1583 dropped the guard from `forward` on review.
+Seen in public code: https://github.com/pytorch/audio/pull/1583 dropped the guard from `forward` after review.
 
 References: torch/csrc/autograd/custom_function.h of torch 2.13 (`AutoGradMode grad_mode(false)` around `forward`).
 """

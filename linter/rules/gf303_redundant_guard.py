@@ -1,9 +1,9 @@
-"""GF303 redundant-guard: grad mode is switched off where `InferenceMode` has switched it off already.
+"""GF303 redundant-guard: grad mode is turned off where `InferenceMode` has already turned it off.
 
-What it flags: `NoGradGuard` or `AutoGradMode(false)` beside an `InferenceMode` that is always on (as a local variable
-or as a member of the same struct), or in a block below it.
+What it flags: `NoGradGuard` or `AutoGradMode(false)` next to an `InferenceMode` that is always on (as a local
+variable or as a member of the same struct), or in a block below it.
 
-Why it is bad: it does nothing. `InferenceMode` implies it, and two guards leave the reader to wonder which of them
+Why it is bad: it does nothing. `InferenceMode` implies it, and with two guards the reader has to wonder which one
 matters.
 
 Example:
@@ -17,16 +17,16 @@ Use instead:
     c10::InferenceMode guard;
     auto output = model->forward(input);
 
-Fix: safe. The statement is removed; a comment behind it stays.
+Fix: safe. The statement is removed; a comment after it stays.
 
-Not flagged: an `InferenceMode` with a run-time flag or `false`; a struct of guards with a constructor, which may give
-it a flag; a scope with an object in it that may switch grad mode on (`EnableGrad on;`); a guard above the
-`InferenceMode` with anything between them that it covers; a guard inside `AutoGradMode(true)` or
-`InferenceMode(false)`; the other branch of an `#if`; a guard whose name is used; lambdas, which may run elsewhere.
+Not flagged: an `InferenceMode` with `false` or a run-time flag; a struct of guards with a constructor, which may
+pass a flag; a scope with an object that may turn grad mode on (`EnableGrad on;`); a guard above the `InferenceMode`
+that covers anything in between; a guard inside `AutoGradMode(true)` or `InferenceMode(false)`; the other branch of
+an `#if`; a guard whose name is used; lambdas, which may run elsewhere.
 
-Level: info. The program does the same with and without it.
+Level: info. The program does the same with and without the guard.
 
-When not to use it: files that must also compile without InferenceMode, before torch 1.9.
+When not to use it: files that must also compile with torch 1.8 or older, which doesn't have InferenceMode.
 
 Seen in public code: 22 of 36 migrations to InferenceMode dropped the other guard; PyTorch's own
 binaries/compare_models_torch.cc kept it.

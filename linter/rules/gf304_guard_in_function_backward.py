@@ -3,9 +3,9 @@
 What it flags: `AutoDispatchBelowADInplaceOrView` or `AutoDispatchBelowAutograd` in the `backward` of a
 `torch::autograd::Function`.
 
-Why it is bad: with `create_graph=True` autograd records what `backward` does, to differentiate it again. Under the
-guard nothing is recorded: the second derivative is missing or wrong, and no error says so. Without `create_graph` grad
-mode is off in `backward` anyway, and the guard does nothing.
+Why it is bad: with `create_graph=True`, autograd records what `backward` does so that it can be differentiated
+again. Under the guard nothing is recorded: the second derivative is missing or wrong, without an error. Without
+`create_graph`, grad mode is off in `backward` anyway, and the guard has no effect.
 
 Example:
 
@@ -14,17 +14,17 @@ Example:
       return {grads[0] * ctx->saved_data["factor"].toDouble()};
     }
 
-Use instead: no guard. Where the gradient cannot be differentiated, raise an error that says so, as
+Use instead: no guard. If the gradient can't be differentiated, raise an error that says so, as the
 `torch::autograd::Function`s of torchvision do.
 
-Fix: unsafe. The guard is removed; what the backward calls is recorded then.
+Fix: unsafe. The guard is removed, so that autograd records what `backward` calls.
 
-Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which GF101
-says `remove`; `NoGradGuard`, which says what it does.
+Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which
+GF101 says `remove`; `NoGradGuard`, which makes the intention clear.
 
-When not to use it: a `backward` that is not differentiable by intent and says so itself.
+When not to use it: a `backward` that is deliberately not differentiable and says so.
 
-Seen in public code: torchaudio's lfilter had such a guard; kernels of Intel's extension for PyTorch have it in the
+Seen in public code: torchaudio's lfilter had such a guard; kernels of Intel's extension for PyTorch have one in the
 `backward` of cumsum and of EmbeddingBag.
 
 References: torch/csrc/autograd/custom_function.h of torch 2.13; the double backward tutorial,

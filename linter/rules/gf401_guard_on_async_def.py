@@ -1,11 +1,11 @@
-"""GF401 guard-on-async-def: a guard that decorates an `async def` does nothing.
+"""GF401 guard-on-async-def: a guard that decorates an `async def` has no effect.
 
-What it flags: `@torch.no_grad()`, `@torch.inference_mode()`, `@torch.enable_grad()` or `@torch.set_grad_enabled(…)` on
-a coroutine function or an asynchronous generator.
+What it flags: `@torch.no_grad()`, `@torch.inference_mode()`, `@torch.enable_grad()` or `@torch.set_grad_enabled(…)`
+on a coroutine function or an asynchronous generator.
 
-Why it is bad: the decorator enters the guard, calls the function and leaves the guard. Calling an `async def` only
-makes a coroutine; its body runs later, when it is awaited, and by then the guard is gone. Nothing says so: gradients
-are recorded, memory grows, and everything else works.
+Why it is bad: the decorator enters the guard, calls the function, and leaves the guard. But calling an `async def`
+only creates a coroutine. Its body runs later, when it is awaited, and by then the guard is gone. There is no error
+or warning: gradients are recorded, memory use grows, and everything else works.
 
 Example:
 
@@ -13,20 +13,21 @@ Example:
     async def embed(text):
         return model(tokenize(text))
 
-Use instead: a `with` statement inside, around the computation and not around an `await`:
+Use instead: a `with` statement inside the function, around the computation but not around an `await`:
 
     async def embed(text):
         with torch.no_grad():
             return model(tokenize(text))
 
-Fix: unsafe, where the body neither awaits nor yields: the decorator becomes a `with` around the body, and the guard,
-which did nothing, acts; of several guards above one function the lowest brings the fix for all. Elsewhere it is only
-described: a guard that is held over an `await` is in force in every other task of the event loop (GF406).
+Fix: unsafe, if the body neither awaits nor yields: the decorator becomes a `with` around the body, and the guard,
+which had no effect, takes effect. If there are several guards above one function, the lowest one has the fix for
+all of them. Otherwise the fix is only described: a guard held across an `await` also applies to all other tasks of
+the event loop (GF406).
 
-Not flagged: a guard above a decorator that may turn the coroutine function into an ordinary one
-(`@torch.no_grad()` above `@async_to_sync`); plain functions and generators, which the decorator handles.
+Not flagged: a guard above a decorator that may turn the coroutine function into an ordinary one (`@torch.no_grad()`
+above `@async_to_sync`); plain functions and generators, which the decorator handles.
 
-References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` knows generators, not coroutines).
+References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` handles generators but not coroutines).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""GF402 bare-guard-statement: a guard that is made and thrown away does nothing.
+"""GF402 bare-guard-statement: a guard that is created and discarded has no effect.
 
 What it flags: `torch.no_grad()`, `torch.inference_mode()` or `torch.enable_grad()` as a statement of its own.
 
-Why it is bad: these guards act when they are entered. An object that nobody enters changes nothing, and the code below
-records gradients as before. Just before a `def`, an `@` was meant.
+Why it is bad: these guards take effect when they are entered. A guard that is never entered changes nothing, and
+the code below records gradients as before. Directly above a `def`, an `@` is missing.
 
 Example:
 
@@ -18,12 +18,12 @@ Use instead:
         for batch in loader:
             predictions.append(model(batch))
 
-Fix: unsafe just before a `def`: the `@` is added, and the guard, which did nothing, acts. Elsewhere only described:
-where the guard should end is not in the code.
+Fix: unsafe directly above a `def`: the `@` is added, and the guard, which had no effect, takes effect. Elsewhere
+the fix is only described, because the code doesn't say where the guard should end.
 
-Not flagged: `torch.set_grad_enabled(False)`, which acts when it is made; `torch.no_grad().__enter__()`;
-`torch.no_grad()(function)`; a guard that is assigned, returned or passed on; tests that expect a failure or a warning
-(`with pytest.raises(…):`).
+Not flagged: `torch.set_grad_enabled(False)`, which takes effect when it is constructed;
+`torch.no_grad().__enter__()`; `torch.no_grad()(function)`; a guard that is assigned, returned or passed on; tests
+that expect an error or a warning (`with pytest.raises(…):`).
 
 References: torch/autograd/grad_mode.py of torch 2.13.
 """

@@ -1,10 +1,10 @@
-"""GF403 uncalled-guard: a guard's class stands where a guard is needed.
+"""GF403 uncalled-guard: a guard class is used where a guard is needed.
 
-What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its own; the same for the other guards and
-for names that stand for them.
+What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its own. The same for the other guards
+and for aliases of them.
 
-Why it is bad: the class is no context manager, so `with` raises `TypeError: 'type' object does not support the
-context manager protocol`, perhaps only in the branch that no test runs. As a statement the name does nothing at all.
+Why it is bad: the class isn't a context manager, so `with` raises `TypeError: 'type' object does not support the
+context manager protocol`, perhaps in a branch that no test runs. As a statement, the name has no effect at all.
 
 Example:
 
@@ -13,11 +13,12 @@ Example:
 
 Use instead: `with torch.no_grad():`.
 
-Fix: safe for `with`: the brackets are added. Unsafe for a statement before a `def` (an `@` and brackets are). None
-for `set_grad_enabled`, which needs an argument that is not in the code, and for `async with`, which takes no guard.
+Fix: safe for `with`: the parentheses are added. Unsafe for a statement above a `def`: an `@` and parentheses are
+added. None for `set_grad_enabled`, whose argument isn't in the code, and for `async with`, which doesn't accept a
+guard.
 
-Not flagged: names inside `try:`, which ask whether the guard exists; `@torch.no_grad` (GF505); aliases
-(`guard = torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
+Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); aliases (`guard =
+torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
 
 References: torch/autograd/grad_mode.py of torch 2.13.
 """

@@ -1,9 +1,9 @@
 """GF404 guard-on-class: a guard that decorates a class covers only its construction.
 
-What it flags: a guard as decorator of a class.
+What it flags: a guard used as a class decorator.
 
-Why it is bad: the decorator replaces the class by a function that makes objects under the guard. The methods run
-without it, `isinstance` and inheritance break, and PyTorch says that it will stop working.
+Why it is bad: the decorator replaces the class with a function that creates objects under the guard. The methods
+run without it, `isinstance` and inheritance break, and PyTorch has deprecated it.
 
 Example:
 
@@ -12,9 +12,9 @@ Example:
         def run(self, batch):
             return self.model(batch)
 
-Use instead: the decorator on each method that needs it, `__init__` among them if that was meant.
+Use instead: the decorator on each method that needs it, including `__init__` if you want that.
 
-Fix: none. Which methods were meant is not in the code.
+Fix: none. The code doesn't say which methods were meant.
 
 Not flagged: guards on methods and functions; other decorators on classes; tests that expect the warning
 (`with pytest.warns(…):`).

@@ -1,12 +1,13 @@
-"""GF405 raw-c-guard: a guard object of torch._C is kept in a variable instead of entered.
+"""GF405 raw-c-guard: a guard object of torch._C is kept in a variable and never entered.
 
 What it flags: `torch._C._InferenceMode(True)`, `torch._C._AutoDispatchBelowAutograd()` or
-`torch._C._AutoDispatchBelowADInplaceOrView()` as a statement, or assigned to a name or attribute that nothing enters.
+`torch._C._AutoDispatchBelowADInplaceOrView()` as a statement, or assigned to a name or attribute that is never
+entered.
 
-Why it is bad: the first two act from their construction until Python happens to free the object, which an exception's
-traceback or a reference cycle can put off for long; guards that are freed out of order leave the wrong mode behind.
-As a statement they are gone at once. `_AutoDispatchBelowADInplaceOrView` acts only when it is entered: without
-`with` it does nothing, and says nothing.
+Why it is bad: the first two are in effect from their construction until Python happens to free the object, which a
+traceback or a reference cycle can delay for a long time. Guards that are freed out of order restore the wrong mode.
+As a statement, they are gone at once. `_AutoDispatchBelowADInplaceOrView` takes effect only when entered: without
+`with` it silently does nothing.
 
 Example:
 
@@ -16,12 +17,12 @@ Example:
 
 Use instead: `with torch.inference_mode():`, or `with torch._C._AutoDispatchBelowAutograd():`.
 
-Fix: unsafe: the rest of the block goes below a `with`. When the guard ends is the same in the common case, and no
-longer left to the garbage collector; a guard that did nothing acts.
+Fix: unsafe: the rest of the block moves into a `with`. In the common case the guard ends at the same point, which
+is no longer up to the garbage collector. A guard that had no effect takes effect.
 
-Not flagged: `with torch._C.…`, `enter_context(…)`, variables and attributes whose `__enter__` or `__exit__` is called,
-that are passed on, returned or entered by a `with`; the two guards that act, where a `finally` deletes the variable, or
-the file deletes the attribute: then when they end is in the code.
+Not flagged: `with torch._C.…`, `enter_context(…)`; variables and attributes that are passed on, returned or entered
+by a `with`, or whose `__enter__` or `__exit__` is called; the two guards that take effect on construction, if a
+`finally` deletes the variable or the file deletes the attribute, because then the code says when they end.
 
 References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
 """

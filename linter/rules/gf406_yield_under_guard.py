@@ -1,10 +1,10 @@
-"""GF406 yield-under-guard: a `yield` or `await` inside a guard's block leaks the mode to other code.
+"""GF406 yield-under-guard: a `yield` or `await` inside a guard's block leaks the mode into other code.
 
 What it flags: `yield`, `await`, `async for` or `async with` inside `with torch.no_grad():` or another guard.
 
-Why it is bad: the mode belongs to the thread, not to the function. While a generator is suspended its caller runs in
-the generator's mode, and a generator that is not run to its end takes the mode along. While a coroutine waits, every
-other task of the event loop runs in its mode.
+Why it is bad: the mode belongs to the thread, not to the function. While a generator is suspended, its caller runs
+in the generator's mode, and a generator that isn't exhausted never gives the mode back. While a coroutine waits,
+all other tasks of the event loop run in its mode.
 
 Example:
 
@@ -13,7 +13,7 @@ Example:
             for batch in loader:
                 yield model(batch)
 
-Use instead: compute under the guard, and `yield` or `await` outside it; or decorate the generator with
+Use instead: compute under the guard, and `yield` or `await` outside it. Or decorate the generator with
 `@torch.no_grad()`, which leaves the mode at every `yield`:
 
     def predictions(loader):
@@ -22,11 +22,11 @@ Use instead: compute under the guard, and `yield` or `await` outside it; or deco
                 output = model(batch)
             yield output
 
-Fix: none. What should be computed under the guard is for a person to say.
+Fix: none. Only a person can say what should be computed under the guard.
 
-Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`,
-`quiet = contextmanager(_quiet)`, …), whose purpose it is; generators that a guard decorates; functions, lambdas and
-generator expressions that are made inside the block, and pause when they are run.
+Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`, `quiet =
+contextmanager(_quiet)`, …), where this is the purpose; generators that a guard decorates; functions, lambdas and
+generator expressions that are defined inside the block, and are suspended when they run.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
 torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).

@@ -1,10 +1,10 @@
-"""GF407 redundant-guard: `no_grad` beside or inside `inference_mode` adds nothing.
+"""GF407 redundant-guard: `no_grad` next to or inside `inference_mode` is redundant.
 
-What it flags: `torch.no_grad()` in the same `with` as `torch.inference_mode()`, in its block, directly around it, or
-as a second decorator of the same function.
+What it flags: `torch.no_grad()` in the same `with` as `torch.inference_mode()`, in its block, directly around it,
+or as a second decorator of the same function.
 
-Why it is bad: inference mode switches gradients off already. The second guard costs a little at every entry, and a
-reader looks for the reason why it is there.
+Why it is bad: inference mode already turns off gradients. The second guard costs a little at every entry, and
+readers look for the reason why it is there.
 
 Example:
 
@@ -16,10 +16,11 @@ Use instead:
     with torch.inference_mode():
         output = model(batch)
 
-Fix: safe: the guard is taken out.
+Fix: safe: the guard is removed.
 
-Not flagged: `inference_mode(flag)` and `inference_mode(False)`, after which `no_grad` matters; `no_grad` inside an
-`enable_grad` or `set_grad_enabled` block inside the inference mode, or where `set_grad_enabled(True)` is called in it.
+Not flagged: `inference_mode(flag)` and `inference_mode(False)`, with which `no_grad` matters; `no_grad` inside an
+`enable_grad` or `set_grad_enabled` block inside the inference mode, or where `set_grad_enabled(True)` is called in
+it.
 
 References: c10/core/InferenceMode.h of torch 2.13 (inference mode sets grad mode to false).
 """

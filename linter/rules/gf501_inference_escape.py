@@ -1,11 +1,12 @@
-"""GF501 inference-escape: a tensor made under inference mode is used after it as inference tensors cannot be.
+"""GF501 inference-escape: a tensor made under inference mode is later used in a way that inference tensors don't allow.
 
-What it flags: in one function, a tensor that is made inside `with torch.inference_mode():` and after the block is
-changed in place, made to require gradients, or used in a loss that is differentiated.
+What it flags: in one function, a tensor that is made inside `with torch.inference_mode():` and, after the block,
+modified in place, made to require gradients, or used in a loss that is differentiated.
 
-Why it is bad: such tensors are inference tensors for ever. Outside inference mode PyTorch raises `Inplace update to
-inference tensor outside InferenceMode is not allowed` (after it changed the data), `Setting requires_grad=True on
-inference tensor outside InferenceMode is not allowed`, or `Inference tensors cannot be saved for backward`.
+Why it is bad: such a tensor stays an inference tensor for good. Outside inference mode PyTorch raises `Inplace
+update to inference tensor outside InferenceMode is not allowed` (after it has changed the data), `Setting
+requires_grad=True on inference tensor outside InferenceMode is not allowed`, or `Inference tensors cannot be saved
+for backward`.
 
 Example:
 
@@ -14,12 +15,13 @@ Example:
     loss = criterion(student(batch), targets)
     loss.backward()
 
-Use instead: `torch.no_grad()` for tensors that go on to training; or `targets.clone()` after the block.
+Use instead: `torch.no_grad()` for tensors that are used in training later, or `targets.clone()` after the block.
 
-Fix: display only. Both ways out cost something, and which is right depends on what else the block does.
+Fix: display only. Both solutions have a cost, and which one is right depends on what else the block does.
 
-Not flagged: tensors that are bound anew or cloned after the block, results of `.item()`, `.tolist()` and `.numpy()`,
-views of tensors from outside the block, `inference_mode(flag)`; tests that expect the error (`with pytest.raises(…):`).
+Not flagged: tensors that are reassigned or cloned after the block, results of `.item()`, `.tolist()` and
+`.numpy()`, views of tensors from outside the block, `inference_mode(flag)`; tests that expect the error (`with
+pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
 """

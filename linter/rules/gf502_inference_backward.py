@@ -1,11 +1,11 @@
 """GF502 inference-backward: gradients are computed, or an optimizer steps, under inference mode.
 
 What it flags: `.backward()`, `torch.autograd.grad`, `torch.autograd.backward` or an optimizer's `.step()` inside a
-`with torch.inference_mode():` block or a function that it decorates.
+`with torch.inference_mode():` block or a function decorated with it.
 
-Why it is bad: nothing that is computed under inference mode records a gradient, so `backward` raises `element 0 of
-tensors does not require grad and does not have a grad_fn`. A graph that was built before can be differentiated, but the
-fresh `.grad` is an inference tensor, and so is what an optimizer makes for its state: the next step outside raises.
+Why it is bad: nothing computed under inference mode records a gradient, so `backward` raises `element 0 of tensors
+does not require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but the new `.grad`
+is an inference tensor, and so is the state that an optimizer creates: the next step outside raises.
 
 Example:
 
@@ -19,8 +19,8 @@ Use instead: no guard around training code.
 
 Fix: none.
 
-Not flagged: code inside `torch.inference_mode(False)` or `inference_mode(flag)`; functions that are defined, not run,
-inside the block; schedulers; tests that expect the error (`with pytest.raises(…):`).
+Not flagged: code inside `torch.inference_mode(False)` or `inference_mode(flag)`; functions that are defined but not
+run inside the block; schedulers; tests that expect the error (`with pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """

@@ -1,11 +1,11 @@
-"""GF503 lazy-cache-under-inference-mode: an attribute is filled with an inference tensor and used in training too.
+"""GF503 lazy-cache-under-inference-mode: an attribute is filled with an inference tensor and also used in training.
 
-What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode, in a method that it decorates,
-in its block, or in a method called from there, where another method reads `self.x` in normal mode.
+What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode (in a decorated method, in
+a `with` block, or in a method called from there) when another method reads `self.x` in normal mode.
 
-Why it is bad: whoever comes first fills the cache. When that is an evaluation, every later training step finds an
-inference tensor and raises `Inference tensors cannot be saved for backward`; when training comes first, all is well. So
-the failure depends on the order of calls.
+Why it is bad: whoever runs first fills the cache. If that is an evaluation, every later training step finds an
+inference tensor and raises `Inference tensors cannot be saved for backward`. If it is training, all is well. So the
+failure depends on the order of calls.
 
 Example:
 
@@ -23,7 +23,7 @@ Use instead: fill the cache in `__init__` (as a buffer), or under `with torch.in
 
 Fix: display only.
 
-Not flagged: caches that only methods under inference mode read; values that are no new tensors.
+Not flagged: caches that are only read by methods under inference mode; values that aren't new tensors.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """

@@ -1,10 +1,12 @@
-"""GF504 inference-mode-in-training: inference mode for validation, in code that trains with FSDP, XLA or torch.compile.
+"""GF504 inference-mode-in-training: inference mode for validation in code that trains with FSDP, XLA or torch.compile.
 
-What it flags: `torch.inference_mode()` in a file that computes gradients, or runs a `…Trainer`, and wraps models with
-FullyShardedDataParallel, `fully_shard` or `torch.compile`, or imports torch_xla. Off by default: much such code works.
+What it flags: `torch.inference_mode()` in a file that computes gradients or runs a `…Trainer`, and that wraps
+models with FullyShardedDataParallel, `fully_shard` or `torch.compile`, or imports torch_xla. Off by default: much
+of this code works.
 
-Why it is bad: these wrap the model's own parameters and buffers, and make or swap tensors when the model runs. What
-they make during a validation under inference mode is an inference tensor, which the next training step cannot use.
+Why it is bad: these wrap the model's own parameters and buffers, and create or swap tensors when the model runs.
+What they create during validation under inference mode is an inference tensor, which the next training step can't
+use.
 
 Example:
 
@@ -15,10 +17,10 @@ Example:
 
 Use instead: `torch.no_grad()` around validation.
 
-Fix: unsafe: `no_grad` is put in its place, which is a little slower and tracks versions.
+Fix: unsafe: it is replaced by `no_grad`, which is a little slower and tracks versions.
 
-Not flagged: files that do not train; files that only speak of these in comments, strings or `isinstance`;
-`inference_mode(False)` and `inference_mode(flag)`; files of tests (`test_….py`, `…_test.py`), which train in one
+Not flagged: files that don't train; files that mention these only in comments, strings or `isinstance`;
+`inference_mode(False)` and `inference_mode(flag)`; test files (`test_….py`, `…_test.py`), which train in one
 function and predict in another.
 
 References: https://github.com/pytorch/pytorch/issues/113203 (FSDP);

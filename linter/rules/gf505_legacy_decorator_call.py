@@ -1,21 +1,21 @@
-"""GF505 legacy-decorator-call: `@torch.no_grad` without brackets needs torch 2.1.
+"""GF505 legacy-decorator-call: `@torch.no_grad` without parentheses needs torch 2.1.
 
-What it flags: a guard as decorator without brackets, where the configured `minimum-torch` is older than 2.1.
+What it flags: a guard used as a decorator without parentheses, if the configured `minimum-torch` is older than 2.1.
 
-Why it is bad: before torch 2.1 the class itself was called with the function: `no_grad` raised a TypeError when the
-module was imported, and `inference_mode` took the function for its argument and put an object in its place that cannot
-be called.
+Why it is bad: before torch 2.1, this called the class itself with the function. `no_grad` raised a TypeError when
+the module was imported; `inference_mode` took the function for its argument and replaced it with an object that
+can't be called.
 
 Example:
 
     @torch.no_grad
     def evaluate(model, loader): ...
 
-Use instead: `@torch.no_grad()`, which works everywhere.
+Use instead: `@torch.no_grad()`, which works with every version.
 
-Fix: safe: the brackets are added.
+Fix: safe: the parentheses are added.
 
-Not flagged: anything, when no `minimum-torch` is configured or it is 2.1 or newer.
+Not flagged: anything, unless `minimum-torch` is configured and older than 2.1.
 
 References: torch/utils/_contextlib.py of torch 2.1 (`_NoParamDecoratorContextManager`).
 """

@@ -1,12 +1,12 @@
-"""GF506 inference-escape: a tensor made under `InferenceMode` is changed behind its scope.
+"""GF506 inference-escape: a tensor made under `InferenceMode` is modified after its scope.
 
-What it flags: a variable that is declared above an `InferenceMode` scope, given a new tensor inside it, and, below the
-scope in the same function, changed in place, given `requires_grad`, or saved for backward.
+What it flags: a variable that is declared above an `InferenceMode` scope, gets a new tensor inside it, and below
+the scope, in the same function, is modified in place, given `requires_grad`, or saved for backward.
 
-Why it is bad: the tensor is an inference tensor for ever. Outside the mode it has no version counter, and each of these
-raises: "Inplace update to inference tensor outside InferenceMode is not allowed" (the data is changed all the same),
-"Setting requires_grad=True on inference tensor outside InferenceMode is not allowed", "Inference tensors cannot be
-saved for backward".
+Why it is bad: the tensor stays an inference tensor for good. Outside the mode it has no version counter, and each
+of these raises an error: "Inplace update to inference tensor outside InferenceMode is not allowed" (the data is
+changed nevertheless), "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+"Inference tensors cannot be saved for backward".
 
 Example:
 
@@ -22,19 +22,19 @@ Use instead: a copy, which is an ordinary tensor, or `torch::NoGradGuard`, which
     output = output.clone();
     output.add_(1);
 
-Fix: display only. Whether the copy is wanted, or the work belongs into the scope, is a choice.
+Fix: display only. You have to choose between making a copy and moving the work into the scope.
 
-Not flagged: a variable that is given another value in between; what the end of the scope surely does not lead to: the
-other branch, code behind a `return`, and, where the scope depends on a condition, work that depends on another one;
-what `clone()`, `detach()` or an op gives; lists, numbers and other libraries' types; functions that ask
-`is_inference()`; views and aliases of ordinary tensors; work under a second `InferenceMode`; `InferenceMode` with
-`false` or a run-time flag; results that leave through a return value (the fix of GF101 looks at those); calls that a
-test expects to throw.
+Not flagged: a variable that gets another value in between; code that can't be reached from the end of the scope:
+the other branch, code after a `return`, and, if the scope is conditional, work under a different condition; results
+of `clone()`, `detach()` or an op; lists, numbers and other libraries' types; functions that check `is_inference()`;
+views and aliases of ordinary tensors; work under a second `InferenceMode`; `InferenceMode` with `false` or a
+run-time flag; results that leave through a return value (the fix of GF101 checks those); calls that a test expects
+to throw.
 
-When not to use it: there is no such place: what is flagged raises whenever it is reached. Where the scope is reached
-under a condition only, the error comes under that condition only.
+When not to use it: always use it: what is flagged raises an error whenever it is reached. If the scope is
+conditional, the error is as well.
 
-Seen in public code: the limitation is documented in the notes below; the errors' texts are PyTorch's.
+Seen in public code: the limitation is documented in the notes below, and the error messages are PyTorch's.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html ("Inference tensors"); c10/core/TensorImpl.h.
 """

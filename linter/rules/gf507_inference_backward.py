@@ -1,10 +1,10 @@
-"""GF507 inference-backward: gradients are asked for under `InferenceMode`, where nothing is recorded.
+"""GF507 inference-backward: gradients are computed under `InferenceMode`, where nothing is recorded.
 
 What it flags: `backward()` and `torch::autograd::grad` in the scope of an `InferenceMode` that is always on.
 
-Why it is bad: nothing that is computed under InferenceMode is recorded, so `backward()` on it raises "element 0 of
-tensors does not require grad and does not have a grad_fn". For a graph that was recorded outside it works, but a
-`.grad` that is made there is an inference tensor: the next `backward()` outside raises when it adds to it.
+Why it is bad: nothing computed under InferenceMode is recorded, so calling `backward()` on it raises "element 0 of
+tensors does not require grad and does not have a grad_fn". A graph recorded outside can be differentiated, but a
+`.grad` created there is an inference tensor: the next `backward()` outside raises when it accumulates into it.
 
 Example:
 
@@ -12,18 +12,17 @@ Example:
     auto loss = model->forward(input).sum();
     loss.backward();
 
-Use instead: no `InferenceMode` around what is differentiated; `c10::InferenceMode normal(false);` around it where the
-mode comes from outside.
+Use instead: no `InferenceMode` around what is differentiated. If the mode comes from outside, put
+`c10::InferenceMode normal(false);` around it.
 
 Fix: none.
 
-Not flagged: `InferenceMode` with `false` or a run-time flag, an `InferenceMode(false)` inside; lambdas that run
-elsewhere; `backward()` of an object that is declared as something else than a tensor; calls that a test expects to
-throw.
+Not flagged: `InferenceMode` with `false` or a run-time flag; code under an inner `InferenceMode(false)`; lambdas
+that run elsewhere; `backward()` of an object that isn't declared as a tensor; calls that a test expects to throw.
 
-Level: warning where the differentiated tensor is made in the scope, info where it may come from outside.
+Level: warning if the differentiated tensor is made in the scope, info if it may come from outside.
 
-When not to use it: where an error is what is wanted, in a form that is not recognised as a test.
+When not to use it: where the error is intended, in a form that guardfix doesn't recognize as a test.
 
 Seen in public code: the limitation is documented in the notes below.
 
