@@ -42,11 +42,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pre-commit-home")
 
 
-def try_repo(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
+def run_hook(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
+    """What a commit runs in a repository with this configuration. The first call installs the hooks for all."""
+    revision = git("rev-parse", "HEAD", cwd=hooks).strip()
+    (repository / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: {hook}\n"
+    )
     git("init", "--quiet", cwd=repository)
     git("add", "--all", cwd=repository)
     return subprocess.run(
-        [sys.executable, "-m", "pre_commit", "try-repo", str(hooks), hook, "--verbose", "--all-files"],
+        [sys.executable, "-m", "pre_commit", "run", "--verbose", "--all-files"],
         cwd=repository,
         env={**os.environ, "PRE_COMMIT_HOME": str(home)},
         capture_output=True,
@@ -66,7 +71,7 @@ def try_repo(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess
 def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home: Path, tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    outcome = try_repo(hooks, home, tmp_path, "guardfix-check")
+    outcome = run_hook(hooks, home, tmp_path, "guardfix-check")
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     assert said in outcome.stdout
 
@@ -74,6 +79,6 @@ def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home:
 def test_migrate_rewrites_the_file_and_then_passes(hooks: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.cpp").write_text(BAD)
     (tmp_path / "notes.txt").write_text("nothing\n")
-    assert try_repo(hooks, home, tmp_path, "guardfix-migrate").returncode == 1  # pre-commit: files were modified
+    assert run_hook(hooks, home, tmp_path, "guardfix-migrate").returncode == 1  # pre-commit: files were modified
     assert (tmp_path / "bad.cpp").read_text() == GOOD
-    assert try_repo(hooks, home, tmp_path, "guardfix-migrate").returncode == 0
+    assert run_hook(hooks, home, tmp_path, "guardfix-migrate").returncode == 0

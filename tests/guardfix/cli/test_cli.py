@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from guardfix.cli.main import cli
+from guardfix.cli.quick import is_clean
 from guardfix.linter.files.funnel_table import LANGUAGES
 
 KERNEL = """#include <torch/torch.h>
@@ -27,15 +30,18 @@ CLEAN = "int main() { return 0; }\n"
 
 
 def guardfix(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "guardfix", *arguments],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    """What `python -m guardfix` does, without the start of a process: test_errors.py tests the process itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        answer = is_clean(arguments)
+        if answer is not None:
+            return subprocess.CompletedProcess(arguments, 0, answer, "")
+        outcome = CliRunner().invoke(cli, arguments, prog_name="guardfix", color=True)
+    if outcome.exception is not None and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    return subprocess.CompletedProcess(arguments, outcome.exit_code, outcome.stdout, outcome.stderr)
 
 
 @pytest.fixture
@@ -352,7 +358,8 @@ def test_a_partly_parsed_file_is_noted(tree: Path) -> None:
 
 def test_long_output_is_written_whole_before_the_process_ends(tmp_path: Path) -> None:
     (tmp_path / "many.cpp").write_text("void f() {\n" + "  { at::AutoNonVariableTypeMode g; run(); }\n" * 300 + "}\n")
-    outcome = guardfix("check", "--output-format", "json", "many.cpp", cwd=tmp_path)
+    command = [sys.executable, "-m", "guardfix", "check", "--output-format", "json", "many.cpp"]
+    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode == 1
     assert len(json.loads(outcome.stdout)) == 300
 
