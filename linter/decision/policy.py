@@ -47,7 +47,7 @@ class Policy:
         found: int = getattr(self, weight.value)
         return found
 
-    def reasons(self) -> dict[str, tuple[object, str]]:
+    def reasons(self) -> dict[str, tuple[int, str]]:
         """Each number's value and reason, by its name."""
         return {entry.name: (getattr(self, entry.name), entry.metadata["reason"]) for entry in fields(self)}
 

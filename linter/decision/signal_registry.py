@@ -20,6 +20,8 @@ _ORDER = {Side.KERNEL: 0, Side.BELOW_AUTOGRAD: 0, Side.INFERENCE: 1, Side.REMOVE
 def signal_kinds() -> tuple[SignalKind, ...]:
     """Every registered kind: kernels, inference, remove, against inference; within each as the files define them.
 
+    What callers say comes last of its side: of signals that weigh the same, a place's own goes first.
+
     Raises `ValueError` when two kinds have one name.
     """
     found: dict[str, SignalKind] = {}
@@ -27,7 +29,7 @@ def signal_kinds() -> tuple[SignalKind, ...]:
         for kind in _kinds_of(importlib.import_module(f"{signals.__name__}.{entry.name}")):
             if found.setdefault(kind.name, kind) is not kind:
                 raise ValueError(f"two kinds of signals are called {kind.name!r}; the second stands in {entry.name}.py")
-    return tuple(sorted(found.values(), key=lambda kind: _ORDER[kind.side]))
+    return tuple(sorted(found.values(), key=lambda kind: (_ORDER[kind.side], kind.find is None)))
 
 
 def _kinds_of(module: ModuleType) -> list[SignalKind]:

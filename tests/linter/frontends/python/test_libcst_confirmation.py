@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.codemods.apply.applying import apply_fixes
-from guardfix.codemods.plan import with_fixes
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Form, Span
 from guardfix.linter.facts.python_model import Kind, Pause, PythonFacts, PythonUse
@@ -321,7 +322,7 @@ def test_where_the_parsers_disagree_nothing_is_edited(
     report = check([str(program)], Options(workers=1, select=tuple(lost)))
     assert report.findings == []
     assert [facts.path for facts in report.partial] == [str(program)], "the run does not say that it left something out"
-    apply_fixes(with_fixes(report), unsafe=True)
+    apply_fixes(fixes_for(report, choice=FixChoice(unsafe=True)))
     assert program.read_text() == PROGRAM
 
 
