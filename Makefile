@@ -62,6 +62,7 @@ dogfood: ## guardfix on its own code
 # One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
 generate: ## rewrite every generated file
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
+	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
 
 thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
 	$(PYTEST) -m 'thorough and not oracle'
@@ -90,6 +91,7 @@ ifneq ($(TREE),)
 endif
 ifneq ($(SITES),)
 	$(RUN)python bench/corpus.py $(SITES) $(CHECKOUTS)
+	$(RUN)python bench/signals.py $(SITES) $(CHECKOUTS)
 endif
 
 all: lint types layers test thorough oracle ## everything that must pass before a change lands

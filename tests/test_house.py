@@ -117,7 +117,7 @@ def tree(tmp_path: Path) -> Path:
 PLANTED = [
     pytest.param("linter/facts/model.py", "from ..analysis import project", id="facts know no project"),
     pytest.param("linter/analysis/project.py", "from ..decision import signals", id="a project decides nothing"),
-    pytest.param("linter/decision/signals.py", "from ..rules import gf101_legacy_guard", id="decisions know no rule"),
+    pytest.param("linter/decision/weighing.py", "from ..rules import gf101_legacy_guard", id="decisions know no rule"),
     pytest.param("linter/engine.py", "import guardfix.codemods", id="the linter knows no fix"),
     pytest.param("codemods/edits/statements.py", "import guardfix.cli", id="codemods know no command line"),
     pytest.param("linter/guards.py", "import guardfix.runtime_shim", id="the linter needs no shim"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..analysis.project import Project
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
-from .gathering import signals_of
 from .policy import POLICY, Policy
 from .scene import Scene, scene_of
+from .signal_gathering import signals_of
 from .stand_ins import scenes_of_stand_in, stand_in_of
 from .weighing import is_settled, weigh
 

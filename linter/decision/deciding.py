@@ -12,9 +12,9 @@ from ..facts import Facts, Form, GuardUse, Span
 from ..findings import Confidence, Context, Decision
 from ..frontends.frontend import frontend_named
 from ..guards import Effect
-from .gathering import signals_of
 from .policy import POLICY, Policy
 from .scene import scene_of
+from .signal_gathering import signals_of
 from .stand_ins import scenes_of_stand_in, stand_in_of
 from .weighing import UNDECIDED, Weighed, weigh
 

@@ -22,7 +22,7 @@ _MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModu
 
 @signal("runs-model", side=Side.INFERENCE, weight=Weight.STRONG)
 def runs_model(scene: Scene) -> Iterator[Sighting]:
-    """a model is run below it (`forward`, `run_method`, …)"""
+    """a model is run below the guard (`forward`, `run_method`, …)"""
     around = scene.outermost.span if scene.outermost is not None else scene.use.scope
     for call in scene.calls_below():
         if is_run(call) or runs_held_method(call, scene.facts, around):
@@ -32,7 +32,7 @@ def runs_model(scene: Scene) -> Iterator[Sighting]:
 
 @signal("runs-model-outside", side=Side.INFERENCE, weight=Weight.WEAK, unless=[runs_model])
 def runs_model_outside(scene: Scene) -> Iterator[Sighting]:
-    """its function runs a model, but not below it"""
+    """its function runs a model, but not below the guard"""
     outside = first_run_in(scene.facts, scene.outermost.span) if scene.outermost is not None else None
     if outside is not None:
         message = f"the same function runs a model, outside the guard's scope: `{shown(outside.callee)}`"
@@ -57,7 +57,7 @@ def file_loads_model(scene: Scene) -> Iterator[Sighting]:
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
 def gradients_off(scene: Scene) -> Iterator[Sighting]:
-    """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` in the same scope or struct, or around it"""
+    """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` stands in the same scope or struct, or around it"""
     around = index_of(scene.facts).neighbours_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
@@ -68,7 +68,7 @@ def gradients_off(scene: Scene) -> Iterator[Sighting]:
 
 @signal("beside-graph-optimizer-guard", side=Side.INFERENCE, weight=Weight.STRONG)
 def beside_graph_optimizer_guard(scene: Scene) -> Iterator[Sighting]:
-    """a `GraphOptimizerEnabledGuard` beside it"""
+    """a `GraphOptimizerEnabledGuard` stands beside the guard"""
     for other in scene.neighbours():
         if other.guard == "GraphOptimizerEnabledGuard":
             message = "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
@@ -78,7 +78,7 @@ def beside_graph_optimizer_guard(scene: Scene) -> Iterator[Sighting]:
 
 @signal("member-beside-model", side=Side.INFERENCE, weight=Weight.STRONG)
 def member_beside_model(scene: Scene) -> Iterator[Sighting]:
-    """it is a member or a base of a class that holds a model"""
+    """the guard is a member or a base of a class that holds a model"""
     if scene.use.form in (Form.MEMBER, Form.BASE):
         yield from _models_held(scene)
 
@@ -102,7 +102,7 @@ def _models_held(scene: Scene) -> Iterator[Sighting]:
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
 def in_objective_c(scene: Scene) -> Iterator[Sighting]:
-    """an Objective-C++ file"""
+    """the guard stands in an Objective-C++ file"""
     if scene.facts.path.endswith((".mm", ".m")):
         message = "stands in an Objective-C++ file: an application, not a library of ops"
         yield Sighting(message, scene.use.type_span.start)
@@ -110,7 +110,7 @@ def in_objective_c(scene: Scene) -> Iterator[Sighting]:
 
 @signal("in-program", side=Side.INFERENCE, weight=Weight.MODERATE)
 def in_program(scene: Scene) -> Iterator[Sighting]:
-    """`main`, or a function of Google Benchmark"""
+    """its function is `main`, or one of Google Benchmark"""
     function = scene.outermost
     if function is not None and _is_program(function):
         message = f"stands in `{function.name}`, a program of its own rather than an op"

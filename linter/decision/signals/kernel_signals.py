@@ -21,7 +21,7 @@ _DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|call
 
 @signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE)
 def in_function_forward(scene: Scene) -> Iterator[Sighting]:
-    """stands in `forward` of a `torch::autograd::Function`"""
+    """the guard stands in `forward` of a `torch::autograd::Function`"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.FORWARD:
         message = (
@@ -33,7 +33,7 @@ def in_function_forward(scene: Scene) -> Iterator[Sighting]:
 
 @signal("helps-function-forward", side=Side.KERNEL, weight=Weight.STRONG, unless=[in_function_forward])
 def helps_function_forward(scene: Scene) -> Iterator[Sighting]:
-    """stands in another method of one, or takes an `AutogradContext`, and `backward` does not call it"""
+    """its function is another method of such a class, or takes an `AutogradContext`, and `backward` does not call it"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.HELPER:
         name = _owner(scene.facts, part.function) + part.function.name
@@ -105,7 +105,7 @@ def _registered(message: str, where: Facts, registration: Registration) -> Sight
 
 @signal("calls-dispatcher", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def calls_dispatcher(scene: Scene) -> Iterator[Sighting]:
-    """the dispatcher is called again below it (`redispatch`, `callBoxed`, …)"""
+    """the dispatcher is called again below the guard (`redispatch`, `callBoxed`, …)"""
     for call in scene.calls_below():
         if _DISPATCHER_CALL.search(call.callee):
             yield Sighting(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
@@ -130,7 +130,7 @@ def takes_dispatch_key_set(scene: Scene) -> Iterator[Sighting]:
 
 @signal("beside-exclude-key-guard", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
-    """an `ExcludeDispatchKeyGuard` beside it"""
+    """an `ExcludeDispatchKeyGuard` stands beside the guard"""
     for other in scene.neighbours():
         if other.guard == "ExcludeDispatchKeyGuard":
             message = "stands beside an ExcludeDispatchKeyGuard: dispatcher work, not a workload"
@@ -140,7 +140,7 @@ def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
 
 @signal("invoked-lambda-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
-    """a lambda that is called where it stands and only makes tensors"""
+    """the guard stands in a lambda that is called at once and only makes tensors"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and all(map(is_factory, ops)):
         yield _invoked(scene, ops)
@@ -148,7 +148,7 @@ def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
 
 @signal("invoked-lambda-runs-op", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def invoked_lambda_runs_op(scene: Scene) -> Iterator[Sighting]:
-    """a lambda that is called where it stands and runs an op"""
+    """the guard stands in a lambda that is called at once and runs an op, but no model"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and not all(map(is_factory, ops)):
         yield _invoked(scene, ops)
@@ -172,7 +172,7 @@ def _invoked(scene: Scene, ops: list[Call]) -> Sighting:
 
 @signal("below-tracer", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def below_tracer(scene: Scene) -> Iterator[Sighting]:
-    """a `NoTracerDispatchMode` beside it"""
+    """a `NoTracerDispatchMode` stands beside the guard"""
     for other in scene.neighbours():
         if other.guard == "NoTracerDispatchMode":
             message = "makes a tensor below the tracer and below autograd, as PyTorch's own factories do"
@@ -182,7 +182,7 @@ def below_tracer(scene: Scene) -> Iterator[Sighting]:
 
 @signal("makes-variable", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, unless=[below_tracer])
 def makes_variable(scene: Scene) -> Iterator[Sighting]:
-    """`make_variable` is called below it"""
+    """`make_variable` is called below the guard"""
     for call in scene.calls_below():
         if call.name == "make_variable":
             yield Sighting("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
@@ -191,7 +191,7 @@ def makes_variable(scene: Scene) -> Iterator[Sighting]:
 
 @signal("only-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, unless=[below_tracer, makes_variable])
 def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
-    """only makes and returns a new tensor (`at::empty`, `at::from_blob`, …), and neither loads nor runs a model"""
+    """below the guard only a new tensor is made and returned (`at::empty`, `at::from_blob`, …)"""
     below = scene.calls_below()
     if any(is_run(call) or is_load(call) for call in below):
         return  # what it makes is a model's input
@@ -210,7 +210,7 @@ def _is_returned(call: Call, scene: Scene) -> bool:
 
 @signal("in-variable-type", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def in_variable_type(scene: Scene) -> Iterator[Sighting]:
-    """namespace `VariableType`"""
+    """the guard stands in namespace `VariableType`"""
     if "VariableType" in _namespaces(scene):
         message = "stands in namespace VariableType, where autograd kernels are"
         yield Sighting(message, scene.use.type_span.start)
@@ -224,7 +224,7 @@ def in_variable_type(scene: Scene) -> Iterator[Sighting]:
     unless=[in_variable_type],
 )
 def in_op_namespace(scene: Scene) -> Iterator[Sighting]:
-    """namespace `native` or `autograd`"""
+    """the guard stands in namespace `native` or `autograd`"""
     for space in ("native", "autograd"):
         if space in _namespaces(scene):
             message = f"stands in namespace {space}, where ops are implemented"

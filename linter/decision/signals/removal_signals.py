@@ -15,7 +15,7 @@ from ..signal_kinds import Sighting, Weight, signal
 
 @signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE)
 def in_function_backward(scene: Scene) -> Iterator[Sighting]:
-    """stands in `backward` of a `torch::autograd::Function`"""
+    """the guard stands in `backward` of a `torch::autograd::Function`"""
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
             message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
@@ -25,7 +25,7 @@ def in_function_backward(scene: Scene) -> Iterator[Sighting]:
 
 @signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward])
 def in_node_apply(scene: Scene) -> Iterator[Sighting]:
-    """stands in `apply` of a backward node"""
+    """the guard stands in `apply` of a backward node"""
     for function in scene.chain:
         if function.name == "apply" and is_method_of_node(function, scene.facts, scene.project):
             message = "stands in `apply` of a backward node, where it stops autograd from recording"
@@ -40,7 +40,7 @@ def in_node_apply(scene: Scene) -> Iterator[Sighting]:
     unless=[in_function_backward, in_node_apply],
 )
 def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
-    """nothing is computed below it, in `forward` of a `torch::autograd::Function`"""
+    """nothing is computed below the guard, in `forward` of a `torch::autograd::Function`"""
     if any(scene.project.autograd_method(scene.facts, function) == "forward" for function in scene.chain):
         yield from _covers_nothing(scene)
 
@@ -52,7 +52,7 @@ def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
     unless=[in_function_backward, in_node_apply, covers_nothing_in_forward],
 )
 def covers_nothing(scene: Scene) -> Iterator[Sighting]:
-    """nothing is computed below it"""
+    """nothing is computed below the guard"""
     yield from _covers_nothing(scene)
 
 

@@ -14,7 +14,7 @@ _REQUIRES_GRAD = frozenset({"requires_grad_", "set_requires_grad", "requires_gra
 
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)
 def trains(scene: Scene) -> Iterator[Sighting]:
-    """`backward()`, `autograd::grad`, `requires_grad_` or an optimizer's step below it"""
+    """`backward()`, `autograd::grad`, `requires_grad_` or an optimizer's step is called below the guard"""
     for call in scene.calls_below():
         what = _training(call)
         if what:
