@@ -1,0 +1,52 @@
+"""Small texts as facts and projects, read by the front ends as any file is. `GUARD` stands for a use of the old guard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.facts import Call, Facts, Function, GuardUse
+from guardfix.linter.files.sources import decode
+from guardfix.linter.frontends.frontend import frontend_of
+
+GUARD = "at::AutoNonVariableTypeMode guard(true);"
+OLD = "AutoNonVariableTypeMode"
+
+
+def facts_of(text: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",)) -> Facts:
+    """The facts of one text. A name is watched, so that functions without a guard are read too."""
+    frontend = frontend_of(path)
+    assert frontend is not None
+    facts = frontend.extract(decode(text.replace("GUARD;", GUARD).encode(), path), frozenset(watched))
+    assert facts is not None
+    assert not facts.partial, "the parser was lost in the snippet"
+    return facts
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A project of a few texts; questions are about the first of them."""
+
+    project: Project
+    facts: Facts
+
+    def use(self, guard: str = OLD) -> GuardUse:
+        """The one use of that guard in the first text."""
+        (found,) = [use for use in self.facts.guard_uses if use.guard == guard]
+        return found
+
+    def function(self, name: str) -> Function:
+        (found,) = [function for function in self.facts.functions if function.name == name]
+        return found
+
+    def call(self, name: str) -> Call:
+        (found,) = [call for call in self.facts.calls if call.name == name]
+        return found
+
+
+def snippet(text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",)) -> Snippet:
+    """A project of `text` and further files, `other1.cpp` and so on."""
+    files = [facts_of(text, path, watched)]
+    files += [facts_of(other, f"other{number}.cpp", watched) for number, other in enumerate(others, start=1)]
+    project = Project(files)
+    return Snippet(project, project.files[path])

@@ -1,0 +1,317 @@
+"""Each kind of signal: a snippet in which it is found, and one that looks like it in which it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from cpp_snippets import OLD, Snippet, snippet
+from guardfix.linter.decision import signal_registry
+from guardfix.linter.decision.scene import scene_of
+from guardfix.linter.decision.signal_kinds import Signal, SignalKind, Weight, shown, signal
+from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds
+from guardfix.linter.findings import Side
+
+OP = "at::Tensor scale(const at::Tensor& self) { GUARD; return at::relu(self); }\n"
+IN_PLACE = "at::Tensor& scale_(at::Tensor& self) { GUARD; return at::relu_(self); }\n"
+FUNCTION = "struct Scale : torch::autograd::Function<Scale> {{ {} }};\n"
+FORWARD = "static at::Tensor forward(AutogradContext* ctx, at::Tensor x) {{ {} }}\n"
+BACKWARD = "static variable_list backward(AutogradContext* ctx, variable_list g) {{ {} }}\n"
+HELPER = "static at::Tensor helper(AutogradContext* ctx, at::Tensor x) { GUARD; return at::relu(x); }\n"
+
+
+def registered(key: str, name: str = "scale") -> str:
+    opened = f"TORCH_LIBRARY_IMPL(ns, {key}, m)" if key else "TORCH_LIBRARY(ns, m)"
+    call = f'm.impl("{name}", {name});' if key else f'm.def("{name}(Tensor self) -> Tensor", {name});'
+    return f"{opened} {{ {call} }}\n"
+
+
+def body(code: str, head: str = "at::Tensor f(at::Tensor x)") -> str:
+    return f"{head} {{ {code} }}\n"
+
+
+def signals_of_use(found: Snippet) -> list[Signal]:
+    return direct_signals(scene_of(found.project, found.facts, found.use()))
+
+
+CASES = [
+    # kernels
+    ("in-function-forward", FUNCTION.format(FORWARD.format("GUARD; return at::relu(x);")), FUNCTION.format(HELPER)),
+    (
+        "helps-function-forward",
+        FUNCTION.format(HELPER),
+        FUNCTION.format(HELPER + BACKWARD.format("return {helper(ctx, g[0])};")),
+    ),
+    ("registered-under-autograd", OP + registered("AutogradCUDA"), OP + registered("CUDA")),
+    ("registered-under-adinplaceorview", OP + registered("ADInplaceOrView"), OP + registered("Autograd")),
+    (
+        "builds-graph",
+        body("GUARD; auto edges = collect_next_edges(x); return at::relu(x);"),
+        body("GUARD; auto edges = graph.collect_next_edges(x); return at::relu(x);"),
+    ),
+    ("registered-under-another-key", OP + registered("CUDA"), OP + registered("ADInplaceOrView")),
+    ("registered-without-a-key", OP + registered(""), OP + registered("", "other")),
+    (
+        "calls-dispatcher",
+        body("GUARD; return op.redispatch(keys, x);"),
+        body("auto y = op.redispatch(keys, x); GUARD; return at::relu(y);"),
+    ),
+    (
+        "takes-dispatch-key-set",
+        body("GUARD; return at::relu(x);", "at::Tensor f(c10::DispatchKeySet ks, at::Tensor x)"),
+        body("GUARD; return op.redispatch(ks, x);", "at::Tensor f(c10::DispatchKeySet ks, at::Tensor x)"),
+    ),
+    (
+        "beside-exclude-key-guard",
+        body("GUARD; c10::impl::ExcludeDispatchKeyGuard no(k); return at::relu(x);"),
+        body("GUARD; { c10::impl::ExcludeDispatchKeyGuard no(k); } return at::relu(x);"),
+    ),
+    (
+        "invoked-lambda-makes-tensor",
+        body("return ([&]() { GUARD; return at::empty({2}); })();"),
+        body("return ([&]() { GUARD; return at::relu(x); })();"),
+    ),
+    (
+        "invoked-lambda-runs-op",
+        body("return ([&]() { GUARD; return at::relu(x); })();"),
+        body("return ([&]() { GUARD; return model.forward(x); })();"),
+    ),
+    (
+        "below-tracer",
+        body("GUARD; at::tracer::impl::NoTracerDispatchMode no_tracer; return make(x);"),
+        body("GUARD; at::NoGradGuard no_grad; return make(x);"),
+    ),
+    ("makes-variable", body("GUARD; return make_variable(x);"), body("GUARD; return make_tensor(x);")),
+    ("only-makes-tensor", body("GUARD; return at::empty({2});"), body("GUARD; auto y = at::empty({2}); return x;")),
+    (
+        "in-variable-type",
+        "namespace torch { namespace autograd { namespace VariableType { " + OP + "}}}",
+        "namespace torch { namespace autograd { namespace VariableTypes { " + OP + "}}}",
+    ),
+    (
+        "in-op-namespace",
+        "namespace at { namespace native { " + OP + "}}",
+        "namespace native_ops { " + OP + "}",
+    ),
+    # inference
+    ("runs-model", body("GUARD; return module.forward({x});"), body("module.forward({x}); GUARD; return at::relu(x);")),
+    (
+        "runs-model-outside",
+        body("auto y = module.forward({x}); GUARD; return at::relu(y);"),
+        body("auto y = module.forward({x}); GUARD; return module.forward({y});"),
+    ),
+    (
+        "loads-model",
+        body('auto module = torch::jit::load("m.pt"); GUARD; return use(module);'),
+        body('std::ifstream in; load("m.pt"); GUARD; return use(in);'),
+    ),
+    (
+        "file-loads-model",
+        body("GUARD; return at::relu(x);") + 'void open() { module = torch::jit::load("m.pt"); }',
+        body('GUARD; module = torch::jit::load("m.pt"); return at::relu(x);'),
+    ),
+    (
+        "gradients-off",
+        body("torch::AutoGradMode no_grad(false); GUARD; return at::relu(x);"),
+        body("torch::AutoGradMode no_grad(true); GUARD; return at::relu(x);"),
+    ),
+    (
+        "beside-graph-optimizer-guard",
+        body("GUARD; torch::jit::GraphOptimizerEnabledGuard no(false); return at::relu(x);"),
+        body("GUARD; { torch::jit::GraphOptimizerEnabledGuard no(false); } return at::relu(x);"),
+    ),
+    (
+        "member-beside-model",
+        "struct Net { torch::jit::Module module; at::AutoNonVariableTypeMode guard{true}; };",
+        "struct Net { std::string module; at::AutoNonVariableTypeMode guard{true}; };",
+    ),
+    (
+        "class-holds-model",
+        "struct Net { torch::jit::Module module; " + OP + "};",
+        "struct Net { torch::Tensor weight; " + OP + "};",
+    ),
+    ("in-program", body("GUARD; work();", "int main()"), body("GUARD; work();", "int domain()")),
+    ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
+    # remove
+    (
+        "in-function-backward",
+        FUNCTION.format(BACKWARD.format("GUARD; return {at::relu(g[0])};")),
+        FUNCTION.format(FORWARD.format("GUARD; return at::relu(x);")),
+    ),
+    (
+        "in-node-apply",
+        "struct B : torch::autograd::Node { variable_list apply(variable_list g) { GUARD; return {at::relu(g[0])}; } };",
+        "struct B : torch::nn::Cloneable { variable_list apply(variable_list g) { GUARD; return {at::relu(g[0])}; } };",
+    ),
+    (
+        "covers-nothing-in-forward",
+        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
+        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y + 1;")),
+    ),
+    (
+        "covers-nothing",
+        body("auto y = at::relu(x); GUARD; return y;"),
+        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
+    ),
+    # against inference
+    ("trains", body("GUARD; loss.backward(); return x;"), body("loss.backward(); GUARD; return at::relu(x);")),
+]
+
+
+@pytest.mark.parametrize(("name", "found", "silent"), CASES, ids=[name for name, *_ in CASES])
+def test_signal_is_found_and_is_silent(name: str, found: str, silent: str) -> None:
+    assert name in {signal.kind.name for signal in signals_of_use(snippet(found))}
+    assert name not in {signal.kind.name for signal in signals_of_use(snippet(silent))}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        pytest.param("app.mm", True, id="Objective-C++"),
+        pytest.param("app.cpp", False, id="C++"),
+        pytest.param("app.cu", False, id="CUDA"),
+    ],
+)
+def test_a_file_of_an_application_is_known_by_its_suffix(path: str, found: bool) -> None:
+    kinds = {signal.kind.name for signal in signals_of_use(snippet(OP, path=path))}
+    assert ("in-objective-c" in kinds) is found
+
+
+def test_every_kind_that_is_looked_for_has_its_cases() -> None:
+    looked_for = {kind.name for kind in signal_kinds() if kind.find is not None}
+    assert looked_for == {name for name, *_ in CASES} | {"in-objective-c"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(body("GUARD; tensor.requires_grad_(true); return x;"), True, id="a tensor is made a leaf"),
+        pytest.param(body("GUARD; tensor.requires_grad_(false); return x;"), False, id="gradients are turned off"),
+        pytest.param(body("GUARD; if (tensor.requires_grad()) g(); return x;"), False, id="it only asks"),
+        pytest.param(body("GUARD; optimizer.step(); return x;"), True, id="an optimizer steps"),
+        pytest.param(body("GUARD; step(); return x;"), False, id="a function called step"),
+        pytest.param(body("GUARD; auto g = torch::autograd::grad({y}, {x}); return x;"), True, id="autograd::grad"),
+    ],
+)
+def test_what_counts_as_training(text: str, expected: bool) -> None:
+    kinds = {signal.kind.name for signal in signals_of_use(snippet(text))}
+    assert ("trains" in kinds) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(OP + registered("Autograd"), Side.KERNEL, id="an op that returns a new tensor"),
+        pytest.param(IN_PLACE + registered("Autograd", "scale_"), Side.BELOW_AUTOGRAD, id="an in-place op"),
+        pytest.param(
+            OP + 'TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.impl("view", scale); }', Side.BELOW_AUTOGRAD, id="a view op"
+        ),
+        pytest.param(
+            IN_PLACE.replace("scale_", "scale__") + registered("Autograd", "scale__"), Side.KERNEL, id="a dunder"
+        ),
+    ],
+)
+def test_an_in_place_or_view_op_is_below_autograd(text: str, expected: Side) -> None:
+    (found,) = [s for s in signals_of_use(snippet(text)) if s.kind.name == "registered-under-autograd"]
+    assert found.side is expected
+
+
+def test_a_registration_in_another_file_is_found_and_is_where_the_evidence_points() -> None:
+    (found,) = [s for s in signals_of_use(snippet(OP, registered("Autograd"))) if s.weight is Weight.DECISIVE]
+    assert (found.path, found.row, found.message) == (
+        "other1.cpp",
+        1,
+        "`scale` is registered under Autograd for `scale`",
+    )
+    assert found.evidence().signal == "registered-under-autograd"
+
+
+def test_only_the_sides_that_are_asked_for_are_looked_for() -> None:
+    found = snippet(body("GUARD; optimizer.step(); return module.forward({x});"))
+    scene = scene_of(found.project, found.facts, found.use())
+    assert [s.kind.name for s in direct_signals(scene, (Side.INFERENCE,))] == ["runs-model"]
+    assert [s.kind.name for s in direct_signals(scene, (Side.AGAINST_INFERENCE,))] == ["trains"]
+    assert direct_signals(scene, (Side.KERNEL,)) == []
+
+
+def test_against_inference_is_no_context() -> None:
+    assert Side.AGAINST_INFERENCE.context is None
+    assert [side.context.value for side in Side if side.context is not None] == [
+        "kernel",
+        "below_autograd",
+        "inference",
+        "remove",
+    ]
+
+
+# -- the registry
+
+
+def test_kinds_come_by_side_and_what_callers_say_comes_last_of_its_side() -> None:
+    families = [kind.side.value.replace("below_autograd", "kernel") for kind in signal_kinds()]
+    assert list(dict.fromkeys(families)) == ["kernel", "inference", "remove", "against_inference"]
+    assert sorted(families, key=list(dict.fromkeys(families)).index) == families
+    for side in ("kernel", "inference"):
+        asked = [kind.find is None for kind, family in zip(signal_kinds(), families, strict=True) if family == side]
+        assert asked == sorted(asked)
+
+
+def test_what_is_not_looked_for_beside_another_comes_after_it() -> None:
+    kinds = signal_kinds()
+    assert all(kinds.index(other) < kinds.index(kind) for kind in kinds for other in kind.unless)
+
+
+def test_every_kind_says_what_it_means() -> None:
+    assert [kind.name for kind in signal_kinds() if not kind.meaning or "\n" in kind.meaning] == []
+
+
+def test_a_new_kind_is_found_by_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    from guardfix.linter.decision.signals import training_signals
+
+    @signal("at-night", side=Side.REMOVE, weight=Weight.WEAK)
+    def at_night(scene: object) -> list[object]:
+        """the guard is written at night"""
+        return []
+
+    monkeypatch.setattr(training_signals, "at_night", at_night, raising=False)
+    signal_registry.signal_kinds.cache_clear()
+    try:
+        assert at_night in signal_kinds()
+        assert at_night.meaning == "the guard is written at night"
+    finally:
+        monkeypatch.undo()
+        signal_registry.signal_kinds.cache_clear()
+    assert at_night not in signal_kinds()
+
+
+def test_two_kinds_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from guardfix.linter.decision.signals import training_signals
+
+    second = SignalKind("runs-model", Side.REMOVE, Weight.WEAK, "another one")
+    monkeypatch.setattr(training_signals, "runs_model", second, raising=False)
+    signal_registry.signal_kinds.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="runs-model"):
+            signal_kinds()
+    finally:
+        monkeypatch.undo()
+        signal_registry.signal_kinds.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("callee", "expected"),
+    [
+        pytest.param("a" * 60, "a" * 60, id="as long as may be"),
+        pytest.param("a" * 30 + "b" * 31, "a" * 28 + " … " + "b" * 28, id="cut in the middle"),
+    ],
+)
+def test_long_callees_are_cut(callee: str, expected: str) -> None:
+    assert shown(callee) == expected
+
+
+def test_messages_about_python_are_spelled_as_python() -> None:
+    text = (
+        "import torch\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        f"        with torch.{OLD}():\n            return x.relu()\n"
+    )
+    messages = [s.message for s in signals_of_use(snippet(text, path="ops.py", watched=()))]
+    assert messages == ["stands in `F.forward` of a torch.autograd.Function, which runs as an autograd kernel"]
