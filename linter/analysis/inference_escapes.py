@@ -8,6 +8,7 @@ Reference: https://pytorch.org/cppdocs/notes/inference_mode.html.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
@@ -55,8 +56,7 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
     found = list(_possible_mutations(made - inside, whole.body, facts, exclude=use.scope))
     shared = {name for name in made if name not in local}
     if shared:
-        end = max(facts.line_starts[-1], whole.span.end) + 1
-        everywhere = _possible_mutations(shared, Span(0, end), facts, exclude=use.scope)
+        everywhere = _possible_mutations(shared, Span(0, sys.maxsize), facts, exclude=use.scope)
         found += [hazard for hazard in everywhere if not _is_local_there(hazard, facts)]
     found += _in_callers(use.live, made, function, facts, _DEPTH)
     return list({hazard.span: hazard for hazard in found}.values())

@@ -1,0 +1,142 @@
+"""Tensors that leave a scope and are changed later: what could break under InferenceMode, and what surely does."""
+
+from __future__ import annotations
+
+import pytest
+from cpp_snippets import snippet
+
+from guardfix.linter.analysis.inference_escapes import escape_hazards, escapes_in_function
+
+CHANGED, GRAD, SAVED = "changed in place", "given requires_grad", "saved for backward"
+DIFFERENTIATED = "used in a computation that is differentiated"
+
+Found = list[tuple[str, str]]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } y.add_(1);", [("y", CHANGED)], id="changed below the scope"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); y.add_(1); }", [], id="changed in the scope"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } use(y);", [], id="only read"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } z.add_(1);", [], id="another tensor"),
+        pytest.param("at::Tensor y; { GUARD; auto z = run(x); } y.add_(1);", [], id="one that was made outside"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } y.requires_grad_();", [("y", GRAD)], id="made a leaf"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } y.requires_grad_(false);", [], id="gradients turned off"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } y += 1;", [("y", CHANGED)], id="by an operator"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } y[0] = 1;", [("y", CHANGED)], id="by an index"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } at::relu_(y);", [("y", CHANGED)], id="by a function"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } at::add_out(y, a, b);", [("y", CHANGED)], id="as an out= argument"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } auto v = y.view({1}); v.add_(1);", [("v", CHANGED)], id="by a view"),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } auto v = y + 1; v.add_(1);", [], id="a new tensor made of it"),
+        pytest.param(
+            "at::Tensor y; { GUARD; y = run(x); } ctx->save_for_backward({y});", [("y", SAVED)], id="saved for backward"
+        ),
+        pytest.param(
+            "at::Tensor y; { GUARD; y = run(x); } auto loss = y * w; loss.backward();", [("y", DIFFERENTIATED)], id="differentiated"
+        ),
+        pytest.param("at::Tensor y; { GUARD; y = run(x); } auto sum = y * w; use(sum);", [], id="computed with, no backward"),
+        pytest.param(
+            "std::vector<at::Tensor> all; { GUARD; all.push_back(run(x)); } all[0].add_(1);", [("all", CHANGED)], id="held by a list"
+        ),
+        pytest.param(
+            "auto y = [&] { GUARD; return run(x); }(); y.add_(1);", [("y", CHANGED)], id="given back by a lambda called at once"
+        ),
+        pytest.param("at::Tensor a, b; { GUARD; std::tie(a, b) = run(x); } b.add_(1);", [("b", CHANGED)], id="std::tie"),
+    ],
+)  # fmt: skip
+def test_hazards_in_the_function(code: str, expected: Found) -> None:
+    found = snippet(f"void f(at::Tensor x) {{ {code} }}")
+    hazards = escape_hazards(found.use(), found.facts, found.project)
+    assert [(hazard.variable, hazard.what) for hazard in hazards] == expected
+
+
+MAKES = "at::Tensor make(at::Tensor x) { GUARD; return run(x); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            MAKES + "void f() { auto y = make(x); y.add_(1); }", [("y", CHANGED)], id="its caller changes the result"
+        ),
+        pytest.param(MAKES + "void f() { auto y = make(x); use(y); }", [], id="its caller reads the result"),
+        pytest.param(
+            MAKES + "void f() { make(x).add_(1); }", [("make()", CHANGED)], id="its caller changes it at once"
+        ),
+        pytest.param(MAKES + "void f() { make(x).clone(); }", [], id="its caller copies it at once"),
+        pytest.param(
+            MAKES + "at::Tensor g() { auto y = make(x); return y; }\nvoid f() { auto z = g(); z.add_(1); }",
+            [("z", CHANGED)],
+            id="its caller's caller",
+        ),
+        pytest.param(
+            "void fill(at::Tensor& out) { GUARD; out = run(x); }\nvoid f() { at::Tensor y; fill(y); y.add_(1); }",
+            [("y", CHANGED)],
+            id="by reference",
+        ),
+        pytest.param(
+            "void fill(at::Tensor out) { GUARD; out = run(x); }\nvoid f() { at::Tensor y; fill(y); y.add_(1); }",
+            [],
+            id="by value",
+        ),
+        pytest.param(
+            "struct Net { void run() { GUARD; out_ = model(x); } void next() { out_.add_(1); } at::Tensor out_; };",
+            [("out_", CHANGED)],
+            id="a member that another method changes",
+        ),
+        pytest.param(
+            "struct Net { void run() { GUARD; out_ = model(x); } void next(at::Tensor out_) { out_.add_(1); } };",
+            [],
+            id="a parameter of that name",
+        ),
+    ],
+)
+def test_hazards_in_other_functions(text: str, expected: Found) -> None:
+    found = snippet(text)
+    hazards = escape_hazards(found.use(), found.facts, found.project)
+    assert [(hazard.variable, hazard.what) for hazard in hazards] == expected
+
+
+@pytest.mark.parametrize(
+    ("levels", "found_there"),
+    [pytest.param(3, True, id="as far as it is followed"), pytest.param(4, False, id="one further")],
+)
+def test_a_result_is_followed_through_so_many_functions(levels: int, found_there: bool) -> None:
+    text = MAKES.replace("make", "f0")
+    for level in range(1, levels):
+        text += f"at::Tensor f{level}() {{ auto y = f{level - 1}(x); return y; }}\n"
+    found = snippet(text + f"void last() {{ auto y = f{levels - 1}(x); y.add_(1); }}")
+    assert bool(escape_hazards(found.use(), found.facts, found.project)) is found_there
+
+
+MODE = "c10::InferenceMode guard;"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.add_(1);", [("y", CHANGED)], id="changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.requires_grad_(true);", [("y", GRAD)], id="made a leaf"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = x; }} y.add_(1);", [], id="an ordinary tensor"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::select(x, 0, 0); }} y.add_(1);", [], id="a view of an ordinary one"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y = x; y.add_(1);", [], id="given another value"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.clone().add_(1);", [], id="a copy is changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.view({{1}}).add_(1);", [("y", CHANGED)], id="a view is changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} if (!y.is_inference()) y.add_(1);", [], id="the function asks"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} EXPECT_THROW(y.add_(1), E);", [], id="an error is expected"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} {{ {MODE} y.add_(1); }}", [], id="under InferenceMode again"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.detach_();", [], id="what an inference tensor allows"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} use(y);", [], id="only read"),
+    ],
+)  # fmt: skip
+def test_escapes_that_the_function_proves(code: str, expected: Found) -> None:
+    found = snippet(f"void f(at::Tensor x) {{ {code} }}")
+    first = next(use for use in found.facts.guard_uses if use.guard == "InferenceMode")
+    assert [(hazard.variable, hazard.what) for hazard in escapes_in_function(first, found.facts)] == expected
+
+
+def test_a_hazard_has_its_place() -> None:
+    found = snippet("void f(at::Tensor x) {\n  at::Tensor y;\n  { GUARD; y = run(x); }\n  y.add_(1);\n}\n")
+    (hazard,) = escape_hazards(found.use(), found.facts, found.project)
+    assert (hazard.row, hazard.span) == (4, found.call("add_").span)
