@@ -14,10 +14,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from labelled_sites import LabelledSite, labelled_sites, read_table
-
 from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import fixes_for
+from labelled_sites import LabelledSite, labelled_sites, read_table
 
 TARGET = 0.97
 UNTOUCHED = "no-touch"

@@ -29,8 +29,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from labelled_sites import LabelledSite, labelled_sites, read_table
-
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import POLICY, Policy, decide
 from guardfix.linter.decision.scene import scene_of
@@ -39,6 +37,7 @@ from guardfix.linter.decision.signal_kinds import KERNEL_SIDES, Signal, SignalKi
 from guardfix.linter.decision.signal_registry import signal_kinds
 from guardfix.linter.facts import Facts, GuardUse
 from guardfix.linter.findings import Confidence, Context, Decision, Side
+from labelled_sites import LabelledSite, labelled_sites, read_table
 
 LABELS = ("kernel", "below_autograd", "inference", "remove", "ambiguous", "no-touch")
 FEWEST_USES = 5

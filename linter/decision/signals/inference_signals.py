@@ -47,7 +47,7 @@ def loads_model(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(f"the same function loads a model: `{shown(load.callee)}`", load.span.start)
 
 
-@signal("file-loads-model", side=Side.INFERENCE, weight=Weight.WEAK, unless=[loads_model])
+@signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model])
 def file_loads_model(scene: Scene) -> Iterator[Sighting]:
     """a model is loaded in the same file"""
     load = first_load(scene.facts)

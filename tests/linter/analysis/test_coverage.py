@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import Snippet, snippet
 
+from cpp_snippets import Snippet, snippet
 from guardfix.linter.analysis.coverage import (
     covering,
     inference_mode_at,

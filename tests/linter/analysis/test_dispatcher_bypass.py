@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import snippet
 
+from cpp_snippets import snippet
 from guardfix.linter.analysis.dispatcher_bypass import bypasses_dispatcher
 
 CLASS = (

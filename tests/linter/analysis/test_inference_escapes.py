@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import snippet
 
+from cpp_snippets import snippet
 from guardfix.linter.analysis.inference_escapes import escape_hazards, escapes_in_function
 
 CHANGED, GRAD, SAVED = "changed in place", "given requires_grad", "saved for backward"

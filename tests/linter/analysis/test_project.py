@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import facts_of, snippet
 
+from cpp_snippets import facts_of, snippet
 from guardfix.linter.analysis.project import Project
 
 SCALE = "at::Tensor scale(const at::Tensor& x) { return at::relu(x); }\n"

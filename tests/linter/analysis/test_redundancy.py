@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import OLD, snippet
 
+from cpp_snippets import OLD, snippet
 from guardfix.linter.analysis.redundancy import inference_mode_in_force, redundant_guards
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cpp_snippets import Snippet, snippet
 
+from cpp_snippets import Snippet, snippet
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import callers
 from guardfix.linter.decision.callers import caller_signals
@@ -15,7 +15,6 @@ from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Signal
 
 HELPER = "at::Tensor helper(at::Tensor x) { GUARD; return at::relu(x); }\n"
-WORKLOAD = "at::Tensor {}(at::Tensor x) {{ return module.forward({{helper(x)}}); }}\n"
 KERNEL = (
     "at::Tensor {0}(const at::Tensor& x) {{ return helper(x); }}\n"
     'TORCH_LIBRARY_IMPL(ns, Autograd, m) {{ m.impl("{0}", {0}); }}\n'
@@ -23,12 +22,12 @@ KERNEL = (
 LOADS = 'at::Tensor {}(at::Tensor x) {{ auto m = torch::jit::load("m.pt"); return helper(x); }}\n'
 
 
-def chain(levels: int) -> str:
-    """A helper that is reached through so many functions from one that loads a model."""
+def chain(levels: int) -> tuple[str, str]:
+    """A helper that is reached through so many functions from one, in another file, that loads a model."""
     code = HELPER.replace("helper", "f0")
     for level in range(1, levels):
         code += f"at::Tensor f{level}(at::Tensor x) {{ return f{level - 1}(x); }}\n"
-    return code + LOADS.format("top").replace("helper", f"f{levels - 1}")
+    return code, LOADS.format("top").replace("helper", f"f{levels - 1}")
 
 
 def said(found: Snippet, policy: Policy = POLICY) -> list[Signal]:
@@ -38,46 +37,46 @@ def said(found: Snippet, policy: Policy = POLICY) -> list[Signal]:
 @pytest.mark.parametrize(
     ("others", "expected"),
     [
-        pytest.param("", [], id="nobody calls it"),
-        pytest.param(LOADS.format("f"), ["called-from-workload"], id="a workload"),
+        pytest.param([], [], id="nobody calls it"),
+        pytest.param([LOADS.format("f")], ["called-from-workload"], id="a workload"),
         pytest.param(
-            LOADS.format("f") + LOADS.format("g"), ["called-from-workload"], id="two workloads are one reason"
+            [LOADS.format("f"), LOADS.format("g")], ["called-from-workload"], id="two workloads are one reason"
         ),
-        pytest.param(KERNEL.format("scale"), ["called-from-kernel"], id="a kernel"),
-        pytest.param(KERNEL.format("view"), ["called-from-in-place-or-view"], id="a kernel of a view op"),
+        pytest.param([KERNEL.format("scale")], ["called-from-kernel"], id="a kernel"),
+        pytest.param([KERNEL.format("view")], ["called-from-in-place-or-view"], id="a kernel of a view op"),
         pytest.param(
-            LOADS.format("f") + KERNEL.format("scale"),
+            [LOADS.format("f"), KERNEL.format("scale")],
             ["called-from-workload", "called-from-kernel"],
             id="one of each: both are said, in the order of the calls",
         ),
         pytest.param(
-            LOADS.format("f") + "at::Tensor g(at::Tensor x) { return helper(x); }",
+            [LOADS.format("f"), "at::Tensor g(at::Tensor x) { return helper(x); }"],
             [],
             id="one of them is unclear, so that nothing is said",
         ),
         pytest.param(
-            "int main() { helper(x); }", ["called-from-likely-workload"], id="a caller that is likely one says less"
+            ["int main() { helper(x); }"], ["called-from-likely-workload"], id="a caller that is likely one says less"
         ),
         pytest.param(
-            "namespace at::native { at::Tensor f(at::Tensor x) { return helper(x); } }",
+            ["namespace at::native { at::Tensor f(at::Tensor x) { return helper(x); } }"],
             ["called-from-likely-kernel"],
             id="a caller that is likely a kernel says less",
         ),
         pytest.param(
-            "namespace at::native { at::Tensor view(at::Tensor x) { return helper(x); } }",
+            ["namespace at::native { at::Tensor view(at::Tensor x) { return helper(x); } }"],
             ["called-from-likely-in-place-or-view"],
             id="a caller that is likely a kernel of a view op says less",
         ),
         pytest.param(
-            LOADS.format("f").replace("return helper(x)", "return other::helper(x)"),
+            [LOADS.format("f").replace("return helper(x)", "return other::helper(x)")],
             [],
             id="another function of that name",
         ),
     ],
 )
-def test_callers_say(others: str, expected: list[str]) -> None:
-    helper = "namespace own { " + HELPER + "}\n" if "other::" in others else HELPER
-    assert [signal.kind.name for signal in said(snippet(helper + others))] == expected
+def test_callers_say(others: list[str], expected: list[str]) -> None:
+    helper = "namespace own { " + HELPER + "}\n" if any("other::" in text for text in others) else HELPER
+    assert [signal.kind.name for signal in said(snippet(helper, *others))] == expected
 
 
 def test_callers_in_other_files_are_asked_and_are_where_the_evidence_points() -> None:
@@ -101,7 +100,7 @@ def test_the_callers_of_main_are_not_asked() -> None:
 )
 def test_callers_are_asked_so_many_calls_up(levels: int, calls_up: int, found: bool) -> None:
     policy = replace(POLICY, calls_up=calls_up)
-    assert bool(said(snippet(chain(levels)), policy)) is found
+    assert bool(said(snippet(*chain(levels)), policy)) is found
     assert POLICY.calls_up == 3
 
 

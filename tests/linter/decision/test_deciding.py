@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cpp_snippets import OLD, snippet
 
+from cpp_snippets import OLD, snippet
 from guardfix.linter.decision import POLICY, decide, open_questions
 from guardfix.linter.facts import Form
 from guardfix.linter.findings import Side

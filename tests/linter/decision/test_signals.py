@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cpp_snippets import OLD, Snippet, snippet
 
+from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry
 from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Signal, SignalKind, Weight, shown, signal
