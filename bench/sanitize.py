@@ -27,12 +27,12 @@ FLAGS = (
     "-g1",
 )
 
-OPTIONS = f"Options(flags={FLAGS!r}, compiler='g++')"
+OPTIONS = f"CompilerOptions(flags={FLAGS!r}, compiler='g++')"
 
 COMPILE = f"""
 import sys
 from pathlib import Path
-from guardfix.runtime_shim.cpp import Options, ProgramError, compile_program
+from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, compile_program
 try:
     compile_program(Path(sys.argv[1]), {OPTIONS})
 except ProgramError as error:
@@ -42,7 +42,7 @@ except ProgramError as error:
 RUN = f"""
 import sys
 from pathlib import Path
-from guardfix.runtime_shim.cpp import Options, run_cpp
+from guardfix.runtime_shim.cpp import CompilerOptions, run_cpp
 sys.exit(run_cpp(Path(sys.argv[1]), sys.argv[2:], options={OPTIONS}))
 """
 

@@ -140,9 +140,9 @@ def __getattr__(name: str) -> Any:
         _import_ops()
         if name in globals():
             return globals()[name]
-    from .core.supported_names import missing
+    from .core.supported_names import missing_name
 
-    raise missing("torch", name)
+    raise missing_name("torch", name)
 
 
 def __dir__() -> list[str]:

@@ -58,13 +58,13 @@ def command(
     bound to the shim. What the program prints passes through, and its status is the exit status; 2 when it
     could not be run at all.
     """
-    from guardfix.runtime_shim.cpp import Options, ProgramError, run_cpp, run_python
+    from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
 
     try:
         if file.suffix in PYTHON_SUFFIXES:
             status = run_python(file, arguments, module=backend, trace=trace, legacy_since19=legacy_since19)
         else:
-            options = Options(
+            options = CompilerOptions(
                 include=include, define=define, link=link, standard=standard, flags=flags, compiler=compiler
             )
             status = run_cpp(

@@ -24,6 +24,7 @@ from . import (  # noqa: F401
     masks,
     parts,
     pickling,
+    powers,
     random_numbers,
     reductions,
     several_views,
@@ -31,6 +32,7 @@ from . import (  # noqa: F401
     spread,
     strided,
     tensor_operators,
+    transposes,
     views,
 )
 

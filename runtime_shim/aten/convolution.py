@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, sizes
+from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
-
-Ints = tuple[int, ...]
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
@@ -55,7 +53,7 @@ def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int]
     return made
 
 
-def _output_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
+def convolved_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
     return tuple(
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
@@ -117,7 +115,7 @@ def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, g
     """(batch, in, *size) and (out, in / groups, *kernel) to (batch, out, *size)."""
     (x, w), dtype = _wide(x, w)
     kernel = w.shape[2:]
-    out = _output_size(x.shape[2:], kernel, stride, padding, dilation)
+    out = convolved_size(x.shape[2:], kernel, stride, padding, dilation)
     x = padded(x, padding)
     weights = w.reshape(groups, w.shape[0] // groups, -1)
     found = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
@@ -479,46 +477,3 @@ def _register(count: int) -> None:
 
 for _count in (1, 2, 3):
     _register(_count)
-
-
-# -- im2col
-# ----------------------------------------------------------------------------------------------------
-
-
-@op(
-    "im2col",
-    node="Im2ColBackward0",
-    method=False,
-    function=False,
-    leak=1,
-    self=lambda grad, self_shape, kernel_size, dilation, padding, stride: col2im(
-        grad, self_shape[-2:], kernel_size, dilation, padding, stride
-    ),
-)
-def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
-    """(batch, channels, height, width) to (batch, channels * kernel, positions)."""
-    out = _output_size(self.shape[2:], kernel_size, stride, padding, dilation)
-    found = _windows(padded(self, padding), kernel_size, stride, dilation, out)
-    return found.reshape(self.shape[0], self.shape[1] * math.prod(kernel_size), math.prod(out))
-
-
-@op(
-    "col2im",
-    node="Col2ImBackward0",
-    method=False,
-    function=False,
-    leak=1,
-    self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride),
-)
-def col2im(self: Any, output_size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
-    """The adjoint of im2col: overlapping positions are summed."""
-    out = _output_size(tuple(output_size), kernel_size, stride, padding, dilation)
-    channels = self.shape[1] // math.prod(kernel_size)
-    columns = self.reshape(self.shape[0], channels, *kernel_size, *out)
-    wide = [n + 2 * p for n, p in zip(output_size, padding, strict=True)]
-    found = np.zeros((self.shape[0], channels, *wide), self.dtype)
-    for position, where in _offsets(kernel_size, stride, dilation, out):
-        at = (slice(None), slice(None), *position)
-        found[where] += columns[at]
-    cut: Any = (..., *(slice(p, p + n) for p, n in zip(padding, output_size, strict=True)))
-    return np.ascontiguousarray(found[cut])

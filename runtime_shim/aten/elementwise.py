@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..dispatch.op_description import OPS
 from ..dispatch.registration import composite, op, publish
-from .ufunc_makers import FLOAT, binary, cast, is_operand, unary
+from .ufunc_makers import FLOAT, binary, cast, unary
 
 
 def _zeros(grad: Tensor) -> Tensor:
@@ -203,137 +202,6 @@ _rsub_tensor, _rsub_number = _rsub("rsub_tensor", "RsubBackward0"), _rsub("rsub"
 def rsub(self: Any, other: Any) -> Any:
     """`other - self`"""
     return (_rsub_tensor if isinstance(other, Tensor) else _rsub_number)(self, other)
-
-
-def _pow_kernel(self: Any, exponent: Any) -> Array:
-    common = result_type(self, exponent)
-    if common.kind in "iu" and not isinstance(exponent, np.ndarray) and exponent < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    a, b = cast(self, common), cast(exponent, common)
-    if common.kind in "iu" and isinstance(exponent, np.ndarray) and (b < 0).any():
-        # Truncated 1 / self ** n: 0 unless self is 1 or -1.
-        sign = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
-        return np.where(b < 0, sign, np.power(a, np.where(b < 0, 0, b))).astype(common)
-    if common.kind == "b":
-        return np.where(b, a, True)
-    return np.power(a, b)
-
-
-def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
-    if exponent == 0:
-        return zeros_like(self)
-    if exponent == 2:
-        return grad * (2 * conj(self))
-    return grad * conj(exponent * self ** (exponent - 1))
-
-
-def zeros_like(t: Tensor) -> Tensor:
-    found: Tensor = FUNCTIONS["zeros_like"](t)
-    return found
-
-
-def _pow_below(self: Tensor, exponent: Any) -> Any:
-    if exponent == 1:
-        return FUNCTIONS["empty_like"](self).copy_(self)
-    made = new_tensor(pow_scalar.op.kernel(self._array, exponent))  # type: ignore[attr-defined]
-    if exponent == 0 and made._version_counter is not None:
-        made._version_counter[0] += 1
-    return made
-
-
-@op(
-    "pow_scalar",
-    title="pow",
-    below=_pow_below,
-    node="PowBackward0",
-    inplace=True,
-    method=False,
-    function=False,
-    self=_pow_self,
-)
-def pow_scalar(self: Any, exponent: Any) -> Array:
-    """tensor ** number"""
-    if self.dtype.kind == "f" and exponent == 2:
-        return np.multiply(self, self)
-    return _pow_kernel(self, exponent)
-
-
-def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
-    return FUNCTIONS["where"](exponent == 0, 0.0, grad * conj(exponent * self ** (exponent - 1)))
-
-
-def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    positive = exponent.real if isinstance(exponent, Tensor) and exponent.is_complex() else exponent
-    condition = (self == 0) & (positive >= 0)
-    logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
-    return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
-
-
-@op(
-    "pow_tensor",
-    title="pow",
-    node="PowBackward1",
-    inplace=True,
-    method=False,
-    function=False,
-    self=_pow_tensor_self,
-    exponent=_pow_tensor_exponent,
-)
-def pow_tensor(self: Any, exponent: Any) -> Array:
-    """tensor ** tensor"""
-    try:
-        return _pow_kernel(self, exponent)
-    except ValueError:
-        dtypes.broadcast_shapes(self.shape, exponent.shape)
-        raise
-
-
-def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    if self == 0:
-        return FUNCTIONS["where"](exponent >= 0, 0.0, grad * conj(result * -float("inf")))
-    return grad * conj(result * (np.log(self).item() if not isinstance(self, complex) else complex(np.log(self))))
-
-
-@op(
-    "pow_base",
-    title="pow",
-    node="PowBackward2",
-    method=False,
-    function=False,
-    leak=1,
-    refuses="pow",
-    tensor_params=("exponent",),
-    exponent=_pow_base,
-)
-def pow_base(self: Any, exponent: Any) -> Array:
-    """number ** tensor"""
-    return _pow_kernel(self, exponent)
-
-
-@composite("pow")
-def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
-    for operand in (self, exponent):
-        if not is_operand(operand):
-            called = public_call()
-            raise invalid_combination("pow", called[2] if called else (self, exponent))
-    chosen = pow_base if not isinstance(self, Tensor) else pow_tensor if isinstance(exponent, Tensor) else pow_scalar
-    return chosen(self, exponent, out=out) if out is not None else chosen(self, exponent)
-
-
-@composite("pow_", function=False)
-def power_(self: Tensor, exponent: Any) -> Tensor:
-    chosen = pow_tensor if isinstance(exponent, Tensor) else pow_scalar
-    return chosen.inplace(self, exponent)  # type: ignore[attr-defined]
-
-
-@composite("square")
-def square(self: Tensor) -> Any:
-    return pow_scalar(self, 2)
-
-
-@composite("square_")
-def square_(self: Tensor) -> Tensor:
-    return power_(self, 2)
 
 
 maximum = binary(

@@ -17,7 +17,7 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, allocate, attach, requires_grad
 from ..core.thread_state import INFERENCE_KEYS, tls
-from ..dispatch.inplace_layers import write
+from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.memory_overlap import may_share
 from ..dispatch.op_description import Op
 from ..dispatch.registration import composite, op
@@ -140,7 +140,7 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
         where = _numpy_indices([None if i is None else i._array for i in indices], target.shape)
         _place(target, where, source, accumulate)
 
-    return write(INDEX_PUT, tls.state, self, args, tensors, keys, kernel)
+    return write_through_layers(INDEX_PUT, tls.state, self, args, tensors, keys, kernel)
 
 
 def _single_mask(indices: tuple[Any, ...], target: Array) -> Any:

@@ -14,7 +14,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
-from ..dispatch.inplace_layers import bump, write
+from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap
 from ..dispatch.op_description import OPS, Op
 from ..dispatch.out_argument import resize_storage
@@ -57,7 +57,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                 )
         np.copyto(target, source, casting="unsafe")
 
-    return write(COPY, state, self, args, tensors, keys, kernel)
+    return write_through_layers(COPY, state, self, args, tensors, keys, kernel)
 
 
 ZERO = Op("zero", lambda self: self, None, {"self": lambda grad: FUNCTIONS["zeros_like"](grad)})
@@ -76,7 +76,7 @@ FILL_TENSOR.tensor_positions = (0, 1)
 
 @composite("zero_")
 def zero_(self: Tensor) -> Tensor:
-    return write(ZERO, tls.state, self, (self,), [self], self._keys, lambda: self._array.fill(0))
+    return write_through_layers(ZERO, tls.state, self, (self,), [self], self._keys, lambda: self._array.fill(0))
 
 
 @composite("fill_")
@@ -101,7 +101,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             assert_no_overlap(self, ())
         np.copyto(self._array, number, casting="unsafe")
 
-    return write(chosen, tls.state, self, args, tensors, keys, kernel)
+    return write_through_layers(chosen, tls.state, self, args, tensors, keys, kernel)
 
 
 # -- in-place changes of shape
@@ -149,12 +149,12 @@ def t_(self: Tensor) -> Tensor:
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
         self._array = OPS["t"].kernel(self._array)
 
-    return write(T_, tls.state, self, (self,), [self], self._keys, kernel)
+    return write_through_layers(T_, tls.state, self, (self,), [self], self._keys, kernel)
 
 
 @composite("transpose_", function=False)
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return write(
+    return write_through_layers(
         TRANSPOSE_,
         tls.state,
         self,
@@ -172,7 +172,7 @@ for _name in ("swapaxes_", "swapdims_"):
 @composite("squeeze_", function=False)
 def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
-        return write(
+        return write_through_layers(
             SQUEEZE_,
             tls.state,
             self,
@@ -181,7 +181,7 @@ def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
             self._keys,
             lambda: _set_array(self, self._array.squeeze()),
         )
-    return write(
+    return write_through_layers(
         SQUEEZE_DIM_,
         tls.state,
         self,
@@ -194,7 +194,7 @@ def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
 
 @composite("unsqueeze_", function=False)
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return write(
+    return write_through_layers(
         UNSQUEEZE_,
         tls.state,
         self,
@@ -221,7 +221,7 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
     window = (tuple(size), tuple(stride), offset)
     check_storage_bounds(self, window)
     args = (self, window, geometry(self))
-    return write(
+    return write_through_layers(
         AS_STRIDED_,
         tls.state,
         self,
@@ -281,7 +281,7 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
 
     tensors = [self] if source is None else [self, source]
     keys = self._keys | (0 if source is None else source._keys)
-    return write(SET, state, self, (self,), tensors, keys, kernel)
+    return write_through_layers(SET, state, self, (self,), tensors, keys, kernel)
 
 
 SET = Op("set", lambda self: self, None, {})
@@ -295,7 +295,7 @@ def _random_fill(name: str, draw: Any) -> None:
         def kernel() -> None:
             np.copyto(self._array, draw(self._array.shape, *args, **kwargs), casting="unsafe")
 
-        return write(made, tls.state, self, (self,), [self], self._keys, kernel)
+        return write_through_layers(made, tls.state, self, (self,), [self], self._keys, kernel)
 
     composite(name + "_", function=False)(fill)
 

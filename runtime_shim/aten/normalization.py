@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, sizes
+from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
 from ..dispatch.registration import composite, op
 from .losses import refuse_gradient
-
-Ints = tuple[int, ...]
 
 
 def _wide(array: Array) -> Any:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, sizes
+from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite, op
-
-Ints = tuple[int, ...]
 
 
 def _pairs(pad: Sequence[int]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import view_op
-from .views import strided
+from .views import strided_array
 
 
 def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int) -> Tensor:
@@ -100,7 +100,7 @@ def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
     moved = array.transpose(*rest, dim1, dim2)
     moved = moved[..., offset:] if offset >= 0 else moved[..., -offset:, :]
     n = min(moved.shape[-2:])
-    return strided(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
+    return strided_array(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
 
 
 @op(
@@ -129,10 +129,10 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
     if array.ndim == 0:
-        return strided(array, (size,), (array.itemsize,))
+        return strided_array(array, (size,), (array.itemsize,))
     shape = (*array.shape[:d], (have - size) // step + 1, *array.shape[d + 1 :], size)
     strides = (*array.strides[:d], array.strides[d] * step, *array.strides[d + 1 :], array.strides[d])
-    return strided(array, shape, strides)
+    return strided_array(array, shape, strides)
 
 
 @op(

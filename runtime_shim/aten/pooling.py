@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.dtypes import Array, Ints, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.registration import composite, op
-from .convolution import Ints, padded
+from .convolution import padded
 
 
 def _pair(value: Any, name: str, function: str) -> Ints:

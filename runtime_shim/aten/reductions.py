@@ -116,7 +116,7 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
     return np.true_divide(total, np.asarray(count, self.dtype)) if count else np.full_like(total, np.nan)
 
 
-def count_of(shape: tuple[int, ...], dim: Any) -> int:
+def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:
     n = 1
     for d in dims_of(dim, len(shape)):
         n *= shape[d]
@@ -131,7 +131,7 @@ def count_of(shape: tuple[int, ...], dim: Any) -> int:
     function=False,
     leak=2,
     refuses="sum",
-    self=lambda grad, self_shape: grad.expand(self_shape) / count_of(self_shape, None),
+    self=lambda grad, self_shape: grad.expand(self_shape) / elements_reduced(self_shape, None),
 )
 def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, None, False, dtype)
@@ -145,7 +145,9 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     function=False,
     leak=2,
     refuses="sum",
-    self=lambda grad, self_shape, dim, keepdim: _expanded(grad, self_shape, dim, keepdim) / count_of(self_shape, dim),
+    self=lambda grad, self_shape, dim, keepdim: (
+        _expanded(grad, self_shape, dim, keepdim) / elements_reduced(self_shape, dim)
+    ),
 )
 def mean_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, dim, keepdim, dtype)

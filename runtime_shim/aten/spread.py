@@ -13,7 +13,7 @@ from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite, op
-from .reductions import count_of, dims_of, over_one, restore
+from .reductions import dims_of, elements_reduced, over_one, restore
 
 # numpy's stubs do not know `axis` as a tuple.
 _add: Any = np.add
@@ -43,7 +43,7 @@ def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: 
     shape = self._array.shape
     grad = restore(grad, shape, dim, keepdim)
     centred = self - self.mean(dims_of(dim, len(shape)), True)
-    freedom = count_of(shape, dim) - correction
+    freedom = elements_reduced(shape, dim) - correction
     return (2.0 / freedom if freedom else math.inf) * grad * centred
 
 

@@ -15,7 +15,7 @@ from ..core.thread_state import tls
 from ..dispatch.op_description import OPS, Op
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import make_view
-from .views import strided
+from .views import strided_array
 
 
 def check_storage_bounds(self: Tensor, window: Geometry) -> None:
@@ -46,11 +46,13 @@ def storage_window(self: Tensor, window: Geometry) -> Array:
     byte_strides = [s * item for s in strides]
     start = offset * item - (address(array) - address(root))
     if start == 0:
-        return strided(array, shape, byte_strides)
-    flat = strided(root, (root.size,), (root.itemsize,)) if root.ndim != 1 or not root.flags.c_contiguous else root
+        return strided_array(array, shape, byte_strides)
+    flat = (
+        strided_array(root, (root.size,), (root.itemsize,)) if root.ndim != 1 or not root.flags.c_contiguous else root
+    )
     if flat.dtype != array.dtype:
         flat = flat.view(array.dtype)
-    return strided(flat[offset:], shape, byte_strides)
+    return strided_array(flat[offset:], shape, byte_strides)
 
 
 AS_STRIDED = Op(

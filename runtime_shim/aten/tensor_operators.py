@@ -10,19 +10,8 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach, new_tensor
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..dispatch.registration import composite, publish
-from .elementwise import (
-    add,
-    div_mode,
-    floor_divide,
-    mul,
-    positive,
-    pow_base,
-    power,
-    power_,
-    remainder,
-    rsub,
-    true_divide,
-)
+from .elementwise import add, div_mode, floor_divide, mul, positive, remainder, rsub, true_divide
+from .powers import pow_base, power, power_
 from .ufunc_makers import BOOL, binary, is_operand, unary
 
 _ufunc: Any

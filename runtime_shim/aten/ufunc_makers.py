@@ -18,16 +18,13 @@ from ..core import dtypes
 from ..core.argument_errors import MISSING
 from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, allocate
+from ..core.tensor import Tensor, allocate, ndarray
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
-from ..dispatch.functional_layers import functional
+from ..dispatch.functional_layers import asarray, functional
 from ..dispatch.inplace_layers import inplace, store
 from ..dispatch.op_description import OPS, Op
 from ..dispatch.out_argument import run_out
 from ..dispatch.registration import publish
-
-ndarray = np.ndarray
-asarray = np.asarray
 
 # What dtype a result has where the operands promote to an integer or bool.
 SAME, FLOAT, BOOL = "same", "float", "bool"

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.engine import sum_to
+from ..autograd.backward_engine import sum_to
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, alias, allocate, attach
+from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
 from ..dispatch.op_description import OPS, Op
 from ..dispatch.registration import composite, op, publish
@@ -21,7 +21,7 @@ from ..dispatch.view_layers import view_op
 _as_strided = np.lib.stride_tricks.as_strided
 
 
-def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+def strided_array(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """A writable window onto `array`'s memory, strides in bytes."""
     if array.flags.carray:
         try:
@@ -62,10 +62,10 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
 def some_ints(args: tuple[Any, ...], param: str) -> tuple[int, ...]:
     """Like flatten_ints, but there must be an argument."""
     if not args:
-        from ..core.argument_errors import missing, public_call
+        from ..core.argument_errors import missing_argument, public_call
 
         name, method, given = public_call() or (param, True, ())
-        raise missing(name, param, method, given)
+        raise missing_argument(name, param, method, given)
     return flatten_ints(args)
 
 
@@ -271,102 +271,6 @@ def ravel(self: Tensor) -> Tensor:
     return reshape(self.contiguous(), (-1,))
 
 
-# -- order of dimensions
-# ----------------------------------------------------------------------------------------
-
-
-@view_op("t", self=lambda grad: grad.t())
-def t(self: Any) -> Array:
-    array: Array = self
-    if array.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {array.ndim}D")
-    return array.T
-
-
-@view_op("transpose", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
-def transpose(self: Any, dim0: int, dim1: int) -> Array:
-    array: Array = self
-    if array.ndim == 0:
-        wrap_dim(dim0, 0), wrap_dim(dim1, 0)
-        return array.view()
-    return array.swapaxes(wrap_dim(dim0, array.ndim), wrap_dim(dim1, array.ndim))
-
-
-def _permute_back(grad: Tensor, dims: Sequence[int]) -> Tensor:
-    n = len(dims)
-    back = [0] * n
-    for i, d in enumerate(dims):
-        back[d % n] = i
-    return _permute(grad, tuple(back))
-
-
-@view_op("permute", method=False, function=False, self=_permute_back)
-def _permute(self: Any, dims: tuple[int, ...]) -> Array:
-    array: Array = self
-    if len(dims) != array.ndim:
-        raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-            "the desired "
-            f"ordering of dimensions i.e. input.dim() = {array.ndim} is not equal to len(dims) = {len(dims)}"
-        )
-    wrapped = [wrap_dim(d, array.ndim) for d in dims]
-    if len(set(wrapped)) != len(wrapped):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return array.transpose(wrapped)
-
-
-@composite("permute")
-def permute(self: Tensor, *dims: Any) -> Tensor:
-    return _permute(self, some_ints(dims, "dims"))
-
-
-@composite("movedim")
-def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
-    n = self._array.ndim
-    src = [wrap_dim(d, n) for d in ([source] if isinstance(source, int) else source)]
-    dst = [wrap_dim(d, n) for d in ([destination] if isinstance(destination, int) else destination)]
-    if len(src) != len(dst):
-        raise RuntimeError(
-            "movedim: Invalid source or destination dims: source "
-            f"({sizes(src)} dims) should contain the same number of dims as destination ({sizes(dst)} dims)"
-        )
-    if n == 0:
-        return FUNCTIONS["alias"](self)
-    order = [d for d in range(n) if d not in src]
-    for place, d in sorted(zip(dst, src, strict=True)):
-        order.insert(place, d)
-    return _permute(self, tuple(order))
-
-
-FUNCTIONS["moveaxis"] = movedim
-attach("moveaxis", movedim)
-for _name in ("swapaxes", "swapdims"):
-    FUNCTIONS[_name] = transpose
-    setattr(Tensor, _name, transpose)
-
-
-def _numpy_t(self: Tensor) -> Tensor:
-    return _permute(self, tuple(range(self._array.ndim - 1, -1, -1)))
-
-
-def _matrix_t(self: Tensor) -> Tensor:
-    if self._array.ndim < 2:
-        raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
-        )
-    return transpose(self, -2, -1)
-
-
-attach("T", property(_numpy_t))
-attach("mT", property(_matrix_t))
-attach("H", property(lambda self: transpose(self, -2, -1).conj()))
-
-
-@composite("adjoint")
-def adjoint(self: Tensor) -> Tensor:
-    return _matrix_t(self).conj()
-
-
 # -- sizes of dimensions
 # ----------------------------------------------------------------------------------------
 
@@ -417,7 +321,7 @@ def unsqueeze(self: Any, dim: int) -> Array:
     shape, strides = array.shape, array.strides
     # PyTorch gives the new dimension the step that spans the next one; numpy would give 0.
     step = shape[d] * strides[d] if d < array.ndim else array.itemsize
-    return strided(array, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
+    return strided_array(array, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
 
 
 def _unsqueeze_back(grad: Tensor, dim: int) -> Tensor:
@@ -457,7 +361,7 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
                 )
             stride = 0
         strides[i] = stride
-    return strided(array, target, strides)
+    return strided_array(array, target, strides)
 
 
 @view_op("expand", method=False, function=False, self=lambda grad, self_shape: sum_back_to(grad, self_shape))

@@ -77,7 +77,7 @@ def backward(
     RuntimeError if a tensor has no history, if a gradient is needed and not given, if the graph was freed, or
     if a saved tensor was written to since.
     """
-    from . import engine
+    from . import backward_engine
 
     if inputs is not None and not isinstance(inputs, Tensor) and len(tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -88,7 +88,7 @@ def backward(
 
         warned_once.warn_once(warned_once.CREATE_GRAPH)
     if inputs is None:
-        engine.run_backward(edges, grads, keep, create_graph, None)
+        backward_engine.run_backward(edges, grads, keep, create_graph, None)
         return
     chosen = _as_tuple(inputs)
     targets = []
@@ -98,7 +98,7 @@ def backward(
         targets.append(gradient_edge(t))
     for t in chosen:
         t.retain_grad()
-    engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
+    backward_engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
 
 
 def grad(
@@ -114,7 +114,7 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
     from ..core.function_table import FUNCTIONS
-    from . import engine
+    from . import backward_engine
 
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -135,7 +135,7 @@ def grad(
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
     keep = create_graph if retain_graph is None else retain_graph
-    found = engine.run_backward(edges, grads, keep, create_graph, targets)
+    found = backward_engine.run_backward(edges, grads, keep, create_graph, targets)
     for i, value in enumerate(found):
         if value is None:
             if materialize_grads:
@@ -194,6 +194,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("guardfix.runtime_shim.core.gradient_modes"), name)
     if name == "Variable":
         return Tensor
-    from ..core.supported_names import missing
+    from ..core.supported_names import missing_name
 
-    raise missing("torch.autograd", name)
+    raise missing_name("torch.autograd", name)

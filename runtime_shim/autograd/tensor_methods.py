@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.tensor import Tensor, attach, meta_of, raw_is_leaf, read_only, requires_grad
-from ..tape.history import grad_fn_of
-from ..tape.history import register_hook as hook_gradient
-from ..tape.history import retain_grad as keep_gradient
+from ..tape.history import grad_fn_of, register_hook, retain_grad
 from ..tape.nodes import HookHandle, Node
-from . import backward as run_backward_from
+from . import backward
 
 
 def _grad_fn(self: Tensor) -> Node | None:
@@ -22,17 +20,17 @@ def _is_leaf(self: Tensor) -> bool:
     return self._meta is None or grad_fn_of(self) is None
 
 
-def retain_grad(self: Tensor) -> None:
+def _retain_grad(self: Tensor) -> None:
     """Make backward fill `.grad` of this non-leaf."""
-    keep_gradient(self)
+    retain_grad(self)
 
 
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+def _register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
     """Call `hook` with the gradient of this tensor when backward computes it; its result replaces it."""
-    return hook_gradient(self, hook)
+    return register_hook(self, hook)
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> HookHandle:
+def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> HookHandle:
     """Call `hook` with this leaf after backward has accumulated into its `.grad`."""
     if not requires_grad(self):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -44,7 +42,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return HookHandle(meta.post_accumulate_hooks, hook)
 
 
-def backward(
+def _backward(
     self: Tensor,
     gradient: Any = None,
     retain_graph: bool | None = None,
@@ -52,10 +50,12 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Accumulate the gradients of this tensor into the `.grad` of the leaves it depends on."""
-    run_backward_from(self, gradient, retain_graph, create_graph, inputs=inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 attach("grad_fn", read_only(_grad_fn))
 attach("is_leaf", read_only(_is_leaf))
-for _method in (retain_grad, register_hook, register_post_accumulate_grad_hook, backward):
-    attach(_method.__name__, _method)
+attach("retain_grad", _retain_grad)
+attach("register_hook", _register_hook)
+attach("register_post_accumulate_grad_hook", _register_post_accumulate_grad_hook)
+attach("backward", _backward)

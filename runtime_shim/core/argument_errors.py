@@ -109,7 +109,7 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS) and wanted == "Tensor":
         return invalid_combination(name, given)
     if value is MISSING:
-        return missing(name, param, method, given)
+        return missing_argument(name, param, method, given)
     if param == "self":
         param = "input"
     return TypeError(
@@ -117,7 +117,7 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     )
 
 
-def missing(name: str, param: str, method: bool, given: tuple[Any, ...]) -> TypeError:
+def missing_argument(name: str, param: str, method: bool, given: tuple[Any, ...]) -> TypeError:
     if name in _HIDDEN or name.rstrip("_") in _HIDDEN:
         expected = _HIDDEN[name.rstrip("_")]
         if not method:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Ints = tuple[int, ...]
 
 
 class dtype:

@@ -10,15 +10,15 @@ from .error_texts import UnsupportedError
 _listing = False
 
 
-def missing(module: str, name: str) -> AttributeError:
+def missing_name(module: str, name: str) -> AttributeError:
     """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
     attribute.
     """
     namespace = module.removeprefix("torch.")
     if not name.startswith("__") and not _listing:
-        from .torch_names import NAMES
+        from .torch_names import TORCH_NAMES
 
-        if name in NAMES.get(namespace, "").split():
+        if name in TORCH_NAMES.get(namespace, "").split():
             return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
     return AttributeError(f"module '{module}' has no attribute '{name}'")
 
@@ -33,10 +33,10 @@ def supported(namespace: str) -> str:
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
         suffix = "" if namespace == "torch" else "." + namespace
-        from .torch_names import NAMES
+        from .torch_names import TORCH_NAMES
 
         module = importlib.import_module("guardfix.runtime_shim" + suffix)
-        found = [n for n in NAMES.get(namespace, "").split() if _stands_in(module, n)]
+        found = [n for n in TORCH_NAMES.get(namespace, "").split() if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 
 

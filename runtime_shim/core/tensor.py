@@ -1,3 +1,4 @@
+# Long because it is one class: all that a tensor is before any op.
 """Tensor: a numpy array with PyTorch's bookkeeping around it.
 
 Five slots hold everything, so that making a tensor costs little:

@@ -5,7 +5,7 @@ Made with dir() on torch 2.13.0; read only when a lookup has failed.
 
 from __future__ import annotations
 
-NAMES: dict[str, str] = {
+TORCH_NAMES: dict[str, str] = {
     "torch": """
 AVG AcceleratorError AggregationType AliasDb AnyType Argument ArgumentSpec AwaitType BFloat16Storage
 BFloat16Tensor BenchmarkConfig BenchmarkExecutionStats Block BoolStorage BoolTensor BoolType BufferDict

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .cpp_compilation import Compiled, Options, cache_folder, compile_program
+from .cpp_compilation import Compiled, CompilerOptions, cache_folder, compile_program
 from .cpp_program import run_cpp, run_python
 from .program_errors import CompileError, LoadError, ProgramError, ToolchainMissing
 
 __all__ = [
     "CompileError",
     "Compiled",
+    "CompilerOptions",
     "LoadError",
-    "Options",
     "ProgramError",
     "ToolchainMissing",
     "cache_folder",

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
-Tensor = Any
+AnyTensor = Any
 """A tensor of whichever module is behind."""
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
@@ -78,54 +78,54 @@ class Backend:
         """The function `name` of nn.init."""
         return getattr(self.torch.nn.init, name)
 
-    def _op_is_nonzero(self, t: Tensor) -> bool:
+    def _op_is_nonzero(self, t: AnyTensor) -> bool:
         return bool(t)
 
-    def _op_register_hook(self, t: Tensor, hook: Callable[[Any], Any]) -> int:
+    def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
         """Where the hook stands among those that C++ gave the tensor."""
         handles = t.__dict__.setdefault(_HOOKS, [])
         handles.append(t.register_hook(hook))
         return len(handles) - 1
 
-    def _op_remove_hook(self, t: Tensor, position: int) -> None:
+    def _op_remove_hook(self, t: AnyTensor, position: int) -> None:
         handles = t.__dict__.get(_HOOKS, ())
         if position >= len(handles):
             raise RuntimeError(f"Invalid index, no hook at position {position}")
         handles[position].remove()
 
-    def _op_clamp_min_(self, t: Tensor, min: Any) -> Tensor:
+    def _op_clamp_min_(self, t: AnyTensor, min: Any) -> AnyTensor:
         return t.clamp_(min=min)
 
-    def _op_clamp_max_(self, t: Tensor, max: Any) -> Tensor:
+    def _op_clamp_max_(self, t: AnyTensor, max: Any) -> AnyTensor:
         return t.clamp_(max=max)
 
-    def _op_square_(self, t: Tensor) -> Tensor:
+    def _op_square_(self, t: AnyTensor) -> AnyTensor:
         return t.pow_(2)
 
-    def _op_cross_entropy_loss(self, input: Tensor, target: Tensor) -> Tensor:
+    def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor) -> AnyTensor:
         return self.torch.nn.functional.cross_entropy(input, target)
 
-    def _op_embedding(self, weight: Tensor, indices: Tensor) -> Tensor:
+    def _op_embedding(self, weight: AnyTensor, indices: AnyTensor) -> AnyTensor:
         return self.torch.nn.functional.embedding(indices, weight)
 
-    def _op_slice(self, t: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
         if dim < 0:
             dim += t.dim()
         return t[(slice(None),) * dim + (slice(start, end, step),)]
 
-    def _op_scalar_tensor(self, value: Any, **options: Any) -> Tensor:
+    def _op_scalar_tensor(self, value: Any, **options: Any) -> AnyTensor:
         return self.torch.full((), value, **({"dtype": self.torch.float32} | options))
 
-    def _op_dropout(self, input: Tensor, p: float, train: bool) -> Tensor:
+    def _op_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
         return self.torch.nn.functional.dropout(input, p, train)
 
-    def _op_squeeze(self, t: Tensor, *dim: int) -> Tensor:
+    def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)
 
-    def _op_max(self, t: Tensor, *args: Any) -> Any:
+    def _op_max(self, t: AnyTensor, *args: Any) -> Any:
         return t.max(*args)
 
-    def _op_min(self, t: Tensor, *args: Any) -> Any:
+    def _op_min(self, t: AnyTensor, *args: Any) -> Any:
         return t.min(*args)
 
     def is_builtin(self, name: str, overload: str) -> bool:
@@ -154,7 +154,7 @@ class Backend:
     def enter_op(self, name: str, key: str) -> None:
         """A kernel of an op that the program registered is about to run."""
 
-    def leave_op(self, name: str, key: str, result: Tensor | None) -> None:
+    def leave_op(self, name: str, key: str, result: AnyTensor | None) -> None:
         """That kernel has returned."""
 
     def tracing(self, stream: TextIO) -> contextlib.AbstractContextManager[object]:
@@ -169,101 +169,101 @@ class Backend:
     def dtype(self, name: str) -> Any:
         return getattr(self.torch, name)
 
-    def dtype_name(self, t: Tensor) -> str:
+    def dtype_name(self, t: AnyTensor) -> str:
         return str(t.dtype).removeprefix("torch.")
 
     def default_dtype_name(self) -> str:
         return str(self.torch.get_default_dtype()).removeprefix("torch.")
 
-    def sizes(self, t: Tensor) -> Sequence[int]:
+    def sizes(self, t: AnyTensor) -> Sequence[int]:
         return tuple(t.shape)
 
-    def strides(self, t: Tensor) -> Sequence[int]:
+    def strides(self, t: AnyTensor) -> Sequence[int]:
         return tuple(t.stride())
 
-    def storage_offset(self, t: Tensor) -> int:
+    def storage_offset(self, t: AnyTensor) -> int:
         return int(t.storage_offset())
 
-    def is_contiguous(self, t: Tensor) -> bool:
+    def is_contiguous(self, t: AnyTensor) -> bool:
         return bool(t.is_contiguous())
 
-    def is_alias_of(self, t: Tensor, other: Tensor) -> bool:
+    def is_alias_of(self, t: AnyTensor, other: AnyTensor) -> bool:
         return bool(t.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
 
-    def data_ptr(self, t: Tensor) -> int:
+    def data_ptr(self, t: AnyTensor) -> int:
         return int(t.data_ptr())
 
-    def item(self, t: Tensor) -> Any:
+    def item(self, t: AnyTensor) -> Any:
         return t.item()
 
-    def values(self, t: Tensor) -> list[float]:
+    def values(self, t: AnyTensor) -> list[float]:
         """All elements in order, for printing."""
         flat = self._plain(t).reshape(-1).tolist()
         return [x.real if isinstance(x, complex) else x for x in flat]
 
-    def _plain(self, t: Tensor) -> Tensor:
+    def _plain(self, t: AnyTensor) -> AnyTensor:
         """`t` for reading alone: nothing is recorded, counted or traced."""
         with self.torch.no_grad():
             return t.detach()
 
-    def requires_grad(self, t: Tensor) -> bool:
+    def requires_grad(self, t: AnyTensor) -> bool:
         return bool(t.requires_grad)
 
-    def set_requires_grad(self, t: Tensor, requires_grad: bool) -> None:
+    def set_requires_grad(self, t: AnyTensor, requires_grad: bool) -> None:
         t.requires_grad_(requires_grad)
 
-    def is_leaf(self, t: Tensor) -> bool:
+    def is_leaf(self, t: AnyTensor) -> bool:
         return bool(t.is_leaf)
 
-    def is_view(self, t: Tensor) -> bool:
+    def is_view(self, t: AnyTensor) -> bool:
         return bool(t._is_view())
 
-    def is_inference(self, t: Tensor) -> bool:
+    def is_inference(self, t: AnyTensor) -> bool:
         return bool(t.is_inference())
 
-    def retains_grad(self, t: Tensor) -> bool:
+    def retains_grad(self, t: AnyTensor) -> bool:
         return bool(t.retains_grad)
 
-    def output_nr(self, t: Tensor) -> int:
+    def output_nr(self, t: AnyTensor) -> int:
         return int(t.output_nr)
 
-    def version(self, t: Tensor) -> int:
+    def version(self, t: AnyTensor) -> int:
         return int(t._version)
 
-    def bump_version(self, t: Tensor) -> None:
+    def bump_version(self, t: AnyTensor) -> None:
         raise NotImplementedError
 
-    def creation_meta(self, t: Tensor) -> int:
+    def creation_meta(self, t: AnyTensor) -> int:
         raise NotImplementedError
 
-    def key_set(self, t: Tensor) -> int:
+    def key_set(self, t: AnyTensor) -> int:
         """The flags of the keys of `t`."""
         return CPU if t.is_inference() else CPU | AD_INPLACE_OR_VIEW | AUTOGRAD
 
-    def base(self, t: Tensor) -> Tensor:
+    def base(self, t: AnyTensor) -> AnyTensor:
         return t._base
 
-    def grad_fn(self, t: Tensor) -> Any:
+    def grad_fn(self, t: AnyTensor) -> Any:
         return t.grad_fn
 
-    def grad(self, t: Tensor) -> Tensor | None:
+    def grad(self, t: AnyTensor) -> AnyTensor | None:
         with warnings.catch_warnings():  # the headers give the warning, as PyTorch's C++ does
             warnings.simplefilter("ignore")
             return t.grad
 
-    def set_grad(self, t: Tensor, grad: Tensor | None) -> None:
+    def set_grad(self, t: AnyTensor, grad: AnyTensor | None) -> None:
         t.grad = grad
 
-    def data(self, t: Tensor) -> Tensor:
+    def data(self, t: AnyTensor) -> AnyTensor:
         return t.data
 
-    def set_data(self, t: Tensor, data: Tensor) -> None:
+    def set_data(self, t: AnyTensor, data: AnyTensor) -> None:
         t.data = data
 
-    def index(self, t: Tensor, indices: tuple[Any, ...]) -> Tensor:
+    def index(self, t: AnyTensor, indices: tuple[Any, ...]) -> AnyTensor:
         return t[indices]
 
-    def index_put_(self, t: Tensor, indices: tuple[Any, ...], values: Any) -> None:
+    def index_put_(self, t: AnyTensor, indices: tuple[Any, ...], values: Any) -> None:
         t[indices] = values
 
     def node_name(self, node: Any) -> str:
@@ -278,7 +278,7 @@ class Backend:
 
     # ---- making tensors
 
-    def from_values(self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool) -> Tensor:
+    def from_values(self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool) -> AnyTensor:
         """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None."""
         rows: Any = values
         for size in reversed(sizes[1:]):
@@ -289,7 +289,7 @@ class Backend:
             return self.torch.zeros(sizes, dtype=dtype or self.torch.float32, requires_grad=requires_grad)
         return self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
 
-    def from_blob(self, address: int, sizes: list[int], dtype: Any) -> Tensor:
+    def from_blob(self, address: int, sizes: list[int], dtype: Any) -> AnyTensor:
         import numpy
 
         kind: Any = _CTYPES[str(dtype).removeprefix("torch.")]
@@ -324,25 +324,25 @@ class Backend:
 
     def backward(
         self,
-        tensors: list[Tensor],
-        grad_tensors: list[Tensor],
+        tensors: list[AnyTensor],
+        grad_tensors: list[AnyTensor],
         retain_graph: bool | None,
         create_graph: bool,
-        inputs: list[Tensor],
+        inputs: list[AnyTensor],
     ) -> None:
         self.torch.autograd.backward(tensors, grad_tensors or None, retain_graph, create_graph, inputs=inputs or None)
 
     def gradients(
         self,
-        outputs: list[Tensor],
-        inputs: list[Tensor],
-        grad_outputs: list[Tensor],
+        outputs: list[AnyTensor],
+        inputs: list[AnyTensor],
+        grad_outputs: list[AnyTensor],
         retain_graph: bool | None,
         create_graph: bool,
         allow_unused: bool,
-    ) -> Sequence[Tensor | None]:
+    ) -> Sequence[AnyTensor | None]:
         try:
-            grads: Sequence[Tensor | None] = self.torch.autograd.grad(
+            grads: Sequence[AnyTensor | None] = self.torch.autograd.grad(
                 outputs,
                 inputs,
                 grad_outputs or None,
@@ -362,25 +362,25 @@ class Backend:
     def custom_function(self, name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
         """A Function class whose forward and backward are C++; `node`, their first argument, is opaque here."""
 
-        def run_forward(ctx: Any, node: object, *inputs: Tensor) -> Any:
+        def run_forward(ctx: Any, node: object, *inputs: AnyTensor) -> Any:
             ctx.native_node = node
             return forward(ctx, node)
 
-        def run_backward(ctx: Any, *grads: Tensor) -> Any:
+        def run_backward(ctx: Any, *grads: AnyTensor) -> Any:
             return (None, *backward(ctx, ctx.native_node, grads))
 
         body = {"forward": staticmethod(run_forward), "backward": staticmethod(run_backward)}
         return type(name, (self.torch.autograd.Function,), body)
 
-    def apply_function(self, function: Any, node: object, inputs: list[Tensor]) -> Sequence[Tensor]:
+    def apply_function(self, function: Any, node: object, inputs: list[AnyTensor]) -> Sequence[AnyTensor]:
         outputs = function.apply(node, *inputs)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    def context_call(self, context: Any, method: str, tensors: list[Tensor]) -> None:
+    def context_call(self, context: Any, method: str, tensors: list[AnyTensor]) -> None:
         getattr(context, method)(*tensors)
 
-    def saved_variables(self, context: Any) -> Sequence[Tensor]:
-        saved: Sequence[Tensor] = context.saved_tensors
+    def saved_variables(self, context: Any) -> Sequence[AnyTensor]:
+        saved: Sequence[AnyTensor] = context.saved_tensors
         return saved
 
     def set_materialize_grads(self, context: Any, value: bool) -> None:

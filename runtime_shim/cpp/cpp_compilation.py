@@ -22,7 +22,7 @@ from pathlib import Path
 from .build_folder import workplace
 from .compiler_diagnostics import missing_name
 from .program_errors import CompileError, LoadError
-from .toolchain import INCLUDE, Toolchain, find
+from .toolchain import INCLUDE, Toolchain, find_toolchain
 
 _UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all.h", "ATen/ATen.h")
 """Headers worth precompiling: they bring everything, so a program that includes one sees nothing new by it."""
@@ -42,7 +42,7 @@ _PRECOMPILED_AFTER = 5
 
 
 @dataclass(frozen=True)
-class Options:
+class CompilerOptions:
     """How a program is compiled: what `guardfix run` takes."""
 
     include: tuple[Path, ...] = ()
@@ -98,7 +98,7 @@ def cache_folder() -> Path:
 
 
 def compile_program(
-    source: Path, options: Options | None = None, *, meanwhile: Callable[[], object] = lambda: None
+    source: Path, options: CompilerOptions | None = None, *, meanwhile: Callable[[], object] = lambda: None
 ) -> Compiled:
     """Compiles `source`, or finds it compiled already.
 
@@ -106,8 +106,8 @@ def compile_program(
 
     Raises ToolchainMissing, CompileError, or OSError when `source` can't be read or the cache can't be written.
     """
-    options = options or Options()
-    toolchain = find(options.compiler)
+    options = options or CompilerOptions()
+    toolchain = find_toolchain(options.compiler)
     text = source.read_bytes()
     command = [
         str(toolchain.compiler),
@@ -164,7 +164,7 @@ def compile_program(
     return Compiled(entry / "program.so", source, cached=False)
 
 
-def _may_use_frontend(text: str, options: Options) -> bool:
+def _may_use_frontend(text: str, options: CompilerOptions) -> bool:
     """Whether the program needs torch/nn.h and torch/optim.h. torch/torch.h brings them, for a third of its time.
 
     True unless it names nothing of theirs, and neither can a file that it includes.
@@ -256,7 +256,7 @@ def included_umbrella(text: str) -> str | None:
     return next((name for name in _UMBRELLAS if name in included), None)
 
 
-def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: Options) -> list[str]:
+def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: CompilerOptions) -> list[str]:
     """The options that use the precompiled form of the large header that the program includes, if there is one."""
     header = included_umbrella(text) if options.precompile else None
     if header is None:

@@ -13,7 +13,7 @@ from . import chosen_backend
 from .build_folder import ended_in_order
 from .compiler_diagnostics import is_of_torch, undefined_symbol
 from .cpp_backend import Backend
-from .cpp_compilation import Compiled, Options, compile_program
+from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
 from .program_errors import LoadError
 
@@ -24,7 +24,7 @@ def run_cpp(
     source: Path,
     arguments: Sequence[str] = (),
     *,
-    options: Options | None = None,
+    options: CompilerOptions | None = None,
     module: str = SHIM,
     trace: bool = False,
     legacy_since19: bool = False,

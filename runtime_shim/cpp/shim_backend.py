@@ -12,7 +12,7 @@ from ..core.gradient_modes import _leave as forget_guard
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..tape.nodes import node_class
 from . import cpp_backend as base
-from .cpp_backend import Backend, Tensor
+from .cpp_backend import AnyTensor, Backend
 from .trace_printer import TracePrinter
 
 assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD_INPLACE_OR_VIEW)
@@ -22,7 +22,7 @@ _SECOND_DERIVATIVES = {f"{op}{suffix}" for op in ("add", "sub", "mul", "div") fo
 """Ops whose overload for a number has a node of its own: MulBackward1 beside MulBackward0."""
 
 
-def _node_of(t: Tensor) -> Any:
+def _node_of(t: AnyTensor) -> Any:
     """The node that is on record for `t`; unlike `grad_fn`, looking makes none."""
     return None if t._meta is None else t._meta.grad_fn
 
@@ -62,7 +62,7 @@ class ShimBackend(Backend):
             f"{name.rstrip('_').capitalize()}Backward1",
         )
 
-        def call(t: Tensor, *args: Any, **kwargs: Any) -> Any:
+        def call(t: AnyTensor, *args: Any, **kwargs: Any) -> Any:
             before = _node_of(t)
             result = _C._scalar_overload(name, t, *args, **kwargs)
             node = _node_of(result)
@@ -74,19 +74,19 @@ class ShimBackend(Backend):
 
     # ---- tensors
 
-    def is_leaf(self, t: Tensor) -> bool:
+    def is_leaf(self, t: AnyTensor) -> bool:
         return _C._is_leaf(t)
 
-    def bump_version(self, t: Tensor) -> None:
+    def bump_version(self, t: AnyTensor) -> None:
         _C._bump_version(t)
 
-    def creation_meta(self, t: Tensor) -> int:
+    def creation_meta(self, t: AnyTensor) -> int:
         return _C._creation_meta(t)
 
-    def key_set(self, t: Tensor) -> int:
+    def key_set(self, t: AnyTensor) -> int:
         return int(t._keys)
 
-    def is_alias_of(self, t: Tensor, other: Tensor) -> bool:
+    def is_alias_of(self, t: AnyTensor, other: AnyTensor) -> bool:
         return t._storage is other._storage
 
     # ---- thread state
@@ -175,6 +175,6 @@ class ShimBackend(Backend):
         if self.printer is not None:
             self.printer.enter_op(name, key)
 
-    def leave_op(self, name: str, key: str, result: Tensor | None) -> None:
+    def leave_op(self, name: str, key: str, result: AnyTensor | None) -> None:
         if self.printer is not None:
             self.printer.leave_op(name, key, result)

@@ -31,7 +31,7 @@ class Toolchain:
         return f"{real}:{stat.st_size}:{stat.st_mtime_ns}"
 
 
-def find(compiler: str | None = None) -> Toolchain:
+def find_toolchain(compiler: str | None = None) -> Toolchain:
     """The compiler named here, else by $CXX, else the first of g++, clang++, c++ on the PATH.
 
     Raises ToolchainMissing, saying what to install, when there is no compiler or no Python.h.

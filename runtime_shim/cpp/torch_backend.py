@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, Backend, Tensor
+from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, AnyTensor, Backend
 
 _FLAGS = {"AutogradOther": AUTOGRAD, "ADInplaceOrView": AD_INPLACE_OR_VIEW}
 """How PyTorch's thread state shows what a guard includes or excludes."""
@@ -21,14 +21,14 @@ class TorchBackend(Backend):
                 return getattr(packet, overload)
         return self.op(name)
 
-    def is_leaf(self, t: Tensor) -> bool:
+    def is_leaf(self, t: AnyTensor) -> bool:
         # Python's property looks for an illegal change of the base first; C++ only for a grad_fn of its own.
         try:
             return bool(t.is_leaf)
         except RuntimeError as error:
             return str(error).startswith("A view was created")
 
-    def bump_version(self, t: Tensor) -> None:
+    def bump_version(self, t: AnyTensor) -> None:
         if t.is_inference() and not self.is_inference_mode_enabled():
             raise RuntimeError(
                 "Inplace update to inference tensor outside InferenceMode is not allowed."
@@ -37,10 +37,10 @@ class TorchBackend(Backend):
             )
         self.torch.autograd.graph.increment_version(t)
 
-    def creation_meta(self, t: Tensor) -> int:
+    def creation_meta(self, t: AnyTensor) -> int:
         return int(self.torch._C._autograd._get_creation_meta(t).value)
 
-    def key_set(self, t: Tensor) -> int:
+    def key_set(self, t: AnyTensor) -> int:
         keys = self.torch._C._dispatch_keys(t)
         key = self.torch._C.DispatchKey
         return sum(

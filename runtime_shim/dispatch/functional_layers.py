@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..core import error_texts
-from ..core.tensor import Tensor, allocate, history, new_tensor, requires_grad
+from ..core.tensor import Tensor, allocate, history, ndarray, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
@@ -29,7 +29,6 @@ from ..tape.saved_tensors import Saved, SavedNumber
 from .op_description import Op, OpNode
 from .tensor_arguments import arguments_of, arrays
 
-ndarray = np.ndarray
 asarray = np.asarray
 
 

@@ -38,10 +38,10 @@ def inplace(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Tensor:
     tensors, keys = arguments_of(op, args)
     forms = op.recorded_in_place
     recorded = op if forms is None else forms[isinstance(args[1], Tensor)]
-    return write(recorded, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
+    return write_through_layers(recorded, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
 
 
-def write(
+def write_through_layers(
     op: Op,
     state: ThreadState,
     self: Tensor,

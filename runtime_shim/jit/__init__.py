@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from .archive_loader import load
 from .script_errors import ArchiveError, Error
-from .script_module import Module
+from .script_module import ArchiveModule as Module
 from .script_source import Method
-from .torchscript_archive import Limits
+from .torchscript_archive import ArchiveLimits as Limits
 
 __all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]

@@ -11,10 +11,10 @@ from .calls.call_table import OpTable
 from .restricted_unpickle import Builder, unpickle
 from .script_compiler import compile_function
 from .script_errors import ArchiveError
-from .script_module import Module, Runtime, make_instance
+from .script_module import ArchiveModule, Runtime, make_instance
 from .script_source import CompilationUnit, ScriptFunction, parse_file
 from .script_values import ScriptObject
-from .torchscript_archive import Archive, Limits, Source, open_archive
+from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive
 from .type_annotations import Mismatch, Type, convert, has_type
 
 FORMATS = range(3, 11)
@@ -23,13 +23,13 @@ meaning (`caffe2/serialize/versions.h`): 3 for most models, 4 to 10 for a few op
 
 
 def load(
-    f: Source,
+    f: ArchiveSource,
     map_location: Any = None,
     _extra_files: dict[str, Any] | None = None,
     *,
     backend: Any = None,
-    limits: Limits | None = None,
-) -> Module:
+    limits: ArchiveLimits | None = None,
+) -> ArchiveModule:
     """Loads a TorchScript archive as `torch.jit.save` of PyTorch 2.13 writes it, without PyTorch.
 
     `f` is a path or a binary file object. `map_location` may be "cpu", for archives saved on another device.
@@ -47,7 +47,7 @@ def load(
         raise ValueError(f"map_location={map_location!r}: only 'cpu' is supported")
     if backend is None:
         backend = importlib.import_module("guardfix.runtime_shim")
-    with open_archive(f, limits or Limits()) as archive:
+    with open_archive(f, limits or ArchiveLimits()) as archive:
         try:
             return _Loader(archive, backend, None if map_location is None else "cpu").load(_extra_files)
         except ArchiveError as error:
@@ -68,7 +68,7 @@ class _Loader:
         self._without_state: dict[int, ScriptObject] = {}
         self._modules: dict[str, ScriptObject] = {}
 
-    def load(self, extra_files: dict[str, Any] | None) -> Module:
+    def load(self, extra_files: dict[str, Any] | None) -> ArchiveModule:
         self._table.file_format = self._checked_format()
         self._byte_order = self._read_byte_order()
         for record in self._archive.names():
@@ -81,7 +81,7 @@ class _Loader:
             compile_function(function, self._unit, self._table, constants, self._runtime.world)
             function.runtime = self._runtime
         module = self._unpickle("data")
-        if not isinstance(module, Module):
+        if not isinstance(module, ArchiveModule):
             raise ArchiveError(f"holds a {type(module).__name__}, not a module", record="data.pkl")
         for instance in self._without_state.values():
             name = instance.script_class.qualified_name
@@ -219,10 +219,10 @@ class _Loader:
 
     # The whole.
 
-    def _check_tree(self, root: Module) -> None:
+    def _check_tree(self, root: ArchiveModule) -> None:
         """No module contains itself; remembers which classes have instances."""
         finished: set[int] = set()
-        path: list[tuple[Module, Iterator[Module]]] = [(root, root.children())]
+        path: list[tuple[ArchiveModule, Iterator[ArchiveModule]]] = [(root, root.children())]
         open_ids = {id(root)}
         while path:
             module, children = path[-1]

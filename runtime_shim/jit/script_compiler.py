@@ -9,19 +9,31 @@ objects, and nothing reaches a Python object's own attributes.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins
 from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, ScriptRaise
-from .script_source import CompilationUnit, Lacking, ScriptFunction, SourceError, Statement, literal, qualified
+from .script_source import CompilationUnit, Lacking, ScriptFunction, ScriptStatement, SourceError, literal, qualified
+from .script_statements import (
+    Env,
+    Expression,
+    assigning_name,
+    assigning_names,
+    assigning_slot,
+    class_constant,
+    evaluating,
+    field_of,
+    for_loop,
+    has_one_of,
+    returning,
+    run_block,
+    while_loop,
+)
 from .script_values import UNINITIALIZED, Enumerator, Future, ScriptObject
-from .type_annotations import NotAType, Type, World, dotted_name, has_type, type_of_annotation
-
-Env = dict[Any, Any]
-Expression = Callable[[Env], Any]
+from .type_annotations import NotAType, Type, World, dotted_name, type_of_annotation
 
 _LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float("inf"))}
 
@@ -55,19 +67,19 @@ class _FunctionCompiler:
         self._builtins = Builtins(world.tensor)
         self._names = {parameter.name for parameter in function.parameters}
         self._aliases: dict[str, ScriptFunction] = {}
-        self._tasks: dict[str, tuple[Statement, ...]] = {}
+        self._tasks: dict[str, tuple[ScriptStatement, ...]] = {}
         self._branches = 0
 
-    def compile(self) -> tuple[Statement, ...]:
+    def compile(self) -> tuple[ScriptStatement, ...]:
         return self._block(self._function.node.body)
 
     # Statements. Each returns None, or the value of a `return` in a tuple.
 
-    def _block(self, nodes: Sequence[ast.stmt]) -> tuple[Statement, ...]:
+    def _block(self, nodes: Sequence[ast.stmt]) -> tuple[ScriptStatement, ...]:
         compiled = [self._statement(node) for node in nodes]
         return tuple(statement for statement in compiled if statement is not None)
 
-    def _statement(self, node: ast.stmt) -> Statement | None:
+    def _statement(self, node: ast.stmt) -> ScriptStatement | None:
         match node:
             case ast.Pass():
                 return None
@@ -77,16 +89,16 @@ class _FunctionCompiler:
                 self._type(annotation)
                 return self._assign(node, target, value)
             case ast.Expr(value=ast.Call() as call):
-                return _evaluate(node.lineno, self._expression(call))
+                return evaluating(node.lineno, self._expression(call))
             case ast.Return(value=None):
                 return lambda env: (None,)
             case ast.Return(value=ast.expr() as value):
-                return _return(node.lineno, self._expression(value))
+                return returning(node.lineno, self._expression(value))
             case ast.If():
                 return self._if(node)
             case ast.While(orelse=[]):
                 test = self._expression(node.test)
-                return _while(node.lineno, test, self._block(node.body))
+                return while_loop(node.lineno, test, self._block(node.body))
             case ast.For(
                 target=ast.Name(id=name),
                 iter=ast.Call(func=ast.Name(id="range"), args=[count], keywords=[]),
@@ -94,7 +106,7 @@ class _FunctionCompiler:
             ):
                 iterations = self._expression(count)
                 self._names.add(name)
-                return _for(node.lineno, name, iterations, self._block(node.body))
+                return for_loop(node.lineno, name, iterations, self._block(node.body))
             case ast.With(items=[ast.withitem(context_expr=context, optional_vars=target)]):
                 return self._with(node, context, target)
             case ast.FunctionDef(decorator_list=[]) if not (node.args.args or node.args.vararg or node.args.kwarg):
@@ -102,20 +114,20 @@ class _FunctionCompiler:
                 return None
         raise SourceError(f"`{ast.unparse(node).splitlines()[0][:80]}` is not TorchScript; nothing was run", node)
 
-    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> Statement | None:
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> ScriptStatement | None:
         name = qualified(value)
         if name is not None and isinstance(target, ast.Name) and not self._enumerator(name):
             self._aliases[target.id] = self._named_function(name, value)
             return None
         expression = self._expression(value)
         if isinstance(target, ast.Name):
-            return _assign_name(node.lineno, self._new_name(target), expression)
+            return assigning_name(node.lineno, self._new_name(target), expression)
         if isinstance(target, ast.Tuple) and all(isinstance(item, ast.Name) for item in target.elts):
             names = [self._new_name(item) for item in target.elts if isinstance(item, ast.Name)]
-            return _assign_names(node.lineno, names, expression)
+            return assigning_names(node.lineno, names, expression)
         if isinstance(target, ast.Attribute):
             self._attribute_name(target)
-            return _assign_slot(node.lineno, self._expression(target.value), target.attr, expression)
+            return assigning_slot(node.lineno, self._expression(target.value), target.attr, expression)
         raise SourceError(f"`{ast.unparse(target)[:60]}` cannot be assigned to", target)
 
     def _new_name(self, node: ast.Name) -> str:
@@ -124,7 +136,7 @@ class _FunctionCompiler:
         self._names.add(node.id)
         return node.id
 
-    def _if(self, node: ast.If) -> Statement:
+    def _if(self, node: ast.If) -> ScriptStatement:
         test = self._expression(node.test)
         self._branches += 1
         then, otherwise = self._block(node.body), self._block(node.orelse)
@@ -141,7 +153,7 @@ class _FunctionCompiler:
 
         return run
 
-    def _with(self, node: ast.With, context: ast.expr, target: ast.expr | None) -> Statement:
+    def _with(self, node: ast.With, context: ast.expr, target: ast.expr | None) -> ScriptStatement:
         manager = self._expression(context)
         name = self._new_name(target) if isinstance(target, ast.Name) else None
         if target is not None and name is None:
@@ -157,7 +169,7 @@ class _FunctionCompiler:
             if name is not None:
                 env[name] = value
             try:
-                return _run(body, env)
+                return run_block(body, env)
             finally:
                 call(entered, "__exit__", [None, None, None], env)
 
@@ -235,8 +247,8 @@ class _FunctionCompiler:
             instance = value(env)
             if isinstance(instance, ScriptObject):
                 slots = instance.slots
-                return slots[name] if name in slots else _class_constant(instance, name)
-            return _field(instance, name)
+                return slots[name] if name in slots else class_constant(instance, name)
+            return field_of(instance, name)
 
         return read
 
@@ -311,7 +323,7 @@ class _FunctionCompiler:
                 return self._attribute(read)
             case "fork", [ast.Name(id=task)] if task in self._tasks:
                 body = self._tasks[task]
-                return lambda env: Future((_run(body, env) or (None,))[0])
+                return lambda env: Future((run_block(body, env) or (None,))[0])
         builtin = self._builtins.get(name)
         if builtin is None:
             raise SourceError(f"unknown function `{name}`; nothing was run", node)
@@ -329,7 +341,7 @@ class _FunctionCompiler:
         items = annotation.elts if isinstance(annotation, (ast.Tuple, ast.List)) else [annotation]
         types = [self._type(item) for item in items]
         world = self._world
-        return lambda env: _has_one_of(value(env), types, world)
+        return lambda env: has_one_of(value(env), types, world)
 
     def _type(self, annotation: ast.expr) -> Type:
         try:
@@ -436,109 +448,3 @@ class _FunctionCompiler:
         if method is None or method.runtime is None:
             raise RuntimeError(f"{instance.script_class.qualified_name} has no method {name}")
         return method.runtime.run(method, [instance, *arguments], env[ACTIVATION])
-
-
-def _run(body: tuple[Statement, ...], env: Env) -> tuple[Any] | None:
-    for statement in body:
-        result = statement(env)
-        if result is not None:
-            return result
-    return None
-
-
-def _evaluate(line: int, expression: Expression) -> Statement:
-    def run(env: Env) -> None:
-        env[LINE] = line
-        expression(env)
-
-    return run
-
-
-def _return(line: int, expression: Expression) -> Statement:
-    def run(env: Env) -> tuple[Any]:
-        env[LINE] = line
-        return (expression(env),)
-
-    return run
-
-
-def _assign_name(line: int, name: str, expression: Expression) -> Statement:
-    def run(env: Env) -> None:
-        env[LINE] = line
-        env[name] = expression(env)
-
-    return run
-
-
-def _assign_names(line: int, names: list[str], expression: Expression) -> Statement:
-    count = len(names)
-
-    def run(env: Env) -> None:
-        env[LINE] = line
-        values = expression(env)
-        if len(values) != count:
-            raise RuntimeError(f"Provided list to unpack has {len(values)} elements, expected {count}")
-        env.update(zip(names, values, strict=True))
-
-    return run
-
-
-def _assign_slot(line: int, owner: Expression, name: str, expression: Expression) -> Statement:
-    def run(env: Env) -> None:
-        env[LINE] = line
-        instance = owner(env)
-        if not isinstance(instance, ScriptObject) or name not in instance.script_class.attributes:
-            raise RuntimeError(f"`{name}` is not an attribute that can be set")
-        instance.slots[name] = expression(env)
-
-    return run
-
-
-def _while(line: int, test: Expression, body: tuple[Statement, ...]) -> Statement:
-    def run(env: Env) -> tuple[Any] | None:
-        env[LINE] = line
-        activation = env[ACTIVATION]
-        while test(env):
-            activation.spend()
-            for statement in body:
-                result = statement(env)
-                if result is not None:
-                    return result
-        return None
-
-    return run
-
-
-def _for(line: int, name: str, count: Expression, body: tuple[Statement, ...]) -> Statement:
-    def run(env: Env) -> tuple[Any] | None:
-        env[LINE] = line
-        activation = env[ACTIVATION]
-        for index in range(count(env)):
-            activation.spend()
-            env[name] = index
-            for statement in body:
-                result = statement(env)
-                if result is not None:
-                    return result
-        return None
-
-    return run
-
-
-def _has_one_of(value: Any, types: list[Type], world: World) -> bool:
-    return any(has_type(value, type_, world) for type_ in types)
-
-
-def _class_constant(instance: ScriptObject, name: str) -> Any:
-    constants = instance.script_class.constants
-    if name in constants:
-        return constants[name]
-    raise RuntimeError(f"{instance.script_class.qualified_name} has no value for `{name}`")
-
-
-def _field(value: Any, name: str) -> Any:
-    if isinstance(value, Enumerator) and name in ("name", "value"):
-        return value.name if name == "name" else value.value
-    if isinstance(value, tuple) and name in getattr(value, "_fields", ()):
-        return getattr(value, name)
-    raise RuntimeError(f"a {type(value).__name__} has no attribute `{name}` in TorchScript")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .script_errors import ArchiveError
-from .script_running import ACTIVATION, LINE, Activation, Failure, Frame
+from .script_running import ACTIVATION, LINE, Activation, ScriptFailure, ScriptFrame
 from .script_source import NO_DEFAULT, CompilationUnit, Method, ScriptClass, ScriptFunction
 from .script_values import ScriptObject
 from .type_annotations import Mismatch, Type, World, convert
@@ -43,11 +43,11 @@ class Runtime:
                 if result is not None:
                     return result[0]
             return None
-        except Failure as failure:
-            failure.frames.append(Frame(function, env[LINE]))
+        except ScriptFailure as failure:
+            failure.frames.append(ScriptFrame(function, env[LINE]))
             raise
         except Exception as error:
-            raise Failure(error, [Frame(function, env[LINE])]) from error
+            raise ScriptFailure(error, [ScriptFrame(function, env[LINE])]) from error
 
     def invoke(self, function: ScriptFunction, instance: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One call from Python: arguments are matched with the schema and converted, errors are PyTorch's."""
@@ -57,7 +57,7 @@ class Runtime:
     def run_outermost(self, function: ScriptFunction, arguments: Sequence[Any], steps: int | None = None) -> Any:
         try:
             return self.run(function, arguments, Activation(steps=None if steps is None else [steps]))
-        except Failure as failure:
+        except ScriptFailure as failure:
             error = failure.translated()
             if isinstance(error, ArchiveError) and error.archive is None:
                 error.archive = self.archive
@@ -123,7 +123,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-class Module(ScriptObject):
+class ArchiveModule(ScriptObject):
     """A module of an archive, as `torch.jit.RecursiveScriptModule` shows it.
 
     Attributes, parameters, buffers, constants, submodules and methods are attributes of the Python object;
@@ -211,19 +211,19 @@ class Module(ScriptObject):
     def original_name(self) -> str:
         return self.script_class.name
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
+    def named_children(self) -> Iterator[tuple[str, ArchiveModule]]:
         for name, value in self.slots.items():
-            if isinstance(value, Module):
+            if isinstance(value, ArchiveModule):
                 yield name, value
 
-    def children(self) -> Iterator[Module]:
+    def children(self) -> Iterator[ArchiveModule]:
         return (child for _, child in self.named_children())
 
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, ArchiveModule]]:
         """This module and all below it, each once, under its first name."""
         return self._walk(prefix, set())
 
-    def _walk(self, prefix: str, seen: set[int] | None) -> Iterator[tuple[str, Module]]:
+    def _walk(self, prefix: str, seen: set[int] | None) -> Iterator[tuple[str, ArchiveModule]]:
         if seen is not None:
             if id(self) in seen:
                 return
@@ -232,7 +232,7 @@ class Module(ScriptObject):
         for name, child in self.named_children():
             yield from child._walk(f"{prefix}.{name}" if prefix else name, seen)
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self) -> Iterator[ArchiveModule]:
         return (module for _, module in self.named_modules())
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
@@ -269,16 +269,16 @@ class Module(ScriptObject):
 
     # State.
 
-    def train(self, mode: bool = True) -> Module:
+    def train(self, mode: bool = True) -> ArchiveModule:
         for module in self.modules():
             if "training" in module.script_class.attributes:
                 module.slots["training"] = bool(mode)
         return self
 
-    def eval(self) -> Module:
+    def eval(self) -> ArchiveModule:
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Module:
+    def requires_grad_(self, requires_grad: bool = True) -> ArchiveModule:
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
@@ -291,7 +291,7 @@ class Module(ScriptObject):
                 else:
                     parameter.grad.detach_().zero_()
 
-    def to(self, *args: Any, **kwargs: Any) -> Module:
+    def to(self, *args: Any, **kwargs: Any) -> ArchiveModule:
         """Converts parameters in place and replaces buffers; integers keep their dtype, as in PyTorch."""
         if args and isinstance(args[0], _runtime(self).backend.Tensor):
             args = (args[0].dtype, *args[1:])
@@ -326,26 +326,26 @@ class Module(ScriptObject):
                     module.slots[name] = replaced[id(buffer)]
         return self
 
-    def float(self) -> Module:
+    def float(self) -> ArchiveModule:
         return self.to(_runtime(self).backend.float32)
 
-    def double(self) -> Module:
+    def double(self) -> ArchiveModule:
         return self.to(_runtime(self).backend.float64)
 
-    def half(self) -> Module:
+    def half(self) -> ArchiveModule:
         return self.to(_runtime(self).backend.float16)
 
-    def cpu(self) -> Module:
+    def cpu(self) -> ArchiveModule:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
-        twin = Module(self.script_class)
+    def __deepcopy__(self, memo: dict[int, Any]) -> ArchiveModule:
+        twin = ArchiveModule(self.script_class)
         memo[id(self)] = twin
         twin.slots.update({name: copy.deepcopy(value, memo) for name, value in self.slots.items()})
         return twin
 
-    def __copy__(self) -> Module:
-        twin = Module(self.script_class)
+    def __copy__(self) -> ArchiveModule:
+        twin = ArchiveModule(self.script_class)
         twin.slots.update(self.slots)
         return twin
 
@@ -369,7 +369,7 @@ class Module(ScriptObject):
     def __contains__(self, key: Any) -> bool:
         return bool(self._container("__contains__")(key))
 
-    def __iter__(self) -> Iterator[Module]:
+    def __iter__(self) -> Iterator[ArchiveModule]:
         self._container("__len__")
         return self.children()
 
@@ -389,7 +389,7 @@ class Module(ScriptObject):
         return found
 
 
-def _runtime(module: Module) -> Runtime:
+def _runtime(module: ArchiveModule) -> Runtime:
     unit = module.script_class.unit
     runtime = unit.runtime if unit else None
     if runtime is None:
@@ -408,4 +408,4 @@ def _floating(dtype: Any) -> bool:
 
 def make_instance(declared: ScriptClass) -> ScriptObject:
     """An instance without state."""
-    return Module(declared) if declared.kind == "Module" else ScriptObject(declared)
+    return ArchiveModule(declared) if declared.kind == "Module" else ScriptObject(declared)

@@ -51,7 +51,7 @@ class ScriptRaise(Exception):
 
 
 @dataclass(frozen=True)
-class Frame:
+class ScriptFrame:
     function: ScriptFunction
     line: int
 
@@ -68,11 +68,11 @@ class Frame:
 
 
 @dataclass(eq=False)
-class Failure(Exception):
+class ScriptFailure(Exception):
     """An error on its way out of the interpreter, collecting the frames it passes, innermost first."""
 
     cause: Exception
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[ScriptFrame] = field(default_factory=list)
 
     def translated(self) -> Exception:
         """What Python sees: PyTorch's exception type, and its text with the traceback of the archive's

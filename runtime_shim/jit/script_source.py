@@ -25,10 +25,10 @@ from .script_printing import to_text
 from .script_values import Enumerator
 from .type_annotations import NotAType, Type, dotted_name, type_of_annotation
 
-Runtime = Any
+_Runtime = Any
 """`script_module.Runtime`, which stands on this."""
 
-Statement = Callable[[dict[Any, Any]], "tuple[Any] | None"]
+ScriptStatement = Callable[[dict[Any, Any]], "tuple[Any] | None"]
 
 _BASES = {"Module", "NamedTuple", "Enum", "Interface", "ModuleInterface"}
 _NOT_WRITTEN = object()
@@ -36,7 +36,7 @@ NO_DEFAULT: Any = _NOT_WRITTEN
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ScriptParameter:
     name: str
     type: Type
     default: Any = NO_DEFAULT
@@ -52,10 +52,10 @@ class ScriptFunction:
     record: str
     source: str
     node: ast.FunctionDef
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ScriptParameter, ...]
     returns: Type
-    body: tuple[Statement, ...] = ()
-    runtime: Runtime | None = None
+    body: tuple[ScriptStatement, ...] = ()
+    runtime: _Runtime | None = None
     lacking: list[Lacking] = field(default_factory=list)
     calls: set[tuple[str, bool]] = field(default_factory=set)
     """Functions called by name, and whether every call of this function makes the call."""
@@ -132,7 +132,7 @@ class CompilationUnit:
     classes: dict[str, ScriptClass] = field(default_factory=dict)
     functions: dict[str, ScriptFunction] = field(default_factory=dict)
     named_tuples: dict[str, type] = field(default_factory=dict)
-    runtime: Runtime | None = None
+    runtime: _Runtime | None = None
 
     @cached_property
     def method_names(self) -> frozenset[str]:
@@ -284,7 +284,7 @@ class _FileReader:
             own = index == 0 and self_type is not None and argument.annotation is None
             type_ = self_type if own and self_type else _type(argument.annotation)
             value = NO_DEFAULT if default is None else literal(default)
-            parameters.append(Parameter(argument.arg, type_, value))
+            parameters.append(ScriptParameter(argument.arg, type_, value))
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise SourceError(f"`{node.name}` names a parameter twice", node)
         source = "\n".join(self._lines[node.lineno - 1 : node.end_lineno])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-ScriptClass = Any
+_ScriptClass = Any
 """`script_source.ScriptClass`, which stands on this."""
 
 
@@ -18,10 +18,10 @@ class ScriptObject:
 
     __slots__ = ("__weakref__", "script_class", "slots")
 
-    script_class: ScriptClass
+    script_class: _ScriptClass
     slots: dict[str, Any]
 
-    def __init__(self, script_class: ScriptClass) -> None:
+    def __init__(self, script_class: _ScriptClass) -> None:
         object.__setattr__(self, "script_class", script_class)
         object.__setattr__(self, "slots", {})
 

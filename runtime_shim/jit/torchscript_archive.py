@@ -25,14 +25,14 @@ class Readable(Protocol):
     def read(self, size: int = -1, /) -> bytes: ...
 
 
-Source = str | os.PathLike[str] | Readable
+ArchiveSource = str | os.PathLike[str] | Readable
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 0x1
 
 
 @dataclass(frozen=True)
-class Limits:
+class ArchiveLimits:
     """What an archive may ask for. Sizes in bytes."""
 
     deflated: int = 256 << 20
@@ -53,7 +53,7 @@ _SMALL = 64 << 10
 class Archive:
     """An open archive. Records are named without the leading folder: `data.pkl`, `code/__torch__.py`."""
 
-    def __init__(self, file: IO[bytes], name: str, limits: Limits) -> None:
+    def __init__(self, file: IO[bytes], name: str, limits: ArchiveLimits) -> None:
         self.name = name
         self.limits = limits
         self._file = file
@@ -184,7 +184,7 @@ class Archive:
                 raise ArchiveError(f"the record {entry.filename!r} reaches beyond the data", archive=self.name)
 
 
-def open_archive(source: Source, limits: Limits) -> Archive:
+def open_archive(source: ArchiveSource, limits: ArchiveLimits) -> Archive:
     """Opens a path, or a binary file object from its current position.
 
     FileNotFoundError and other OSErrors of opening a path pass through; ArchiveError for anything else.

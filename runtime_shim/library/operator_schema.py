@@ -42,7 +42,7 @@ class CannotCast(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class SchemaType:
     """A type of a schema: a name, and from the inside out `[]` or `[n]` and `?`. Printed with its alias set."""
 
     name: str
@@ -64,7 +64,7 @@ class Type:
         """`value` as a kernel gets it. CannotCast if it is of another type."""
         if not self.suffixes:
             return _cast(self.name, value)
-        inner = Type(self.name, self.suffixes[:-1])
+        inner = SchemaType(self.name, self.suffixes[:-1])
         suffix = self.suffixes[-1]
         if suffix == "?":
             return None if value is None else inner.cast(value)
@@ -144,9 +144,9 @@ _CASTS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class SchemaArgument:
     name: str
-    type: Type
+    type: SchemaType
     default: Any = _REQUIRED
     keyword_only: bool = False
 
@@ -156,7 +156,7 @@ class Argument:
         )
 
 
-def _literal(value: Any, type: Type) -> str:
+def _literal(value: Any, type: SchemaType) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, list):
@@ -173,8 +173,8 @@ class Schema:
     namespace: str
     name: str
     overload: str
-    arguments: tuple[Argument, ...]
-    returns: tuple[tuple[Type, str], ...]
+    arguments: tuple[SchemaArgument, ...]
+    returns: tuple[tuple[SchemaType, str], ...]
 
     @property
     def qualified(self) -> str:
@@ -237,7 +237,7 @@ class Schema:
             self._refuse_keywords(args, kwargs)
         return values[:last], keywords
 
-    def _cast(self, argument: Argument, position: int, value: Any) -> Any:
+    def _cast(self, argument: SchemaArgument, position: int, value: Any) -> Any:
         try:
             return argument.type.cast(value)
         except CannotCast as error:
@@ -348,7 +348,7 @@ class _Parser:
             self.expect("eof")
         arguments = self.arguments()
         self.expect("arrow")
-        returns: list[tuple[Type, str]] = []
+        returns: list[tuple[SchemaType, str]] = []
         if self.take("("):
             while self.kind != ")":
                 returns.append((self.type(), self.next() if self.kind == "ident" else ""))
@@ -360,9 +360,9 @@ class _Parser:
         self.expect("eof")
         return Schema(namespace, name, overload, arguments, tuple(returns))
 
-    def arguments(self) -> tuple[Argument, ...]:
+    def arguments(self) -> tuple[SchemaArgument, ...]:
         self.expect("(")
-        found: list[Argument] = []
+        found: list[SchemaArgument] = []
         keyword_only = False
         while self.kind != ")" or found:
             if self.take("*"):
@@ -375,12 +375,12 @@ class _Parser:
         self.expect(")")
         return tuple(found)
 
-    def argument(self, keyword_only: bool) -> Argument:
+    def argument(self, keyword_only: bool) -> SchemaArgument:
         kind = self.type()
         name = self.expect("ident")
-        return Argument(name, kind, self.default(kind) if self.take("=") else _REQUIRED, keyword_only)
+        return SchemaArgument(name, kind, self.default(kind) if self.take("=") else _REQUIRED, keyword_only)
 
-    def in_order(self, found: list[Argument]) -> None:
+    def in_order(self, found: list[SchemaArgument]) -> None:
         last = found[-1]
         is_list = last.type.suffixes[-1:] not in ((), ("?",))  # PyTorch lets these pass
         if last.default is _REQUIRED and not last.keyword_only and not is_list:
@@ -391,7 +391,7 @@ class _Parser:
                         f"argument follows default argument. Parameter {last.name} in {self.text}"
                     )
 
-    def type(self) -> Type:
+    def type(self) -> SchemaType:
         name = self.tokens[self.place][1]
         if self.kind == "ident" and name not in _TYPES and name not in _IN_PYTHON:
             raise RuntimeError(f"\n{_UNKNOWN_TYPE}\n{self.marked()}")
@@ -409,11 +409,11 @@ class _Parser:
                 text += ")"
                 continue
             else:
-                return Type(name, tuple(suffixes), text)
+                return SchemaType(name, tuple(suffixes), text)
             suffixes.append(suffix)
             text += suffix
 
-    def default(self, kind: Type) -> Any:
+    def default(self, kind: SchemaType) -> Any:
         if self.kind == "[":
             values: list[Any] = []
             if kind.name not in ("int", "SymInt", "float", "complex", "bool"):

@@ -74,9 +74,9 @@ from .stateless import (
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing
+    from ..core.supported_names import missing_name
 
-    raise missing("torch.nn", name)
+    raise missing_name("torch.nn", name)
 
 
 __all__ = [

@@ -1,3 +1,4 @@
+# Long because it is one module of PyTorch's, torch.nn.functional.
 """`torch.nn.functional`. Signatures, checks and messages as in torch/nn/functional.py of PyTorch 2.13."""
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.linalg import addmm, matmul
 from ..aten.padding import interpolate, pad
+from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
@@ -318,7 +320,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Windows as columns: (batch, channels * kernel, positions)."""
     geometry = [_conv.per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)]
-    return _conv.im2col(input, *geometry)
+    return im2col(input, *geometry)
 
 
 def fold(
@@ -326,7 +328,7 @@ def fold(
 ) -> Tensor:
     """The adjoint of unfold: columns summed where windows overlap."""
     geometry = [_conv.per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
-    return _conv.col2im(input, *geometry)
+    return col2im(input, *geometry)
 
 
 # -- losses
@@ -578,9 +580,9 @@ def scaled_dot_product_attention(
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing
+    from ..core.supported_names import missing_name
 
-    raise missing("torch.nn.functional", name)
+    raise missing_name("torch.nn.functional", name)
 
 
 __all__ = ["interpolate", "pad"]

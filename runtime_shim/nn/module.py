@@ -11,7 +11,7 @@ from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..tape.nodes import HookHandle
 from .parameter import Buffer, Parameter
-from .state_dict import IncompatibleKeys, collect, load, save_own
+from .state_dict import IncompatibleKeys, collect, load_into, save_own
 from .state_dict import load_own as _load_own
 
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -421,7 +421,7 @@ class Module:
 
         With `assign` the given tensors take the places of the module's.
         """
-        return load(self, state_dict, strict, assign)
+        return load_into(self, state_dict, strict, assign)
 
     # -- printing
     # ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from .parameter import Parameter
 
-Module = Any
+_Module = Any
 """`module.Module`, which stands on this."""
 
 
@@ -33,7 +33,7 @@ class StateDict(OrderedDict[str, Any]):
     _metadata: OrderedDict[str, Any]
 
 
-def _own(module: Module) -> dict[str, Tensor]:
+def _own(module: _Module) -> dict[str, Tensor]:
     """The module's own parameters and persistent buffers."""
     found = dict(module._parameters)
     for name, buffer in module._buffers.items():
@@ -42,12 +42,12 @@ def _own(module: Module) -> dict[str, Tensor]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def save_own(module: Module, destination: Any, prefix: str, keep_vars: bool) -> None:
+def save_own(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> None:
     for name, value in _own(module).items():
         destination[prefix + name] = value if keep_vars else value.detach()
 
 
-def collect(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Any:
+def collect(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> Any:
     if destination is None:
         destination = StateDict()
         destination._metadata = OrderedDict()
@@ -61,7 +61,7 @@ def collect(module: Module, destination: Any, prefix: str, keep_vars: bool) -> A
 
 
 def load_own(
-    module: Module,
+    module: _Module,
     state_dict: Any,
     prefix: str,
     local_metadata: Any,
@@ -109,7 +109,7 @@ def load_own(
                     unexpected_keys.append(key)
 
 
-def _place(module: Module, name: str, target: Tensor, value: Tensor, assign: bool) -> None:
+def _place(module: _Module, name: str, target: Tensor, value: Tensor, assign: bool) -> None:
     if not assign:
         with no_grad():
             target.copy_(value)
@@ -119,7 +119,7 @@ def _place(module: Module, name: str, target: Tensor, value: Tensor, assign: boo
         setattr(module, name, value)
 
 
-def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
+def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     if not isinstance(state_dict, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
     missing: list[str] = []
@@ -128,7 +128,7 @@ def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> Incompa
     metadata = getattr(state_dict, "_metadata", {})
     given = OrderedDict(state_dict)
 
-    def visit(part: Module, prefix: str) -> None:
+    def visit(part: _Module, prefix: str) -> None:
         local = dict(metadata.get(prefix[:-1], {}))
         if assign:
             local["assign_to_params_buffers"] = True

@@ -10,9 +10,9 @@ from .sgd import SGD
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing
+    from ..core.supported_names import missing_name
 
-    raise missing("torch.optim", name)
+    raise missing_name("torch.optim", name)
 
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer"]

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from .recorded_run import main
+from .recorded_run import run_program
 
-sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))
+sys.exit(run_program(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))

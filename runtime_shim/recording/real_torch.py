@@ -29,7 +29,7 @@ from ..cpp.cpp_compilation import (
     run_compiler,
 )
 from ..cpp.program_errors import PyTorchMissing
-from ..cpp.toolchain import find
+from ..cpp.toolchain import find_toolchain
 from . import trace_events
 from .program_execution import as_script, execute, failed, limit, seed
 from .run_specification import Specification
@@ -89,7 +89,7 @@ def _torch_folder() -> Path:
     return Path(found.origin).parent
 
 
-def run_cpp(specification: Specification, writer: Writer) -> int:
+def run_cpp_on_torch(specification: Specification, writer: Writer) -> int:
     """Compiles the program against libtorch and becomes it: what is returned is that it could not be run."""
     try:
         program = compile_against(_torch_folder(), specification)
@@ -108,7 +108,7 @@ def _become(program: Path, specification: Specification, writer: Writer) -> NoRe
 
 def compile_against(folder: Path, specification: Specification) -> Path:
     """The program, compiled against the PyTorch in `folder`; kept by what goes into it, as the shim's programs are."""
-    toolchain = find(specification.compiler)
+    toolchain = find_toolchain(specification.compiler)
     source = Path(specification.source)
     below = "AutoDispatchBelowAutograd" if specification.legacy_since19 or specification.uncovered else ""
     guard = _LEGACY_GUARD.format(
@@ -176,7 +176,7 @@ def compile_against(folder: Path, specification: Specification) -> Path:
     return entry / "program.so"
 
 
-def run_python(specification: Specification, writer: Writer) -> int:
+def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     """Runs the Python program with the installed PyTorch, each public call recorded."""
     try:
         _torch_folder()
@@ -249,7 +249,9 @@ def _results(torch: Any, result: Any) -> list[Any]:
                 "inference": inference,
                 "view": result._is_view(),
                 "version": None if inference else result._version,
-                "data": trace_events.digest(bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""),
+                "data": trace_events.data_digest(
+                    bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
+                ),
                 "first": [str(x) for x in flat[:SHOWN_ELEMENTS].tolist()],
             }
         ]

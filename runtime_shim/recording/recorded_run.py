@@ -14,7 +14,7 @@ from .run_specification import Specification
 from .trace_events import Writer
 
 
-def main(path: str, tell: int | None = None) -> int:
+def run_program(path: str, tell: int | None = None) -> int:
     """Run the program that the file `path` specifies; the exit status is the program's.
 
     The file descriptor `tell` is closed when the program is ready to run.
@@ -27,18 +27,18 @@ def main(path: str, tell: int | None = None) -> int:
         writer = Writer(stream, ready=tell)
         is_python = specification.source.endswith((".py", ".pyw"))
         if specification.backend == "torch":
-            from .real_torch import run_cpp, run_python
+            from .real_torch import run_cpp_on_torch, run_python_on_torch
 
-            return run_python(specification, writer) if is_python else run_cpp(specification, writer)
+            return run_python_on_torch(specification, writer) if is_python else run_cpp_on_torch(specification, writer)
         return _run_python(specification, writer) if is_python else _run_cpp(specification, writer)
 
 
 def _run_cpp(specification: Specification, writer: Writer) -> int:
-    from ..cpp import Options, ProgramError, chosen_backend
+    from ..cpp import CompilerOptions, ProgramError, chosen_backend
     from ..cpp.cpp_compilation import compile_program
     from ..cpp.cpp_program import call_main
 
-    options = Options(
+    options = CompilerOptions(
         include=tuple(Path(folder) for folder in specification.include),
         define=specification.define,
         link=specification.link,

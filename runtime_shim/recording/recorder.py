@@ -22,7 +22,7 @@ import numpy as np
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
-from .trace_events import SHOWN_ELEMENTS, Writer, digest, plain
+from .trace_events import SHOWN_ELEMENTS, Writer, data_digest, plain
 
 UNSEEN = frozenset(
     # nothing that a program does depends on how often it asks for these
@@ -274,7 +274,7 @@ def _remember(table: dict[int, weakref.ref[Any]], thing: Any) -> None:
 
 
 def _data(t: Tensor) -> str:
-    return digest(np.ascontiguousarray(t._array).tobytes())
+    return data_digest(np.ascontiguousarray(t._array).tobytes())
 
 
 def _results(result: Any) -> list[Any]:

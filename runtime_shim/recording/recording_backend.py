@@ -8,7 +8,7 @@ from typing import Any
 
 import guardfix.runtime_shim as shim
 
-from ..cpp.cpp_backend import Tensor
+from ..cpp.cpp_backend import AnyTensor
 from ..cpp.shim_backend import ShimBackend
 from .recorder import Recorder, watching
 from .trace_events import Writer
@@ -28,12 +28,12 @@ class RecordingBackend(ShimBackend):
         with watching(self.recorder):
             yield
 
-    def values(self, t: Tensor) -> list[float]:
+    def values(self, t: AnyTensor) -> list[float]:
         # Printing is no step of the program: its output is compared anyway.
         with self.recorder.unseen() if self.recorder is not None else contextlib.nullcontext():
             return super().values(t)
 
-    def bump_version(self, t: Tensor) -> None:
+    def bump_version(self, t: AnyTensor) -> None:
         shim._C._bump_version(t)
 
     def scalar_op(self, name: str) -> Any:

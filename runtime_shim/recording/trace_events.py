@@ -66,7 +66,7 @@ class Writer:
             self.write("cut", steps=self.written, digest=rest.hexdigest())
 
 
-def digest(data: bytes) -> str:
+def data_digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Function = Callable[..., Any]
+CallFunction = Callable[..., Any]
 
-VALUE_OPS: dict[str, dict[str, Function]] = {}
+VALUE_OPS: dict[str, dict[str, CallFunction]] = {}
 """Op name, then kind of the first argument ("number", "str", "list", "dict", "tuple" or "any")."""
 
 
-def op(kind: str, *names: str) -> Callable[[Function], Function]:
+def script_op(kind: str, *names: str) -> Callable[[CallFunction], CallFunction]:
     """Registers a function for ops of these names when the first argument is of this kind."""
 
-    def register(function: Function) -> Function:
+    def register(function: CallFunction) -> CallFunction:
         for name in names:
             VALUE_OPS.setdefault(name, {})[kind] = function
         return function
@@ -38,5 +38,5 @@ _KINDS: dict[type, str] = {
 }
 
 
-def kind_of(value: object) -> str:
+def value_kind(value: object) -> str:
     return _KINDS.get(type(value), "any")

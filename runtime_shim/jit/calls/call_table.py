@@ -8,7 +8,7 @@ from typing import Any
 
 from . import container_calls, network_calls, number_calls, string_calls  # noqa: F401 - they register ops
 from .call_arguments import Arguments
-from .call_registry import VALUE_OPS, Function, kind_of
+from .call_registry import VALUE_OPS, CallFunction, value_kind
 from .tensor_call_names import LISTS, RENAMED, SAME
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
 
@@ -34,9 +34,9 @@ class OpTable:
         self.arguments = Arguments(backend)
         self._backend_name = backend_name
         self.file_format = max(_MEANING_SINCE.values())
-        self._found: dict[str, Function] = {}
+        self._found: dict[str, CallFunction] = {}
 
-    def find(self, spelled: str) -> Function:
+    def find(self, spelled: str) -> CallFunction:
         """Raises UnknownOp."""
         function = self._found.get(spelled)
         if function is None:
@@ -49,7 +49,7 @@ class OpTable:
         names = {*SAME, *LISTS, *RENAMED, *ADAPTERS, *VALUE_OPS}
         return sorted(_spelling(name) for name in names)
 
-    def _make(self, spelled: str) -> Function:
+    def _make(self, spelled: str) -> CallFunction:
         name = _table_name(spelled)
         values = VALUE_OPS.get(name, {})
         if not (values or name in ADAPTERS or name in _SAME_SCHEMA):
@@ -69,7 +69,7 @@ class OpTable:
             tensor = None
         return _by_kind(spelled, values, tensor, self.backend.Tensor) if values else tensor or _refuse(spelled)
 
-    def _tensor_function(self, name: str) -> Function | None:
+    def _tensor_function(self, name: str) -> CallFunction | None:
         if name in ADAPTERS:
             return ADAPTERS[name](self.arguments)
         if name not in _SAME_SCHEMA:
@@ -117,7 +117,7 @@ def _spelling(name: str) -> str:
     return name if name.startswith("ops.") else f"torch.{name}"
 
 
-def _refuse(spelled: str) -> Function:
+def _refuse(spelled: str) -> CallFunction:
     def refuse(*values: Any, **given: Any) -> Any:
         kinds = ", ".join(type(value).__name__ for value in values)
         raise NotImplementedError(f"`{spelled}` of ({kinds}) is not supported here")
@@ -125,14 +125,16 @@ def _refuse(spelled: str) -> Function:
     return refuse
 
 
-def _raise(reason: str) -> Function:
+def _raise(reason: str) -> CallFunction:
     def refuse(*values: Any, **given: Any) -> Any:
         raise NotImplementedError(reason)
 
     return refuse
 
 
-def _by_kind(spelled: str, values: dict[str, Function], tensor: Function | None, tensor_class: type) -> Function:
+def _by_kind(
+    spelled: str, values: dict[str, CallFunction], tensor: CallFunction | None, tensor_class: type
+) -> CallFunction:
     """One function that looks at its arguments, since the serialized code does not name the overload."""
     of_tensor = values.get("tensor") or tensor or _refuse(spelled)
     of_any = values.get("any") or of_tensor
@@ -141,7 +143,7 @@ def _by_kind(spelled: str, values: dict[str, Function], tensor: Function | None,
         first = arguments[0] if arguments else None
         if isinstance(first, tensor_class):
             return of_tensor(*arguments, **given)
-        kind = kind_of(first)
+        kind = value_kind(first)
         if kind == "number" and len(arguments) > 1 and isinstance(arguments[1], tensor_class):
             return of_tensor(*arguments, **given)
         return values.get(kind, of_any)(*arguments, **given)

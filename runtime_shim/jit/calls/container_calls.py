@@ -7,50 +7,50 @@ from typing import Any
 
 from ..script_printing import to_text
 from ..script_values import Enumerator, Future
-from .call_registry import op
+from .call_registry import script_op
 
-op("list", "append")(list.append)
-op("list", "extend")(list.extend)
-op("list", "insert")(list.insert)
-op("list", "pop")(list.pop)
-op("list", "remove")(list.remove)
-op("list", "reverse")(list.reverse)
-op("list", "clear")(list.clear)
-op("list", "copy", "list")(list.copy)
-op("list", "index")(list.index)
-op("list", "count")(list.count)
-op("list", "len")(len)
-op("list", "add")(operator.add)
-op("list", "mul", "mul_")(operator.mul)
-op("list", "__contains__")(operator.contains)
-op("list", "all")(all)
-op("list", "any")(any)
-op("list", "sum")(sum)
-op("list", "prim.min")(lambda values, other=None: min(values) if other is None else min(values, other))
-op("list", "prim.max")(lambda values, other=None: max(values) if other is None else max(values, other))
-op("list", "eq")(operator.eq)
-op("list", "ne")(operator.ne)
-op("list", "lt")(operator.lt)
-op("list", "le")(operator.le)
-op("list", "gt")(operator.gt)
-op("list", "ge")(operator.ge)
-op("list", "Delete", "__delitem__")(operator.delitem)
-op("list", "__getitem__")(operator.getitem)
-op("list", "numpy_T")(lambda values: values)
+script_op("list", "append")(list.append)
+script_op("list", "extend")(list.extend)
+script_op("list", "insert")(list.insert)
+script_op("list", "pop")(list.pop)
+script_op("list", "remove")(list.remove)
+script_op("list", "reverse")(list.reverse)
+script_op("list", "clear")(list.clear)
+script_op("list", "copy", "list")(list.copy)
+script_op("list", "index")(list.index)
+script_op("list", "count")(list.count)
+script_op("list", "len")(len)
+script_op("list", "add")(operator.add)
+script_op("list", "mul", "mul_")(operator.mul)
+script_op("list", "__contains__")(operator.contains)
+script_op("list", "all")(all)
+script_op("list", "any")(any)
+script_op("list", "sum")(sum)
+script_op("list", "prim.min")(lambda values, other=None: min(values) if other is None else min(values, other))
+script_op("list", "prim.max")(lambda values, other=None: max(values) if other is None else max(values, other))
+script_op("list", "eq")(operator.eq)
+script_op("list", "ne")(operator.ne)
+script_op("list", "lt")(operator.lt)
+script_op("list", "le")(operator.le)
+script_op("list", "gt")(operator.gt)
+script_op("list", "ge")(operator.ge)
+script_op("list", "Delete", "__delitem__")(operator.delitem)
+script_op("list", "__getitem__")(operator.getitem)
+script_op("list", "numpy_T")(lambda values: values)
 
 
-@op("list", "add_")
+@script_op("list", "add_")
 def _add_in_place(values: list[Any], more: list[Any]) -> list[Any]:
     values += more
     return values
 
 
-@op("list", "slice")
+@script_op("list", "slice")
 def _list_slice(values: list[Any], start: int | None = None, end: int | None = None, step: int = 1) -> list[Any]:
     return values[slice(start, end, step)]
 
 
-@op("list", "_set_item")
+@script_op("list", "_set_item")
 def _set_list_item(values: list[Any], index: int, value: Any) -> list[Any]:
     values[index] = value
     return values
@@ -72,67 +72,67 @@ class _ByMethod:
         return bool(self._less.runtime.run(self._less, [self._value, other._value], 0))
 
 
-@op("list", "sort")
+@script_op("list", "sort")
 def _sort(values: list[Any], reverse: bool = False) -> None:
     values.sort(key=_sort_key, reverse=reverse)
 
 
-@op("list", "sorted")
+@script_op("list", "sorted")
 def sorted_list(values: list[Any], reverse: bool = False) -> list[Any]:
     return sorted(values, key=_sort_key, reverse=reverse)
 
 
-op("dict", "len")(len)
-op("dict", "keys", "list")(lambda mapping: list(mapping))
-op("dict", "values")(lambda mapping: list(mapping.values()))
-op("dict", "items")(lambda mapping: list(mapping.items()))
-op("dict", "get")(lambda mapping, key, default=None: mapping.get(key, default))
-op("dict", "setdefault")(dict.setdefault)
-op("dict", "popitem")(lambda mapping: mapping.popitem())
-op("dict", "clear")(dict.clear)
-op("dict", "copy", "dict")(dict.copy)
-op("dict", "update")(dict.update)
-op("dict", "__contains__")(operator.contains)
-op("dict", "Delete", "__delitem__")(operator.delitem)
-op("dict", "__getitem__")(operator.getitem)
-op("dict", "eq")(operator.eq)
-op("dict", "ne")(operator.ne)
-op("list", "dict")(dict)
+script_op("dict", "len")(len)
+script_op("dict", "keys", "list")(lambda mapping: list(mapping))
+script_op("dict", "values")(lambda mapping: list(mapping.values()))
+script_op("dict", "items")(lambda mapping: list(mapping.items()))
+script_op("dict", "get")(lambda mapping, key, default=None: mapping.get(key, default))
+script_op("dict", "setdefault")(dict.setdefault)
+script_op("dict", "popitem")(lambda mapping: mapping.popitem())
+script_op("dict", "clear")(dict.clear)
+script_op("dict", "copy", "dict")(dict.copy)
+script_op("dict", "update")(dict.update)
+script_op("dict", "__contains__")(operator.contains)
+script_op("dict", "Delete", "__delitem__")(operator.delitem)
+script_op("dict", "__getitem__")(operator.getitem)
+script_op("dict", "eq")(operator.eq)
+script_op("dict", "ne")(operator.ne)
+script_op("list", "dict")(dict)
 
 
-@op("dict", "pop")
+@script_op("dict", "pop")
 def _dict_pop(mapping: dict[Any, Any], key: Any, *default: Any) -> Any:
     if key not in mapping and not default:
         raise RuntimeError(f"KeyError: {to_text(key)}")
     return mapping.pop(key, *default)
 
 
-@op("dict", "_set_item")
+@script_op("dict", "_set_item")
 def _set_dict_item(mapping: dict[Any, Any], key: Any, value: Any) -> None:
     mapping[key] = value
 
 
-op("tuple", "len")(len)
-op("tuple", "eq")(operator.eq)
-op("tuple", "ne")(operator.ne)
-op("tuple", "lt")(operator.lt)
-op("tuple", "__getitem__")(operator.getitem)
-op("tuple", "add")(operator.add)
+script_op("tuple", "len")(len)
+script_op("tuple", "eq")(operator.eq)
+script_op("tuple", "ne")(operator.ne)
+script_op("tuple", "lt")(operator.lt)
+script_op("tuple", "__getitem__")(operator.getitem)
+script_op("tuple", "add")(operator.add)
 
 
-@op("tuple", "slice")
+@script_op("tuple", "slice")
 def _tuple_slice(values: tuple[Any, ...], start: int | None = None, end: int | None = None) -> tuple[Any, ...]:
     return values[slice(start, end)]
 
 
-op("any", "eq")(operator.eq)
-op("any", "ne")(operator.ne)
+script_op("any", "eq")(operator.eq)
+script_op("any", "ne")(operator.ne)
 
 
 def any_value(function: Any, *names: str) -> None:
     """Registers an op that takes a value of any kind, a tensor too."""
     for kind in ("any", "number", "str", "list", "dict", "tuple", "tensor"):
-        op(kind, *names)(function)
+        script_op(kind, *names)(function)
 
 
 any_value(lambda left, right: _same(left, right), "__is__")
@@ -167,11 +167,11 @@ def _enum_value(value: Enumerator) -> Any:
     return value.value
 
 
-op("any", "prim.EnumName")(_enum_name)
-op("any", "prim.EnumValue")(_enum_value)
-op("number", "prim.rangelist")(lambda count: list(range(count)))
+script_op("any", "prim.EnumName")(_enum_name)
+script_op("any", "prim.EnumValue")(_enum_value)
+script_op("number", "prim.rangelist")(lambda count: list(range(count)))
 
 
-op("any", "prim.type")(lambda device: device.type)
-op("any", "prim.index")(lambda device: device.index)
-op("str", "prim.type")(lambda device: device)
+script_op("any", "prim.type")(lambda device: device.type)
+script_op("any", "prim.index")(lambda device: device.index)
+script_op("str", "prim.type")(lambda device: device)

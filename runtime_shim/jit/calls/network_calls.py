@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .call_arguments import Arguments, reduction
-from .tensor_calls import BackendLacks, Function, adapter, backend_function, functional
+from .tensor_calls import BackendLacks, CallFunction, adapter, backend_function, functional_call
 
 
 @adapter("batch_norm")
-def _batch_norm(arguments: Arguments) -> Function:
-    function = functional(arguments, "batch_norm")
+def _batch_norm(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "batch_norm")
 
     def batch_norm(
         x: Any,
@@ -29,8 +29,8 @@ def _batch_norm(arguments: Arguments) -> Function:
 
 
 @adapter("instance_norm")
-def _instance_norm(arguments: Arguments) -> Function:
-    function = functional(arguments, "instance_norm")
+def _instance_norm(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "instance_norm")
 
     def instance_norm(
         x: Any,
@@ -49,20 +49,20 @@ def _instance_norm(arguments: Arguments) -> Function:
 
 
 @adapter("layer_norm")
-def _layer_norm(arguments: Arguments) -> Function:
-    function = functional(arguments, "layer_norm")
+def _layer_norm(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "layer_norm")
     return lambda x, shape, weight=None, bias=None, eps=1e-5, cudnn=True: function(x, shape, weight, bias, eps)
 
 
 @adapter("group_norm")
-def _group_norm(arguments: Arguments) -> Function:
-    function = functional(arguments, "group_norm")
+def _group_norm(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "group_norm")
     return lambda x, groups, weight=None, bias=None, eps=1e-5, cudnn=True: function(x, groups, weight, bias, eps)
 
 
 @adapter("embedding")
-def _embedding(arguments: Arguments) -> Function:
-    function = functional(arguments, "embedding")
+def _embedding(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "embedding")
 
     def embedding(
         weight: Any,
@@ -82,12 +82,12 @@ def _embedding(arguments: Arguments) -> Function:
 
 
 @adapter("embedding_renorm_")
-def _embedding_renorm(arguments: Arguments) -> Function:
+def _embedding_renorm(arguments: Arguments) -> CallFunction:
     return backend_function(arguments.backend, "embedding_renorm_")
 
 
 @adapter("_convolution")
-def _convolution(arguments: Arguments) -> Function:
+def _convolution(arguments: Arguments) -> CallFunction:
     # conv2d is what models have; the others are looked up when a tensor of their rank comes by.
     backend_function(arguments.backend, "conv2d", "nn.functional.conv2d")
 
@@ -117,13 +117,13 @@ def _convolution(arguments: Arguments) -> Function:
 
 
 @adapter("convolution")
-def _plain_convolution(arguments: Arguments) -> Function:
+def _plain_convolution(arguments: Arguments) -> CallFunction:
     return _convolution(arguments)
 
 
 def _conv_transpose(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         return backend_function(arguments.backend, name, f"nn.functional.{name}")
 
 
@@ -132,7 +132,7 @@ for _name in ("conv_transpose2d", "conv_transpose3d"):
 
 
 @adapter("_convolution_mode")
-def _convolution_mode(arguments: Arguments) -> Function:
+def _convolution_mode(arguments: Arguments) -> CallFunction:
     backend_function(arguments.backend, "conv2d", "nn.functional.conv2d")
 
     def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
@@ -147,8 +147,8 @@ def _max_pool(name: str, indices: bool) -> None:
     public = name.removesuffix("_with_indices")
 
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, public)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, public)
 
         def max_pool(
             x: Any,
@@ -173,8 +173,8 @@ for _rank in (1, 2, 3):
 
 def _avg_pool(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, name)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, name)
 
         def avg_pool(x: Any, kernel: Any, stride: Any = (), padding: Any = 0, *more: Any) -> Any:
             return function(x, kernel, stride or None, padding, *more)
@@ -188,8 +188,8 @@ for _rank in (1, 2, 3):
 
 def _adaptive_max_pool(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, name)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, name)
         return lambda x, size: function(x, size, return_indices=True)
 
 
@@ -199,8 +199,8 @@ for _rank in (1, 2, 3):
 
 def _dropout(name: str, public: str, in_place: bool) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, public)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, public)
         keywords: dict[str, Any] = {"inplace": True} if in_place else {}
         return lambda x, p, train: function(x, p, train, **keywords)
 
@@ -219,11 +219,11 @@ def _in_place_activation(name: str) -> None:
     """Activations whose in-place form is, in Python, a keyword or a function of its own."""
 
     @adapter(f"{name}_")
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         try:
             return backend_function(arguments.backend, f"nn.functional.{name}_", f"{name}_", f"Tensor.{name}_")
         except BackendLacks:
-            function = functional(arguments, name)
+            function = functional_call(arguments, name)
             return lambda x, *values: function(x, *values, inplace=True)
 
 
@@ -250,8 +250,8 @@ def _loss(op_name: str, public: str, reduction_at: int, more: tuple[str, ...] = 
     """A loss whose schema is (input, target, ..., reduction, more...)."""
 
     @adapter(op_name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, public)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, public)
         before = ("weight", "pos_weight")[: reduction_at - 2]
 
         def loss(*values: Any, **given: Any) -> Any:
@@ -281,8 +281,8 @@ _loss("cross_entropy_loss", "cross_entropy", 3, ("ignore_index", "label_smoothin
 
 
 @adapter("poisson_nll_loss")
-def _poisson_nll_loss(arguments: Arguments) -> Function:
-    function = functional(arguments, "poisson_nll_loss")
+def _poisson_nll_loss(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "poisson_nll_loss")
     return lambda x, target, log_input, full, eps, code: function(
         x, target, log_input=log_input, full=full, eps=eps, reduction=reduction(code)
     )
@@ -292,8 +292,8 @@ def _margin_loss(op_name: str, inputs: int, *options: str) -> None:
     """A loss of several inputs, then options, then the reduction."""
 
     @adapter(op_name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, op_name)
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, op_name)
 
         def loss(*values: Any) -> Any:
             keywords = dict(zip(options, values[inputs:], strict=False))
@@ -311,14 +311,14 @@ _margin_loss("triplet_margin_loss", 3, "margin", "p", "eps", "swap")
 
 
 @adapter("im2col")
-def _unfold(arguments: Arguments) -> Function:
-    function = functional(arguments, "unfold")
+def _unfold(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "unfold")
     return lambda x, size, dilation, padding, stride: function(x, size, dilation, padding, stride)
 
 
 @adapter("col2im")
-def _fold(arguments: Arguments) -> Function:
-    function = functional(arguments, "fold")
+def _fold(arguments: Arguments) -> CallFunction:
+    function = functional_call(arguments, "fold")
     return lambda x, out, size, dilation, padding, stride: function(x, out, size, dilation, padding, stride)
 
 
@@ -327,8 +327,8 @@ def _fold(arguments: Arguments) -> Function:
 
 def _upsample(op_name: str, mode: str, align: bool) -> None:
     @adapter(op_name)
-    def make(arguments: Arguments) -> Function:
-        function = functional(arguments, "interpolate")
+    def make(arguments: Arguments) -> CallFunction:
+        function = functional_call(arguments, "interpolate")
 
         def upsample(x: Any, size: Any, *values: Any) -> Any:
             rest = list(values)

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .call_registry import op
+from .call_registry import script_op
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def wrap(value: Any) -> Any:
+def wrap_to_64_bits(value: Any) -> Any:
     """An int cut to 64 bits as two's complement; anything else as it is."""
     if type(value) is int and not _LOWEST <= value <= _HIGHEST:
         return (value - _LOWEST) % (1 << 64) + _LOWEST
@@ -26,39 +26,39 @@ def wrap(value: Any) -> Any:
 
 
 def _wrapping(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda left, right: wrap(function(left, right))
+    return lambda left, right: wrap_to_64_bits(function(left, right))
 
 
-op("number", "add")(lambda left, right, alpha=1: wrap(left + right * alpha))
-op("number", "sub")(lambda left, right, alpha=1: wrap(left - right * alpha))
-op("number", "mul")(_wrapping(operator.mul))
-op("number", "neg")(lambda value: wrap(-value))
-op("number", "abs", "prim.abs")(lambda value: wrap(abs(value)))
-op("number", "eq")(operator.eq)
-op("number", "ne")(operator.ne)
-op("number", "lt")(operator.lt)
-op("number", "le")(operator.le)
-op("number", "gt")(operator.gt)
-op("number", "ge")(operator.ge)
-op("number", "__and__", "bitwise_and")(operator.and_)
-op("number", "__or__", "bitwise_or")(operator.or_)
-op("number", "__xor__", "bitwise_xor")(operator.xor)
-op("number", "bitwise_not")(lambda value: not value if type(value) is bool else ~value)
-op("any", "__not__")(operator.not_)
-op("number", "__not__")(operator.not_)
+script_op("number", "add")(lambda left, right, alpha=1: wrap_to_64_bits(left + right * alpha))
+script_op("number", "sub")(lambda left, right, alpha=1: wrap_to_64_bits(left - right * alpha))
+script_op("number", "mul")(_wrapping(operator.mul))
+script_op("number", "neg")(lambda value: wrap_to_64_bits(-value))
+script_op("number", "abs", "prim.abs")(lambda value: wrap_to_64_bits(abs(value)))
+script_op("number", "eq")(operator.eq)
+script_op("number", "ne")(operator.ne)
+script_op("number", "lt")(operator.lt)
+script_op("number", "le")(operator.le)
+script_op("number", "gt")(operator.gt)
+script_op("number", "ge")(operator.ge)
+script_op("number", "__and__", "bitwise_and")(operator.and_)
+script_op("number", "__or__", "bitwise_or")(operator.or_)
+script_op("number", "__xor__", "bitwise_xor")(operator.xor)
+script_op("number", "bitwise_not")(lambda value: not value if type(value) is bool else ~value)
+script_op("any", "__not__")(operator.not_)
+script_op("number", "__not__")(operator.not_)
 
 
-@op("number", "__lshift__")
+@script_op("number", "__lshift__")
 def _left_shift(left: int, right: int) -> Any:
-    return wrap(left << right) if 0 <= right < 64 else 0
+    return wrap_to_64_bits(left << right) if 0 <= right < 64 else 0
 
 
-@op("number", "__rshift__")
+@script_op("number", "__rshift__")
 def _right_shift(left: int, right: int) -> int:
     return left >> min(right, 63) if right >= 0 else 0
 
 
-@op("number", "div", "true_divide")
+@script_op("number", "div", "true_divide")
 def _div(left: Any, right: Any, rounding_mode: str | None = None) -> Any:
     if isinstance(left, complex) or isinstance(right, complex):
         return left / right
@@ -71,28 +71,28 @@ def _div(left: Any, right: Any, rounding_mode: str | None = None) -> Any:
     return quotient
 
 
-@op("number", "floordiv", "floor_divide")
+@script_op("number", "floordiv", "floor_divide")
 def _floordiv(left: Any, right: Any) -> Any:
     if right == 0 and isinstance(left, (int, float)) and (isinstance(left, float) or isinstance(right, float)):
         return _div(left, right)
-    return wrap(left // right)
+    return wrap_to_64_bits(left // right)
 
 
-@op("number", "remainder")
+@script_op("number", "remainder")
 def _remainder(left: Any, right: Any) -> Any:
     if right == 0 and (isinstance(left, float) or isinstance(right, float)):
         return math.nan
     return left % right
 
 
-@op("number", "pow")
+@script_op("number", "pow")
 def _pow(base: Any, exponent: Any) -> Any:
     if isinstance(base, complex) or isinstance(exponent, complex):
         return base**exponent
     return _float_function(np.power)(base, exponent)
 
 
-@op("number", "__round_to_zero_floordiv")
+@script_op("number", "__round_to_zero_floordiv")
 def _truncated_division(left: int, right: int) -> int:
     quotient = abs(left) // abs(right)
     return quotient if (left < 0) == (right < 0) else -quotient
@@ -134,10 +134,10 @@ _FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mathremainder": math.remainder,
 }
 for _name, _function in _FLOAT_FUNCTIONS.items():
-    op("number", _name)(_float_function(_function))
+    script_op("number", _name)(_float_function(_function))
 
 
-@op("number", "log")
+@script_op("number", "log")
 def _log(value: Any, base: Any = None) -> float:
     natural = _float_function(np.log)(value)
     return natural if base is None else natural / _float_function(np.log)(base)
@@ -162,29 +162,29 @@ _PYTHON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "chr": chr,
 }
 for _name, _python in _PYTHON_FUNCTIONS.items():
-    op("number", _name)(_python)
+    script_op("number", _name)(_python)
 
-op("number", "floor")(lambda value: math.floor(value))
-op("number", "ceil")(lambda value: math.ceil(value))
-op("number", "trunc")(lambda value: math.trunc(value))
+script_op("number", "floor")(lambda value: math.floor(value))
+script_op("number", "ceil")(lambda value: math.ceil(value))
+script_op("number", "trunc")(lambda value: math.trunc(value))
 
 
-@op("number", "round")
+@script_op("number", "round")
 def _round(value: Any, digits: Any = None) -> Any:
     return float(round(value)) if digits is None else round(float(value), digits)
 
 
-@op("number", "divmod")
+@script_op("number", "divmod")
 def _divmod(left: Any, right: Any) -> tuple[Any, Any]:
     return _floordiv(left, right), _remainder(left, right)
 
 
-@op("number", "prim.min")
+@script_op("number", "prim.min")
 def _min(left: Any, right: Any) -> Any:
     return _common(left, right)(min(left, right))
 
 
-@op("number", "prim.max")
+@script_op("number", "prim.max")
 def _max(left: Any, right: Any) -> Any:
     return _common(left, right)(max(left, right))
 
@@ -193,20 +193,20 @@ def _common(left: Any, right: Any) -> Callable[[Any], Any]:
     return float if isinstance(left, float) or isinstance(right, float) else int
 
 
-@op("number", "__range_length")
+@script_op("number", "__range_length")
 def _range_length(low: int, high: int, step: int) -> int:
     if step == 0:
         raise RuntimeError("range() arg 3 must not be zero")
     return len(range(low, high, step))
 
 
-@op("number", "__derive_index")
+@script_op("number", "__derive_index")
 def _derive_index(index: int, start: int, step: int) -> Any:
-    return wrap(start + index * step)
+    return wrap_to_64_bits(start + index * step)
 
 
-op("number", "Int", "ScalarImplicit", "Scalar")(lambda value: value)
-op("number", "real")(lambda value: float(value.real))
-op("number", "imag")(lambda value: float(value.imag))
-op("number", "angle")(lambda value: math.atan2(value.imag, value.real))
-op("number", "Complex", "complex")(lambda real, imaginary=0.0: complex(real, imaginary))
+script_op("number", "Int", "ScalarImplicit", "Scalar")(lambda value: value)
+script_op("number", "real")(lambda value: float(value.real))
+script_op("number", "imag")(lambda value: float(value.imag))
+script_op("number", "angle")(lambda value: math.atan2(value.imag, value.real))
+script_op("number", "Complex", "complex")(lambda real, imaginary=0.0: complex(real, imaginary))

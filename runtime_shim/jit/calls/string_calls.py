@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from ..script_printing import to_text
-from .call_registry import op
+from .call_registry import script_op
 
 _METHODS = """
     capitalize casefold center count endswith expandtabs find isalnum isalpha isascii isdecimal isdigit
@@ -19,32 +19,32 @@ _METHODS = """
 """
 
 for _name in _METHODS.split():
-    op("str", _name)(getattr(str, _name))
+    script_op("str", _name)(getattr(str, _name))
 
-op("str", "add")(operator.add)
-op("str", "mul")(operator.mul)
-op("str", "eq")(operator.eq)
-op("str", "ne")(operator.ne)
-op("str", "lt")(operator.lt)
-op("str", "le")(operator.le)
-op("str", "gt")(operator.gt)
-op("str", "ge")(operator.ge)
-op("str", "len")(len)
-op("str", "ord")(ord)
-op("str", "list")(list)
-op("str", "__contains__")(operator.contains)
-op("str", "index")(str.index)
-op("str", "__getitem__")(operator.getitem)
-op("str", "join")(lambda separator, parts: separator.join(parts))
-op("str", "str")(str)
+script_op("str", "add")(operator.add)
+script_op("str", "mul")(operator.mul)
+script_op("str", "eq")(operator.eq)
+script_op("str", "ne")(operator.ne)
+script_op("str", "lt")(operator.lt)
+script_op("str", "le")(operator.le)
+script_op("str", "gt")(operator.gt)
+script_op("str", "ge")(operator.ge)
+script_op("str", "len")(len)
+script_op("str", "ord")(ord)
+script_op("str", "list")(list)
+script_op("str", "__contains__")(operator.contains)
+script_op("str", "index")(str.index)
+script_op("str", "__getitem__")(operator.getitem)
+script_op("str", "join")(lambda separator, parts: separator.join(parts))
+script_op("str", "str")(str)
 
 
-@op("str", "slice")
+@script_op("str", "slice")
 def _slice(text: str, start: int | None = None, end: int | None = None, step: int = 1) -> str:
     return text[slice(start, end, step)]
 
 
-@op("str", "format")
+@script_op("str", "format")
 def _format(template: str, *values: Any) -> str:
     """`{}` one after the other, as `aten::format`; surplus values are dropped."""
     parts = template.split("{}")
@@ -59,7 +59,7 @@ def _format(template: str, *values: Any) -> str:
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 
 
-@op("str", "percentFormat")
+@script_op("str", "percentFormat")
 def _percent_format(template: str, values: Any = (), *more: Any) -> str:
     arguments = [*(values if isinstance(values, tuple) else (values,)), *more]
     used = 0

@@ -11,8 +11,8 @@ from typing import Any
 
 from .call_arguments import Arguments
 
-Function = Callable[..., Any]
-Adapter = Callable[[Arguments], Function]
+CallFunction = Callable[..., Any]
+Adapter = Callable[[Arguments], CallFunction]
 
 ADAPTERS: dict[str, Adapter] = {}
 
@@ -30,7 +30,7 @@ def adapter(*names: str) -> Callable[[Adapter], Adapter]:
     return register
 
 
-def backend_function(backend: Any, *paths: str) -> Function:
+def backend_function(backend: Any, *paths: str) -> CallFunction:
     """The first of these dotted names that the backend has. Raises BackendLacks."""
     for path in paths:
         found = backend
@@ -39,12 +39,12 @@ def backend_function(backend: Any, *paths: str) -> Function:
             if found is None:
                 break
         if callable(found):
-            function: Function = found
+            function: CallFunction = found
             return function
     raise BackendLacks(" or ".join(f"torch.{path}" for path in paths))
 
 
-def functional(arguments: Arguments, name: str) -> Function:
+def functional_call(arguments: Arguments, name: str) -> CallFunction:
     return backend_function(arguments.backend, f"nn.functional.{name}", name)
 
 
@@ -53,7 +53,7 @@ def functional(arguments: Arguments, name: str) -> Function:
 
 def _factory(name: str, positional: int) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, name)
 
         def create(*values: Any, **given: Any) -> Any:
@@ -96,7 +96,7 @@ for _name, _positional in {
 
 def _new(name: str, positional: int) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, f"Tensor.{name}")
 
         def create(*values: Any, **given: Any) -> Any:
@@ -110,7 +110,7 @@ for _name, _positional in {"new_zeros": 2, "new_ones": 2, "new_empty": 2, "new_f
 
 
 @adapter("tensor", "as_tensor")
-def _tensor(arguments: Arguments) -> Function:
+def _tensor(arguments: Arguments) -> CallFunction:
     make = arguments.backend.tensor
     tensor_class = arguments.backend.Tensor
 
@@ -126,8 +126,8 @@ def _tensor(arguments: Arguments) -> Function:
 
 
 @adapter("prim.NumToTensor")
-def _number_to_tensor(arguments: Arguments) -> Function:
-    make: Function = arguments.backend.tensor
+def _number_to_tensor(arguments: Arguments) -> CallFunction:
+    make: CallFunction = arguments.backend.tensor
     return lambda number: number if isinstance(number, arguments.backend.Tensor) else make(number)
 
 
@@ -135,7 +135,7 @@ def _number_to_tensor(arguments: Arguments) -> Function:
 
 
 @adapter("size", "prim.shape")
-def _size(arguments: Arguments) -> Function:
+def _size(arguments: Arguments) -> CallFunction:
     def size(tensor: Any, dim: int | None = None) -> Any:
         shape = tensor.shape
         if dim is None:
@@ -146,7 +146,7 @@ def _size(arguments: Arguments) -> Function:
 
 
 @adapter("stride")
-def _stride(arguments: Arguments) -> Function:
+def _stride(arguments: Arguments) -> CallFunction:
     def stride(tensor: Any, dim: int | None = None) -> Any:
         return list(tensor.stride()) if dim is None else tensor.stride(dim)
 
@@ -154,13 +154,13 @@ def _stride(arguments: Arguments) -> Function:
 
 
 @adapter("len")
-def _len(arguments: Arguments) -> Function:
+def _len(arguments: Arguments) -> CallFunction:
     return lambda tensor: len(tensor)
 
 
 def _attribute(op_name: str, attribute: str) -> None:
     @adapter(op_name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         if not hasattr(arguments.backend.Tensor, attribute):
             raise BackendLacks(f"torch.Tensor.{attribute}")
         return lambda tensor: getattr(tensor, attribute)
@@ -184,7 +184,7 @@ for _op, _attribute_name in {
 
 def _constant(value: Any, *names: str) -> None:
     @adapter(*names)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         return lambda tensor: value
 
 
@@ -209,12 +209,12 @@ _constant(0, "prim.layout")
 
 
 @adapter("prim.dtype")
-def _dtype(arguments: Arguments) -> Function:
+def _dtype(arguments: Arguments) -> CallFunction:
     return lambda tensor: arguments.code(tensor.dtype)
 
 
 @adapter("result_type")
-def _result_type(arguments: Arguments) -> Function:
+def _result_type(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "result_type")
     return lambda left, right: arguments.code(function(left, right))
 
@@ -230,12 +230,12 @@ def _result_type(arguments: Arguments) -> Function:
     "Float",
     "Bool",
 )
-def _item(arguments: Arguments) -> Function:
+def _item(arguments: Arguments) -> CallFunction:
     return lambda tensor: tensor.item() if isinstance(tensor, arguments.backend.Tensor) else tensor
 
 
 @adapter("set_grad_enabled")
-def _set_grad_enabled(arguments: Arguments) -> Function:
+def _set_grad_enabled(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "set_grad_enabled")
 
     def set_grad_enabled(enabled: bool) -> None:
@@ -248,7 +248,7 @@ def _set_grad_enabled(arguments: Arguments) -> Function:
 
 
 @adapter("to", "_to_copy")
-def _to(arguments: Arguments) -> Function:
+def _to(arguments: Arguments) -> CallFunction:
     tensor_class = arguments.backend.Tensor
 
     def to(tensor: Any, *values: Any, **given: Any) -> Any:
@@ -279,7 +279,7 @@ def _to(arguments: Arguments) -> Function:
 
 def _with_memory_format(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, f"Tensor.{name}")
         return lambda tensor, memory_format=None: function(
             tensor, **arguments.keywords({"memory_format": memory_format})
@@ -291,20 +291,20 @@ _with_memory_format("clone")
 
 
 @adapter("is_contiguous")
-def _is_contiguous(arguments: Arguments) -> Function:
+def _is_contiguous(arguments: Arguments) -> CallFunction:
     return lambda tensor, memory_format=None: tensor.is_contiguous(
         **arguments.keywords({"memory_format": memory_format})
     )
 
 
 @adapter("view")
-def _view(arguments: Arguments) -> Function:
+def _view(arguments: Arguments) -> CallFunction:
     return lambda tensor, size: tensor.view(arguments.dtype(size) if isinstance(size, int) else size)
 
 
 def _dim_then_dtype(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, name, f"nn.functional.{name}")
         return lambda tensor, dim, dtype=None: function(tensor, dim, **arguments.keywords({"dtype": dtype}))
 
@@ -317,7 +317,7 @@ def _reducing(name: str) -> None:
     """`sum(x, *, dtype)` and `sum(x, dim?, keepdim, *, dtype)`."""
 
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, name)
 
         def reduce(tensor: Any, *values: Any, **given: Any) -> Any:
@@ -337,7 +337,7 @@ for _name in ("sum", "mean", "nansum", "nanmean", "prod"):
 
 
 @adapter("norm")
-def _norm(arguments: Arguments) -> Function:
+def _norm(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "norm")
 
     def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **given: Any) -> Any:
@@ -351,7 +351,7 @@ def _norm(arguments: Arguments) -> Function:
 
 
 @adapter("linalg_vector_norm")
-def _vector_norm(arguments: Arguments) -> Function:
+def _vector_norm(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "linalg.vector_norm", "norm")
 
     def vector_norm(tensor: Any, order: Any = 2, dim: Any = None, keepdim: bool = False, **given: Any) -> Any:
@@ -365,7 +365,7 @@ def _vector_norm(arguments: Arguments) -> Function:
 
 
 @adapter("slice")
-def _slice(arguments: Arguments) -> Function:
+def _slice(arguments: Arguments) -> CallFunction:
     def take(tensor: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
         axis = dim + tensor.dim() if dim < 0 else dim
         if not 0 <= axis < tensor.dim():
@@ -383,12 +383,12 @@ def _subscript(indices: list[Any]) -> tuple[Any, ...]:
 
 
 @adapter("index")
-def _index(arguments: Arguments) -> Function:
+def _index(arguments: Arguments) -> CallFunction:
     return lambda tensor, indices: tensor[_subscript(indices)]
 
 
 @adapter("index_put_")
-def _index_put_(arguments: Arguments) -> Function:
+def _index_put_(arguments: Arguments) -> CallFunction:
     def index_put_(tensor: Any, indices: list[Any], values: Any, accumulate: bool = False) -> Any:
         if None not in [None if index is None else 0 for index in indices]:
             return tensor.index_put_(tuple(indices), values, accumulate)
@@ -401,7 +401,7 @@ def _index_put_(arguments: Arguments) -> Function:
 
 
 @adapter("index_put")
-def _index_put(arguments: Arguments) -> Function:
+def _index_put(arguments: Arguments) -> CallFunction:
     in_place = _index_put_(arguments)
     return lambda tensor, indices, values, accumulate=False: in_place(tensor.clone(), indices, values, accumulate)
 
@@ -410,14 +410,14 @@ def _index_put(arguments: Arguments) -> Function:
 
 
 @adapter("einsum")
-def _einsum(arguments: Arguments) -> Function:
+def _einsum(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "einsum")
     return lambda equation, operands, path=None: function(equation, *operands)
 
 
 def _spread_list(name: str) -> None:
     @adapter(name)
-    def make(arguments: Arguments) -> Function:
+    def make(arguments: Arguments) -> CallFunction:
         function = backend_function(arguments.backend, name)
         return lambda tensors, **given: list(function(*tensors, **given))
 
@@ -427,12 +427,12 @@ for _name in ("broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atle
 
 
 @adapter("is_autocast_enabled", "is_autocast_cpu_enabled", "is_scripting")
-def _never(arguments: Arguments) -> Function:
+def _never(arguments: Arguments) -> CallFunction:
     return lambda *device: False
 
 
 @adapter("warn")
-def _warn(arguments: Arguments) -> Function:
+def _warn(arguments: Arguments) -> CallFunction:
     def warn(message: str, stacklevel: int = 2) -> None:
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
@@ -440,10 +440,10 @@ def _warn(arguments: Arguments) -> Function:
 
 
 @adapter("ops.profiler._record_function_enter_new")
-def _record_function(arguments: Arguments) -> Function:
+def _record_function(arguments: Arguments) -> CallFunction:
     return lambda name, args=None: name
 
 
 @adapter("ops.profiler._record_function_exit")
-def _record_function_exit(arguments: Arguments) -> Function:
+def _record_function_exit(arguments: Arguments) -> CallFunction:
     return lambda record: None

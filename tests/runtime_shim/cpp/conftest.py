@@ -10,6 +10,6 @@ from guardfix.runtime_shim.cpp import ToolchainMissing, toolchain
 @pytest.fixture(autouse=True, scope="session")
 def compiler() -> None:
     try:
-        toolchain.find()
+        toolchain.find_toolchain()
     except ToolchainMissing as missing:
         pytest.skip(str(missing))

@@ -58,7 +58,7 @@ def run_on_torch(source: Path, folder: Path, *arguments: str | Path, link: tuple
     torch = torch_folder()
     assert torch is not None
     binary = folder / source.stem
-    compiler = toolchain.find("g++" if shutil.which("g++") else "c++")
+    compiler = toolchain.find_toolchain("g++" if shutil.which("g++") else "c++")
     compile_ = [
         str(compiler.compiler), "-std=c++20", "-O0", "-w", "-pthread",
         f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include",

@@ -83,7 +83,7 @@ def test_every_header_may_be_included_twice() -> None:
 @pytest.mark.parametrize(("compiler", "standard"), [(FIRST, "c++17"), *((other, "c++20") for other in OTHERS)])
 def test_programs_are_free_of_warnings(tmp_path: Path, compiler: str, standard: str) -> None:
     """Templates are only looked at where they are used. The headers are read once, and the programs on top of them."""
-    found = toolchain.find(compiler)
+    found = toolchain.find_toolchain(compiler)
     command = [
         str(found.compiler), f"-std={standard}", "-Wall", "-Wextra",
         f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"),

@@ -90,7 +90,7 @@ def refused_by(*includes: str, standard: str = "c++17") -> dict[str, str]:
     for number, statement in enumerate(STATEMENTS):
         lines.append(f"void program_{number}() {{ torch::Tensor t = torch::ones({{2}}); (void)t; {statement} }}")
     done = subprocess.run(
-        [str(toolchain.find().compiler), f"-std={standard}", "-fsyntax-only", "-x", "c++", *includes, "-"],
+        [str(toolchain.find_toolchain().compiler), f"-std={standard}", "-fsyntax-only", "-x", "c++", *includes, "-"],
         input="\n".join(lines),
         capture_output=True,
         text=True,

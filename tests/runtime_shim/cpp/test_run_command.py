@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.cpp import CompileError, Options, compile_program
+from guardfix.runtime_shim.cpp import CompileError, CompilerOptions, compile_program
 from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_name
 
 from .running import FIXTURES, guardfix_run
@@ -163,7 +163,7 @@ def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(toolchain.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(ToolchainMissing, match=r"no Python\.h in .*apt-get install python3\.\d+-dev"):
-        toolchain.find()
+        toolchain.find_toolchain()
 
 
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.thorough)])
@@ -332,7 +332,7 @@ def test_a_program_is_compiled_once_for_its_content(tmp_path: Path, monkeypatch:
     header.write_text("inline int value() { return 2; }\n", encoding="utf-8")
     assert not compile_program(source).cached, "a header that it includes has changed"
     assert compile_program(source).cached
-    assert not compile_program(source, Options(define=("X",))).cached, "another option"
+    assert not compile_program(source, CompilerOptions(define=("X",))).cached, "another option"
     source.write_text(source.read_text(encoding="utf-8") + "// more\n", encoding="utf-8")
     assert not compile_program(source).cached, "another text"
     os.utime(source)

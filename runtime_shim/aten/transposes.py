@@ -1,0 +1,105 @@
+"""Views that reorder dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, attach
+from ..dispatch.registration import composite
+from ..dispatch.view_layers import view_op
+from .views import some_ints
+
+
+@view_op("t", self=lambda grad: grad.t())
+def t(self: Any) -> Array:
+    array: Array = self
+    if array.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {array.ndim}D")
+    return array.T
+
+
+@view_op("transpose", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+def transpose(self: Any, dim0: int, dim1: int) -> Array:
+    array: Array = self
+    if array.ndim == 0:
+        wrap_dim(dim0, 0), wrap_dim(dim1, 0)
+        return array.view()
+    return array.swapaxes(wrap_dim(dim0, array.ndim), wrap_dim(dim1, array.ndim))
+
+
+def _permute_back(grad: Tensor, dims: Sequence[int]) -> Tensor:
+    n = len(dims)
+    back = [0] * n
+    for i, d in enumerate(dims):
+        back[d % n] = i
+    return _permute(grad, tuple(back))
+
+
+@view_op("permute", method=False, function=False, self=_permute_back)
+def _permute(self: Any, dims: tuple[int, ...]) -> Array:
+    array: Array = self
+    if len(dims) != array.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+            "the desired "
+            f"ordering of dimensions i.e. input.dim() = {array.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    wrapped = [wrap_dim(d, array.ndim) for d in dims]
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return array.transpose(wrapped)
+
+
+@composite("permute")
+def permute(self: Tensor, *dims: Any) -> Tensor:
+    return _permute(self, some_ints(dims, "dims"))
+
+
+@composite("movedim")
+def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
+    n = self._array.ndim
+    src = [wrap_dim(d, n) for d in ([source] if isinstance(source, int) else source)]
+    dst = [wrap_dim(d, n) for d in ([destination] if isinstance(destination, int) else destination)]
+    if len(src) != len(dst):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({sizes(src)} dims) should contain the same number of dims as destination ({sizes(dst)} dims)"
+        )
+    if n == 0:
+        return FUNCTIONS["alias"](self)
+    order = [d for d in range(n) if d not in src]
+    for place, d in sorted(zip(dst, src, strict=True)):
+        order.insert(place, d)
+    return _permute(self, tuple(order))
+
+
+FUNCTIONS["moveaxis"] = movedim
+attach("moveaxis", movedim)
+for _name in ("swapaxes", "swapdims"):
+    FUNCTIONS[_name] = transpose
+    setattr(Tensor, _name, transpose)
+
+
+def _numpy_t(self: Tensor) -> Tensor:
+    return _permute(self, tuple(range(self._array.ndim - 1, -1, -1)))
+
+
+def _matrix_t(self: Tensor) -> Tensor:
+    if self._array.ndim < 2:
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
+        )
+    return transpose(self, -2, -1)
+
+
+attach("T", property(_numpy_t))
+attach("mT", property(_matrix_t))
+attach("H", property(lambda self: transpose(self, -2, -1).conj()))
+
+
+@composite("adjoint")
+def adjoint(self: Tensor) -> Tensor:
+    return _matrix_t(self).conj()
