@@ -17,7 +17,7 @@ def facts_of(text: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("ever
     """The facts of one text. A name is watched, so that functions without a guard are read too."""
     frontend = frontend_of(path)
     assert frontend is not None
-    facts = frontend.extract(decode(text.replace("GUARD;", GUARD).encode(), path), frozenset(watched))
+    facts = frontend.extract(decode(text.replace("GUARD;", GUARD).encode(), path), frozenset(watched), None)
     assert facts is not None
     assert not facts.partial, "the parser was lost in the snippet"
     return facts
