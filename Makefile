@@ -61,6 +61,7 @@ dogfood: ## guardfix on its own code
 
 # One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
 generate: ## rewrite every generated file
+	$(RUN)python -m guardfix.linter.record_funnel
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
 

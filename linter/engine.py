@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -12,18 +12,17 @@ from .analysis.project import Project
 from .confirmed_findings import confirm
 from .facts import Facts
 from .facts.index import has_function_in
-from .files.discovery import FoundFiles, find_files, path_matcher
-from .files.sift import Hit, Sift
-from .files.sought import Sought
+from .files.discovery import UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
 from .files.sources import Position
 from .files.suppressions import is_suppressed
 from .files.workspace import DISK, Workspace
 from .findings import Finding
-from .frontends.extraction import Job, collection_paused, cores, extract_all, extract_job, guard_tables_extended
+from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.frontend import frontend_named
-from .funnel import Funnel, funnel_of
+from .funnel import funnel_of
 from .guards import Guard
+from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, select_rules
 
 if TYPE_CHECKING:
@@ -102,22 +101,28 @@ def check(
     """
     options = options or Options()
     rules = select_rules(options.select, options.ignore, options.rules)
+    extended = options.rules if options.rules or options.guards else None
+    choice = FileChoice(
+        options.exclude, options.root, options.root_exclude, options.respect_gitignore, options.force_exclude
+    )
     with guard_tables_extended(options.guards):
-        walk, project = read_project(
-            paths,
+        reader = ProjectReader(
             rules,
-            options,
+            funnel_of(rules, on_request=options.include_docs, extended=extended),
+            choice,
+            minimum_torch=options.minimum_torch,
+            guards=options.guards,
             workspace=workspace,
+            workers=options.workers,
             executor=executor,
-            progress=progress,
-            at_first_hit=at_first_hit,
         )
+        project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)
         with collection_paused():
-            findings, suppressed, doubted = find(project, rules, options, walk)
+            findings, suppressed, doubted = find(project, rules, options, reader.found.unreadable, workspace)
     return Report(
         findings=findings,
         project=project,
-        files=len(walk),
+        files=len(reader.found),
         partial=[
             *(facts for facts in project if facts.partial and not frontend_named(facts.language).is_fragment),
             *(facts for facts in doubted if facts.partial),
@@ -127,144 +132,12 @@ def check(
     )
 
 
-def read_project(
-    paths: Sequence[str],
+def find(
+    project: Project,
     rules: Sequence[Rule],
     options: Options,
-    *,
+    unread: Iterable[UnreadPlace],
     workspace: Workspace = DISK,
-    executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    at_first_hit: Callable[[], None] | None = None,
-) -> tuple[FoundFiles, Project]:
-    """What was found below `paths`, and the facts of all files that matter, joined.
-
-    Files that hold a guard are read first. When a use stays open on what they say, the files that name what
-    is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
-    """
-    reader = _Reader(options, funnel_for(rules, options), executor, workspace)
-    early: list[Facts] = []
-
-    def extract_now(hit: Hit) -> None:
-        if at_first_hit is not None and not early:
-            at_first_hit()
-        early.extend(extract_job(reader.job((hit,))))
-
-    needles = {language: sought.needles for language, sought in reader.funnel.sought.items()}
-    with Sift(needles, reader.workers, None if executor else extract_now, workspace) as sift:
-        walk = find_files(
-            paths,
-            exclude=options.exclude,
-            root=options.root,
-            root_exclude=options.root_exclude,
-            respect_gitignore=options.respect_gitignore,
-            force_exclude=options.force_exclude,
-            languages=reader.funnel.languages,
-            found=sift.add,
-            workspace=workspace,
-        )
-        hits = sift.hits()
-    found = early + extract_all(reader.job(hits), workers=reader.workers, executor=executor, progress=progress)
-    found.sort(key=lambda facts: facts.path)
-    found += [
-        Facts(place.path, place.language, unreadable=place.reason)
-        for place in walk.unreadable
-        if place.language is not None
-    ]
-    found += _through_reexports(found, walk, reader)
-    project = Project(found, minimum_torch=options.minimum_torch)
-    if any(rule.whole_project for rule in rules):
-        project = _answer_open_questions(project, rules, walk, reader)
-    return walk, project
-
-
-def funnel_for(rules: Sequence[Rule], options: Options) -> Funnel:
-    """What a run searches for."""
-    extended = options.rules if options.rules or options.guards else None
-    return funnel_of(rules, on_request=options.include_docs, extended=extended)
-
-
-class _Reader:
-    """How files become facts in one run."""
-
-    def __init__(self, options: Options, funnel: Funnel, executor: Executor | None, workspace: Workspace) -> None:
-        self.funnel = funnel
-        self.executor = executor
-        self.workspace = workspace
-        self.workers = options.workers or cores()
-        self._guards = options.guards
-        self._sought: Mapping[str, Sought] | None = None if funnel.recorded else funnel.sought
-
-    def job(self, hits: Iterable[Hit], watched: frozenset[str] = frozenset()) -> Job:
-        return Job(tuple(hits), watched, self._sought, self._guards, self.workspace)
-
-
-_ROUNDS = 3
-"""A struct's users can be helpers, whose callers are asked in turn."""
-
-
-def _answer_open_questions(project: Project, rules: Sequence[Rule], walk: FoundFiles, reader: _Reader) -> Project:
-    """The project with the files that name what its open uses depend on."""
-    asked: dict[str, set[str]] = {language: set() for language in walk.files}
-    for _ in range(_ROUNDS):
-        more: list[Facts] = []
-        for language, known in asked.items():
-            names = {
-                name
-                for facts in project
-                if facts.language == language
-                for rule in rules
-                for name in rule.questions(facts, project)
-            }
-            if not names <= known:
-                known |= names
-                # Facts are read anew where a watched name stands: the place itself is then among the uses.
-                more += _files_that_name(names, frozenset(known), language, walk, reader)
-        if not more:
-            break
-        project = project.joined(more)
-    return project
-
-
-def _through_reexports(found: Sequence[Facts], walk: FoundFiles, reader: _Reader) -> list[Facts]:
-    """The facts of files that use guards only under names which other files gave them."""
-    more: list[Facts] = []
-    for language in walk.files:
-        if not any(facts.python is not None and facts.python.exports for facts in found if facts.language == language):
-            continue
-        from .analysis.reexports import new_names
-
-        names = frozenset(new_names(found))
-        if names:
-            more += _files_that_name(names, names, language, walk, reader)
-    return more
-
-
-def _files_that_name(
-    names: Iterable[str],
-    watched: frozenset[str],
-    language: str,
-    walk: FoundFiles,
-    reader: _Reader,
-) -> list[Facts]:
-    names = sorted(names)
-    with Sift({language: [name.encode() for name in names]}, reader.workers, workspace=reader.workspace) as sift:
-        sift.add(walk.files[language], language)
-        hits = [hit for hit in sift.hits() if names_word(hit[1], names, reader.workspace)]
-    return extract_all(reader.job(hits, watched), workers=reader.workers, executor=reader.executor)
-
-
-def names_word(path: str, names: Iterable[str], workspace: Workspace = DISK) -> bool:
-    """Whether one of the names stands in the file as a whole word."""
-    import re
-
-    source = workspace.read_or_none(path)
-    words = b"|".join(re.escape(name.encode()) for name in names)
-    return source is not None and re.search(rb"\b(?:" + words + rb")\b", source.text) is not None
-
-
-def find(
-    project: Project, rules: Sequence[Rule], options: Options, walk: FoundFiles
 ) -> tuple[list[Finding], int, list[Facts]]:
     """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
 
@@ -272,14 +145,14 @@ def find(
     """
     ignored_here = _per_file(options)
     found, suppressed = _find_in(project, project, rules, ignored_here)
-    findings, doubted = confirm(found, project, walk.workspace)
+    findings, doubted = confirm(found, project, workspace)
     about_doubts, more = _find_in(doubted, project, rules, ignored_here)
     findings += about_doubts
-    for path, reason, language in walk.unreadable:
-        if language is None:
+    for place in unread:
+        if place.language is None:
             for rule in rules:
-                if not ignored_here(path, rule):
-                    findings += rule.folder_findings(path, reason)
+                if not ignored_here(place.path, rule):
+                    findings += rule.folder_findings(place.path, place.reason)
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
     return findings, suppressed + more, doubted
 

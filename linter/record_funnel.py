@@ -10,7 +10,7 @@ from .files import funnel_record
 from .funnel import recorded_text
 
 
-def main() -> None:
+def record() -> None:
     """Write the record."""
     path = os.path.join(os.path.dirname(funnel_record.__file__), "funnel_table.py")
     with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -19,4 +19,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    record()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..analysis.project import Project
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
+from ..frontends.frontend import frontend_named
 from .policy import POLICY, Policy
 from .scene import Scene, scene_of
 from .signal_gathering import signals_of
 from .stand_ins import scenes_of_stand_in, stand_in_of
 from .weighing import is_settled, weigh
 
-_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp")
 # Bodies that no other file names: of tests, and those that autograd itself calls.
 _NEVER_NAMED = frozenset({"main", "TEST_F", "TEST_P", "forward", "backward"})
 
@@ -38,7 +38,7 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
 
 def _names_of_stand_in(scene: Scene, name: str) -> frozenset[str]:
     # What a source file defines is seen in that file alone; only headers share.
-    shared = {name} if _is_header(scene.facts.path) else set()
+    shared = {name} if frontend_named(scene.facts.language).is_header(scene.facts.path) else set()
     made = scenes_of_stand_in(scene, name) if scene.use.macro is not None and scene.chain else []
     functions = [place.outermost for place in made]
     return frozenset(shared | {f.name for f in functions if f is not None and _has_callers_elsewhere(f)})
@@ -49,11 +49,6 @@ def _could_be_an_op(function: Function) -> bool:
     if function.class_ is not None or "::" in function.declared_as:
         return False
     return any("Tensor" in type_ for type_ in (function.returns, *(p.type for p in function.parameters)))
-
-
-def _is_header(path: str) -> bool:
-    """Whether other files can include this one."""
-    return path.endswith(_HEADERS)
 
 
 def _has_callers_elsewhere(function: Function) -> bool:

@@ -6,7 +6,6 @@ Where the signals conflict or are missing the context is `unknown`.
 
 from __future__ import annotations
 
-from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Span
 from ..findings import Confidence, Context, Decision
@@ -18,20 +17,12 @@ from .signal_gathering import signals_of
 from .stand_ins import scenes_of_stand_in, stand_in_of
 from .weighing import UNDECIDED, Weighed, weigh
 
-REPLACEMENTS = {
-    Context.INFERENCE: f"c10::{guards.INFERENCE_MODE}",
-    Context.KERNEL: f"at::{guards.BELOW_ADINPLACEORVIEW}",
-    Context.BELOW_AUTOGRAD: f"at::{guards.BELOW_AUTOGRAD}",
-    Context.REMOVE: None,
-    Context.UNKNOWN: None,
-}
-
 _EFFECTS = {
     Context.INFERENCE: Effect.INFERENCE,
     Context.KERNEL: Effect.BELOW_ADINPLACEORVIEW,
     Context.BELOW_AUTOGRAD: Effect.BELOW_AUTOGRAD,
 }
-"""What a guard that stands for the old one has to do, by context."""
+"""What has to be the effect of a guard that stands for the old one; no guard stands for it in the other contexts."""
 
 
 class Decided(dict[tuple[str, Span, Form, Policy], Decision]):
@@ -56,15 +47,10 @@ def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> De
         places = scenes_of_stand_in(scene, name)
         weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
     signals.sort(key=lambda signal: -policy.points(signal.weight))
+    effect = _EFFECTS.get(weighed.context)
+    replacement = None if effect is None else frontend_named(facts.language).replacements[effect]
     evidence = tuple(signal.evidence() for signal in signals)
-    return Decision(weighed.context, _replacement(weighed.context, facts), weighed.confidence, evidence)
-
-
-def _replacement(context: Context, facts: Facts) -> str | None:
-    """What is written instead of the old guard in a file of that language."""
-    effect = _EFFECTS.get(context)
-    written = None if effect is None else frontend_named(facts.language).replacements.get(effect)
-    return written or REPLACEMENTS[context]
+    return Decision(weighed.context, replacement, weighed.confidence, evidence)
 
 
 def _agreed(weighed: Weighed, places: set[Context]) -> Weighed:

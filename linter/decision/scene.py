@@ -29,8 +29,9 @@ class Scene:
 
     def calls_below(self) -> list[Call]:
         """Calls that the guard covers. At namespace scope it covers none: other functions' code is not below it."""
-        top = not self.chain and self.use.macro is None
-        return [] if top and not frontend_named(self.facts.language).runs_at_top_level else self.calls_in(self.use.live)
+        at_top = not self.chain and self.use.macro is None
+        runs = frontend_named(self.facts.language).runs_at_top_level or not at_top
+        return self.calls_in(self.use.live) if runs else []
 
     def neighbours(self) -> list[GuardUse]:
         """Other kinds of guards declared in the same block, or members of the same class."""

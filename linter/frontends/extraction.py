@@ -93,7 +93,6 @@ def extract_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-    workspace: Workspace = DISK,
 ) -> list[Facts]:
     """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
     if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):

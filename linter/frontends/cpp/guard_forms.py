@@ -152,7 +152,7 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
             if first not in namespaces:
                 break
             first = namespaces[first].lstrip(":").split("::")[0]
-        if first in _NAMESPACES:
+        if first in _NAMESPACES or (name in guards.CPP and "::".join(parts) in guards.CPP[name].namespaces):
             return True
         # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
         around = reading.namespace(top).split("::")[0]

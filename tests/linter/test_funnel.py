@@ -1,0 +1,260 @@
+"""One source for what is searched for: the guard table and the rules' own declarations, whichever way they are asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixture_files import ROOT
+from guardfix.linter import funnel
+from guardfix.linter.engine import Options, check
+from guardfix.linter.facts import Facts
+from guardfix.linter.files import funnel_record, funnel_table
+from guardfix.linter.findings import Finding
+from guardfix.linter.guards import Effect, Guard, Takes, no_guards
+from guardfix.linter.rule import Rule
+
+NEW_RULE = '''"""GF299 {name}: a rule that looks at calls.
+
+What it flags: every call of `{call}`.
+"""
+
+from ..rule import Rule
+from ..guards import no_guards
+
+RULE = Rule("GF299", "{name}", languages=("{language}",), guards=no_guards, needles=(b"{call}",))
+
+
+@RULE.check_file
+def calls(facts, project):
+    for call in facts.calls:
+        if call.name == "{call}":
+            yield RULE.at(facts, call.span, "a call of {call}")
+'''
+NEW_ROW = '        Guard("MyNoGradScope", _FROM_AT, Takes.NOTHING, Effect.GRAD_MODE),\n'
+NEW_FRONTEND = '''"""A front end for a language of which every line is a guard or is not."""
+
+from ... import guards
+from ...facts import Facts, Form, GuardUse, Span
+from ..frontend import Frontend
+
+
+def _extract(source, watched, sought):
+    at = source.text.find(b"AutoNonVariableTypeMode")
+    span = Span(at, at + len(b"AutoNonVariableTypeMode"))
+    use = GuardUse("AutoNonVariableTypeMode", Form.DECLARATION, span, span, "AutoNonVariableTypeMode")
+    return Facts(source.path, "toy", guard_uses=(use,), line_starts=source.line_starts)
+
+
+FRONTEND = Frontend(name="toy", title="Toy", guards=guards.CPP, extract=_extract, suffixes=frozenset({".toy"}))
+'''
+TOY_RULE = '''"""GF298 toy-guard: a rule for the toy language."""
+
+from ..rule import Rule
+
+RULE = Rule("GF298", "toy-guard", languages=("toy",))
+
+
+@RULE.check_use
+def uses(use, facts, project):
+    yield RULE.at(facts, use.span, "a guard in a toy")
+'''
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The packages, as an installation has them, to be changed."""
+    site = tmp_path / "site"
+    kept = shutil.ignore_patterns("__pycache__", "linter", "codemods", "runtime_shim")
+    shutil.copytree(ROOT / "guardfix", site / "guardfix", ignore=kept)
+    for package in ("linter", "codemods"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, site / "guardfix" / package, ignore=ignored)
+    return site
+
+
+def run(site: Path, *arguments: str, module: str = "guardfix", cwd: Path | None = None) -> str:
+    outcome = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=cwd or site,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not outcome.stderr.startswith("Traceback"), outcome.stderr
+    return outcome.stdout
+
+
+PLANTED = [
+    pytest.param(
+        {"linter/rules/gf299_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
+        "a.cpp",
+        "void f() {\n  at::GradMode::set_enabled(false);\n}\n",
+        "a.cpp:2:3: GF299",
+        id="a rule about calls, in a file without a guard",
+    ),
+    pytest.param(
+        {"linter/rules/gf299_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
+        "a.cpp",
+        "void g() {\n  at::GradMode::set_enabled(false);\n}\n"
+        "void f() {\n  torch::NoGradGuard guard;\n  model.forward(x);\n}\n",
+        "a.cpp:2:3: GF299",
+        id="a rule about calls, in another function than the guard",
+    ),
+    pytest.param(
+        {"linter/rules/gf299_sets_dtypes.py": NEW_RULE.format(name="sets-dtypes", call="set_default_dtype", language="python")},
+        "a.py",
+        "import torch\n\ndef f():\n    torch.set_default_dtype(torch.float64)\n",
+        "a.py:4:5: GF299",
+        id="a rule about calls in Python",
+    ),
+    pytest.param(
+        {"linter/guards.py": NEW_ROW},
+        "a.cpp",
+        "#include <torch/torch.h>\nvoid f() {\n  at::MyNoGradScope();\n  model.forward(x);\n}\n",
+        "a.cpp:3:3: GF201",
+        id="a row of the guard table",
+    ),
+    pytest.param(
+        {"linter/frontends/toy/toy_frontend.py": NEW_FRONTEND, "linter/frontends/toy/__init__.py": '"""Toy."""\n',
+         "linter/rules/gf298_toy_guard.py": TOY_RULE},
+        "a.toy",
+        "use AutoNonVariableTypeMode\n",
+        "a.toy:1:5: GF298",
+        id="a front end, with a rule for it",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "name", "text", "found"), PLANTED)
+@pytest.mark.parametrize("recorded", [False, True], ids=["as it is", "recorded anew"])
+def test_what_is_planted_is_found_by_every_way_in(
+    files: dict[str, str], name: str, text: str, found: str, recorded: bool, copy: Path, tmp_path: Path
+) -> None:
+    package = copy / "guardfix"
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / name).write_text(text)
+    assert "All checks passed" in run(copy, "check", name, cwd=work) or name.endswith(".toy")
+    for path, content in files.items():
+        (package / path).parent.mkdir(exist_ok=True)
+        if path == "linter/guards.py":
+            table = (package / path).read_text()
+            content = table.replace('        Guard("NoGradGuard"', content + '        Guard("NoGradGuard"')
+            newer = (package / "linter/files/funnel_table.py").stat().st_mtime + 60
+        (package / path).write_text(content)
+        if path == "linter/guards.py":
+            os.utime(package / path, (newer, newer))
+    if recorded:
+        run(copy, module="guardfix.linter.record_funnel")
+    for arguments in ([name], ["."], ["--isolated", name]):
+        assert found in run(copy, "check", *arguments, cwd=work), arguments
+    if recorded:
+        (work / name).write_text("nothing\n")
+        imported = "import sys; from guardfix.cli.quick import is_clean; print(is_clean(['check', sys.argv[1]]))"
+        quick = subprocess.run(
+            [sys.executable, "-c", imported, name], cwd=work, env={**os.environ, "PYTHONPATH": str(copy)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert quick.stdout == "All checks passed (1 file).\n\n"
+
+
+def test_the_record_is_current() -> None:
+    path = Path(funnel_table.__file__)
+    assert path.read_text(encoding="utf-8") == funnel.recorded_text(), (
+        "run `python -m guardfix.linter.record_funnel` (or `make generate`)"
+    )
+    assert funnel_record.is_current()
+
+
+CHANGES = [
+    pytest.param("linter/rules/gf299_new.py", None, 0, False, id="a rule that is not recorded"),
+    pytest.param("linter/rules/gf201_temporary_guard.py", "", 0, False, id="a rule that is gone"),
+    pytest.param("linter/rules/gf201_temporary_guard.py", "languages=('python',), ", 60, False, id="a new declaration"),
+    pytest.param("linter/rules/gf201_temporary_guard.py", None, 60, True, id="a rule with a new body"),
+    pytest.param("linter/guards.py", None, 60, False, id="a new guard table"),
+    pytest.param("linter/frontends/toy/x.py", None, 0, False, id="a front end that is not recorded"),
+    pytest.param("linter/engine.py", None, 60, True, id="what declares nothing"),
+]
+
+
+@pytest.mark.parametrize(("path", "edit", "seconds", "current"), CHANGES)
+def test_a_record_that_is_behind_is_not_asked(
+    path: str, edit: str | None, seconds: int, current: bool, copy: Path
+) -> None:
+    changed = copy / "guardfix" / path
+    changed.parent.mkdir(exist_ok=True)
+    if edit == "":
+        changed.unlink()
+    elif edit:
+        changed.write_text(changed.read_text().replace("\nRULE = Rule(", f"\nRULE = Rule({edit}", 1))
+    else:
+        changed.write_text((changed.read_text() if changed.exists() else "") + "\n# more\n")
+    if changed.exists():
+        at = (copy / "guardfix/linter/files/funnel_table.py").stat().st_mtime + seconds
+        os.utime(changed, (at, at))
+    code = "from guardfix.linter.files.funnel_record import is_current; print(is_current())"
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
+    )  # fmt: skip
+    assert outcome.stdout == f"{current}\n", outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("needles", "shortened"),
+    [
+        pytest.param((b"NoGradGuard", b"InferenceMode"), (b"NoGradGuard", b"InferenceMode"), id="nothing in common"),
+        pytest.param((b"AutoNonVariableTypeMode", b"NonVariableTypeMode"), (b"NonVariableTypeMode",), id="one in another"),
+        pytest.param((b"AutoDispatchBelowA", b"AutoDispatchBelowB"), (b"AutoDispatchBelow",), id="a long beginning"),
+        pytest.param((b"AutoGradMode", b"AutoFwGradMode"), (b"AutoGradMode", b"AutoFwGradMode"), id="a short beginning"),
+        pytest.param((b"AutoDispatchBelowA", b"AutoDispatchBelowB", b"BelowB"), (b"AutoDispatchBelow", b"BelowB"), id="three"),
+        pytest.param((b"x", b""), (b"",), id="every file"),
+    ],
+)  # fmt: skip
+def test_needles_are_shared_where_they_can_be(needles: tuple[bytes, ...], shortened: tuple[bytes, ...]) -> None:
+    assert funnel.shortened(needles) == shortened
+
+
+def test_a_rule_that_looks_at_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="GF299 looks at no guards"):
+        Rule("GF299", "nothing", guards=no_guards)
+
+
+def _rule_at_run_time() -> Rule:
+    rule = Rule("GF299", "house-rule", guards=no_guards, needles=(b"set_enabled",))
+
+    @rule.check_file
+    def calls(facts: Facts, project: object) -> Iterator[Finding]:
+        for call in facts.calls:
+            if call.name == "set_enabled":
+                yield rule.at(facts, call.span, "house rule")
+
+    return rule
+
+
+MINE = Guard("MyNoGradScope", ("mine",), Takes.NOTHING, Effect.GRAD_MODE)
+RUN_TIME = [
+    pytest.param("void f() {\n  mine::MyNoGradScope();\n  m.forward(x);\n}\n", {"guards": (("cpp", MINE),)}, ["GF201"], id="a guard"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),)}, ["GF299"], id="a rule"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "ignore": ("GF299",)}, [], id="an ignored rule"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "select": ("house-rule",)}, ["GF299"], id="a selected rule"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "options", "codes"), RUN_TIME)
+@pytest.mark.parametrize("files", [1, 30], ids=["one process", "a pool"])
+def test_guards_and_rules_of_a_run(
+    text: str, options: dict[str, object], codes: list[str], files: int, tmp_path: Path
+) -> None:
+    for number in range(files):
+        (tmp_path / f"{number}.cpp").write_text(text)
+    report = check([str(tmp_path)], Options(workers=1 if files == 1 else 2, **options))  # type: ignore[arg-type]
+    assert [finding.code for finding in report.findings] == codes * files
+    assert check([str(tmp_path)], Options(workers=1)).findings == []
