@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from guardfix.linter.files.project_root import find_configuration
+
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options
 
-FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 _LISTS = ("select", "ignore", "exclude")
 _SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
 KEYS = (*_LISTS, *_SWITCHES, "minimum-torch", "per-file-ignores")
@@ -61,28 +62,6 @@ def configuration_for(folder: str = os.curdir) -> Configuration:
     """
     found = find_configuration(folder)
     return replace(read_configuration(found), folder=os.path.dirname(found)) if found else Configuration()
-
-
-def find_configuration(start: str = os.curdir) -> str | None:
-    """The nearest file with a configuration, up to the top of the git repository."""
-    folder = os.path.abspath(start)
-    while True:
-        for name in FILES:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) and (name != "pyproject.toml" or _has_section(path)):
-                return path
-        parent = os.path.dirname(folder)
-        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
-            return None
-        folder = parent
-
-
-def _has_section(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return b"[tool.guardfix" in file.read()
-    except OSError:
-        return False
 
 
 def _is_strings(value: object) -> bool:

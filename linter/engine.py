@@ -124,7 +124,7 @@ def check(
         project=project,
         files=len(reader.found),
         partial=[
-            *(facts for facts in project if facts.partial and not frontend_named(facts.language).is_fragment),
+            *(facts for facts in project.checked() if facts.partial and not frontend_named(facts.language).is_fragment),
             *(facts for facts in doubted if facts.partial),
         ],
         suppressed=suppressed,
@@ -144,7 +144,7 @@ def find(
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
     ignored_here = _per_file(options)
-    found, suppressed = _find_in(project, project, rules, ignored_here)
+    found, suppressed = _find_in(project.checked(), project, rules, ignored_here)
     findings, doubted = confirm(found, project, workspace)
     about_doubts, more = _find_in(doubted, project, rules, ignored_here)
     findings += about_doubts

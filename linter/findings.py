@@ -54,7 +54,8 @@ class Evidence:
     path: str
     offset: int
     row: int
-    side: Side
+    side: Side | None
+    """None for what speaks for nothing, but says how sure the decision can be."""
     signal: str
     """The name of the kind of signal that was found."""
 
@@ -68,6 +69,8 @@ class Decision:
 
     def reason(self, evidence: Evidence) -> str:
         """One piece of evidence with the side that it is on."""
+        if evidence.side is None:
+            return evidence.message
         if evidence.side is Side.AGAINST_INFERENCE:
             return f"against inference: {evidence.message}"
         doubt = self.context not in (evidence.side.context, Context.UNKNOWN)

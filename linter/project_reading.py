@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import Project
-from .analysis.reexports import new_names
+from .analysis.reexports import is_module, modules_asked, new_names
 from .facts import Facts
 from .files.discovery import FoundFiles, find_files
 from .files.sift import Hit, Sift
@@ -18,12 +19,18 @@ from .frontends.extraction import Job, cores, extract_all, extract_job
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
+from .surroundings import Surroundings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
+
+
+def whole_word(words: Iterable[bytes]) -> bytes:
+    """An expression for one of the words, where it stands whole."""
+    return rb"\b(?:" + b"|".join(map(re.escape, words)) + rb")\b"
 
 
 @dataclass(frozen=True)
@@ -86,8 +93,17 @@ class ProjectReader:
             if place.language is not None
         ]
         facts += self._through_reexports(facts)
-        project = Project(facts, minimum_torch=self.minimum_torch)
-        return self._answered(project) if any(rule.whole_project for rule in self.rules) else project
+        self._around = Surroundings(paths, self.found, self._find, self.workspace)
+        checked = {one.path for one in facts}
+        around = [*self._modules_around(facts), *self._classes_around(facts)]
+        project = Project(
+            [*facts, *around],
+            minimum_torch=self.minimum_torch,
+            around=frozenset(one.path for one in around if one.path not in checked),
+        )
+        if any(rule.whole_project for rule in self.rules):
+            project = self._answered(project)
+        return project
 
     def _find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
         return find_files(
@@ -114,6 +130,7 @@ class ProjectReader:
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         for _ in range(_ROUNDS):
             more: list[Facts] = []
+            around: list[Facts] = []
             for language, known in asked.items():
                 names = {
                     name
@@ -126,10 +143,13 @@ class ProjectReader:
                     known |= names
                     # Facts are read anew where a watched name stands: the place itself is then among the uses.
                     more += self._files_that_name(names, frozenset(known), language)
-            if not more:
+                    around += self._files_that_name(names, frozenset(known), language, self._around.files)
+            if not more and not around:
                 break
-            project = project.joined(more)
-        return project
+            project = project.joined(more, around)
+        # Nothing is listed, and so nothing unseen, where nothing is asked.
+        unseen = self._around.unseen if any(asked.values()) else ""
+        return project.joined((), unseen=unseen) if unseen else project
 
     def _through_reexports(self, found: Sequence[Facts]) -> list[Facts]:
         """The facts of files that use guards only under names which other files gave them."""
@@ -140,16 +160,53 @@ class ProjectReader:
                 more += self._files_that_name(names, names, language)
         return more
 
-    def _files_that_name(self, names: Iterable[str], watched: frozenset[str], language: str) -> list[Facts]:
+    def _modules_around(self, found: Sequence[Facts]) -> list[Facts]:
+        """The facts of the project's other modules from which the files take what may be a guard."""
+        facts = list(found)
+        more: list[Facts] = []
+        for language in self.found.files:
+            while True:
+                known = {one.path for one in facts}
+                asked = modules_asked(facts) if any(one.language == language for one in facts) else frozenset()
+                if not asked:
+                    break
+                paths = [p for p in self._around.files.get(language, ()) if p not in known and is_module(p, asked)]
+                new = self._extract(self._job((language, path, "") for path in paths))
+                if not new:
+                    break
+                facts += new
+                more += new
+        return more
+
+    def _classes_around(self, found: Sequence[Facts]) -> list[Facts]:
+        """The facts of the project's other files that define classes of the guards' names."""
+        names = {name for facts in found for name in unqualified_guards(facts)}
+        if not names:
+            return []
+        languages = {facts.language for facts in found}
+        return [
+            facts
+            for language in sorted(languages & self._around.files.keys())
+            for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
+        ]
+
+    def _files_that_name(
+        self,
+        names: Iterable[str],
+        watched: frozenset[str],
+        language: str,
+        among: Mapping[str, Sequence[str]] | None = None,
+        stands: Callable[[Iterable[bytes]], bytes] = whole_word,
+    ) -> list[Facts]:
+        """The facts of the files, of all that are checked or `among` others, in which one of the names stands."""
         words = [name.encode() for name in sorted(names)]
+        paths = (self.found.files if among is None else among).get(language, ())
+        if not words or not paths:
+            return []
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
-            sift.add(self.found.files[language], language)
-            hits = [hit for hit in sift.hits() if names_word(hit[1], words, self.workspace)]
-        return self._extract(self._job(hits, watched))
-
-
-def names_word(path: str, words: Iterable[bytes], workspace: Workspace = DISK) -> bool:
-    """Whether one of the words stands whole in the file."""
-    source = workspace.read_or_none(path)
-    any_word = rb"\b(?:" + b"|".join(map(re.escape, words)) + rb")\b"
-    return source is not None and re.search(any_word, source.text) is not None
+            sift.add(paths, language)
+            hits = sift.hits()
+        pattern = re.compile(stands(words))
+        sources = ((hit, self.workspace.read_or_none(hit[1])) for hit in hits)
+        kept = [hit for hit, source in sources if source is not None and pattern.search(source.text)]
+        return self._extract(self._job(kept, watched))

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from ..wording import passed
 
 _COMMANDS = ("check",)
-_CONFIGURATION = ("guardfix.toml", ".guardfix.toml")
 
 
 def is_clean(arguments: Sequence[str]) -> str | None:
@@ -23,13 +22,14 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         return None
     # What pre-commit calls. Whether an excluded file is left out makes no difference when it holds nothing.
     paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
-    if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths) or _is_configured():
+    if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths):
         return None
     from guardfix.linter.files import funnel_record, funnel_table
     from guardfix.linter.files.languages import language_of
+    from guardfix.linter.files.project_root import find_configuration
     from guardfix.linter.files.search import candidates
 
-    if not funnel_record.is_current():
+    if find_configuration() is not None or not funnel_record.is_current():
         return None
     seen = set()
     for path in paths:
@@ -49,21 +49,3 @@ def _may_matter(path: str, look: str) -> bool:
     with open(path, "rb") as file:
         data = file.read()
     return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)
-
-
-def _is_configured() -> bool:
-    """Whether a configuration is in force here: then the command decides, not this shortcut."""
-    folder = os.getcwd()
-    while True:
-        if any(os.path.exists(os.path.join(folder, name)) for name in _CONFIGURATION):
-            return True
-        try:
-            with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
-                if b"[tool.guardfix" in file.read():
-                    return True
-        except OSError:
-            pass
-        parent = os.path.dirname(folder)
-        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
-            return False
-        folder = parent

@@ -39,7 +39,7 @@ def summary(report: FixableReport, width: int | None = None) -> str:
 
 def notes(report: Report) -> Iterator[str]:
     """What a reader should know about how files were read."""
-    for facts in report.project:
+    for facts in report.project.checked():
         for note in facts.notes:
             yield f"note: {printable(facts.path)}: {note}"
     if report.partial:

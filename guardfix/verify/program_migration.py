@@ -159,7 +159,7 @@ def _old_guards(report: Report) -> Iterator[Path]:
     from guardfix.linter.frontends.frontend import frontend_named
     from guardfix.linter.guards import LEGACY
 
-    for facts in report.project:
+    for facts in report.project.checked():
         if not frontend_named(facts.language).is_fragment and any(use.guard == LEGACY for use in facts.guard_uses):
             yield _real(facts.path)
 

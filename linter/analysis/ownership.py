@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from .. import guards
-from ..facts import Facts, GuardUse
+from ..facts import Facts, Form, GuardUse
 from ..guards import INFERENCE_MODE, Effect
 from .project import Project
 
@@ -23,6 +24,24 @@ def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:
     if use.guard == INFERENCE_MODE and not _reaches_torch(use, facts):
         return False  # a name that many projects give to a type of their own
     return _sees_torch(use, facts) and not is_another_librarys(use, facts, project)
+
+
+def unqualified_guards(facts: Facts) -> set[str]:
+    """The guards that a file names in a way that a class of the project's own could be meant."""
+    return {use.guard for use in facts.guard_uses if use.alias is None and _could_be_anothers(use)}
+
+
+def _could_be_anothers(use: GuardUse) -> bool:
+    if use.guard in guards.PYTHON and not guards.PYTHON[use.guard].namespaces:
+        return True
+    known = use.guard in guards.CPP or use.guard == guards.LEGACY_API
+    written = use.written.rpartition("::")[0] if use.form is Form.STATIC_CALL else use.written
+    return known and "::" not in written
+
+
+def class_definition(names: Iterable[bytes]) -> bytes:
+    """An expression for the head of a class of one of these names."""
+    return rb"\b(?:class|struct)\b[^;:{}()]*\b(?:" + b"|".join(map(re.escape, names)) + rb")\b"
 
 
 def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:

@@ -32,8 +32,19 @@ def takes_context(function: Function) -> bool:
 class Project:
     """Answers questions that need more than one file."""
 
-    def __init__(self, files: Iterable[Facts], *, minimum_torch: str = "") -> None:
+    def __init__(
+        self,
+        files: Iterable[Facts],
+        *,
+        minimum_torch: str = "",
+        around: frozenset[str] = frozenset(),
+        unseen: str = "",
+    ) -> None:
         self.minimum_torch = minimum_torch
+        self.around = around
+        """Paths of files that are not checked, but were asked what the checked ones leave open."""
+        self.unseen = unseen
+        """Why questions may have answers that nobody looked for; empty when all of the project was asked."""
         self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
@@ -41,9 +52,19 @@ class Project:
             found |= {piece.path: piece for piece in facts.embedded}
         self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
 
-    def joined(self, more: Iterable[Facts]) -> Project:
-        """This project with further files, or with newer facts of its own."""
-        return Project([*self, *more], minimum_torch=self.minimum_torch)
+    def joined(self, more: Iterable[Facts], around: Iterable[Facts] = (), unseen: str = "") -> Project:
+        """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
+        around = list(around)
+        return Project(
+            [*self, *more, *around],
+            minimum_torch=self.minimum_torch,
+            around=self.around.union(facts.path for facts in around),
+            unseen=unseen or self.unseen,
+        )
+
+    def checked(self) -> Iterator[Facts]:
+        """The facts of the files in which findings are reported."""
+        return (facts for facts in self if facts.path not in self.around)
 
     def __iter__(self) -> Iterator[Facts]:
         return iter(self.files.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .. import guards
@@ -26,6 +26,24 @@ def new_names(files: Iterable[Facts]) -> dict[str, str]:
             if guard is not None and name not in guards.PYTHON:
                 found[name] = guard
     return found
+
+
+def modules_asked(files: Sequence[Facts]) -> frozenset[str]:
+    """The modules, by the last parts of their names, that say what a name means and are not among the files."""
+    modules = _Modules({facts.path: facts for facts in files})
+    return frozenset(
+        tail
+        for facts in files
+        if facts.python is not None
+        for use in facts.python.uses
+        for tail in modules.missing(use.use.guard, facts, _DEPTH)
+    )
+
+
+def is_module(path: str, tails: Collection[str]) -> bool:
+    """Whether a file is a module whose name ends with one of these parts."""
+    parts = _module_parts(path)
+    return bool(parts) and parts[-1] in tails
 
 
 def resolve_reexports(files: dict[str, Facts]) -> dict[str, Facts]:
@@ -86,17 +104,38 @@ class _Modules:
                     return found
         return None
 
-    def _find(self, module: str, relative: bool, facts: Facts) -> list[Facts]:
+    def missing(self, name: str, facts: Facts, depth: int) -> Iterator[str]:
+        """The last parts of the modules that would have to say what a name means."""
+        module, _, last = name.rpartition(".")
+        if depth == 0 or not last or not module or guards.python_guard(canonical_name(name)) is not None:
+            return
+        found = self._find(module, name.startswith("."), facts)
+        if not found:
+            wanted = self._wanted(module, name.startswith("."), facts)
+            yield from wanted[-1:]
+        for target in found:
+            assert target.python is not None
+            exports = dict(target.python.exports)
+            if last in exports:
+                yield from self.missing(exports[last], target, depth - 1)
+            else:
+                for star in target.python.stars:
+                    inner = star + last if star.endswith(".") else f"{star}.{last}"
+                    yield from self.missing(inner, target, depth - 1)
+
+    def _wanted(self, module: str, relative: bool, facts: Facts) -> list[str]:
+        """The parts of a module's name; of a relative one, those of its path."""
         if relative:
             dots = len(module) - len(module.lstrip("."))
             folder = os.path.abspath(facts.path)
             # `from .compat import no_grad` is written `.compat.no_grad`, `from . import no_grad` is `.no_grad`.
             for _ in range(max(1, dots)):
                 folder = os.path.dirname(folder)
-            wanted = [*_parts(folder), *[part for part in module.lstrip(".").split(".") if part]]
-            exact = True
-        else:
-            wanted, exact = module.split("."), False
+            return [*_parts(folder), *[part for part in module.lstrip(".").split(".") if part]]
+        return module.split(".")
+
+    def _find(self, module: str, relative: bool, facts: Facts) -> list[Facts]:
+        wanted, exact = self._wanted(module, relative, facts), relative
         if not wanted:
             return []
         found = []

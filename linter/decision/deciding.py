@@ -6,11 +6,14 @@ Where the signals conflict or are missing the context is `unknown`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Span
-from ..findings import Confidence, Context, Decision
+from ..findings import Confidence, Context, Decision, Evidence
 from ..frontends.frontend import frontend_named
 from ..guards import Effect
+from .asking import open_questions
 from .policy import POLICY, Policy
 from .scene import scene_of
 from .signal_gathering import signals_of
@@ -34,8 +37,19 @@ def decide(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLIC
     decided = project.memory(Decided)
     key = (facts.path, use.type_span, use.form, policy)
     if key not in decided:
-        decided[key] = _decide(use, facts, project, policy)
+        decision = _decide(use, facts, project, policy)
+        if project.unseen and open_questions(use, facts, project, policy):
+            decision = _of_a_part(decision, use, facts, project.unseen)
+        decided[key] = decision
     return decided[key]
+
+
+def _of_a_part(decision: Decision, use: GuardUse, facts: Facts, unseen: str) -> Decision:
+    """What is decided when answers may stand in files that were not looked at: less sure, and it says so."""
+    confidence = Confidence.MEDIUM if decision.confidence is Confidence.HIGH else decision.confidence
+    start = use.type_span.start
+    limit = Evidence(unseen, facts.path, start, facts.row(start), None, "part-of-project")
+    return replace(decision, confidence=confidence, evidence=(*decision.evidence, limit))
 
 
 def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> Decision:

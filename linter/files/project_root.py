@@ -1,0 +1,49 @@
+"""Where a project begins. Imported on every run, so it imports next to nothing."""
+
+from __future__ import annotations
+
+import os
+
+CONFIGURATION_FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
+SECTION = b"[tool.guardfix"
+"""What a pyproject.toml holds that configures guardfix."""
+
+
+def configuration_in(folder: str) -> str | None:
+    """The file in the folder that configures guardfix."""
+    for name in CONFIGURATION_FILES:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and (name != "pyproject.toml" or _has_section(path)):
+            return path
+    return None
+
+
+def _has_section(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return SECTION in file.read()
+    except OSError:
+        return False
+
+
+def find_configuration(start: str = os.curdir) -> str | None:
+    """The nearest file with a configuration, up to the top of the git repository."""
+    folder = os.path.abspath(start)
+    while True:
+        path = configuration_in(folder)
+        parent = os.path.dirname(folder)
+        if path is not None or parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return path
+        folder = parent
+
+
+def project_root(path: str) -> str | None:
+    """The nearest folder, at a path or above it, with a configuration or a git repository; None when there is none."""
+    folder = os.path.realpath(path)
+    while True:
+        if os.path.exists(os.path.join(folder, ".git")) or configuration_in(folder) is not None:
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent

@@ -1,0 +1,84 @@
+"""The project around the paths that are checked: where the answers to their open questions may stand.
+
+A project is what lies below the nearest folder with a configuration or a repository. Its other files are listed when
+the first question comes, and searched for the names in question alone; nothing is reported in them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from .files.discovery import FoundFiles
+from .files.project_root import project_root
+from .files.workspace import Workspace
+
+LARGEST = 20_000
+"""Files of a project that are still searched for the answer to a question."""
+
+Find = Callable[[Sequence[str], Callable[[list[str], str], None]], FoundFiles]
+"""`find_files` as a run calls it: (paths, what is told of each folder's files) -> the files."""
+
+
+class _TooMany(Exception):
+    """The project has more files than are searched."""
+
+
+class Surroundings:
+    """The files of the project that are not among those that are checked."""
+
+    def __init__(self, paths: Sequence[str], checked: FoundFiles, find: Find, workspace: Workspace) -> None:
+        self._paths, self._checked, self._find, self._workspace = paths, checked, find, workspace
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """The projects of which only a part is checked, as paths are shown; none for texts that are in memory alone."""
+        if not self._workspace.has_disk:
+            return ()
+        roots = {}
+        for path in self._paths:
+            folder = self._workspace.key(path)
+            root = project_root(folder)
+            if root is not None and root != folder:
+                roots[root] = root if os.path.isabs(path) else os.path.relpath(root)
+        outermost = [root for root in roots if not any(root.startswith(other + os.sep) for other in roots)]
+        return tuple(roots[root] for root in outermost)
+
+    @property
+    def files(self) -> Mapping[str, list[str]]:
+        """The other files by language; none when there are too many."""
+        return self._listed or {}
+
+    @property
+    def unseen(self) -> str:
+        """Why questions may have answers that nobody looked for; empty when they have none."""
+        if self._listed is not None:
+            return ""
+        where = ", ".join(map(os.path.abspath, self.roots))
+        return (
+            f"only {len(self._checked)} of more than {LARGEST} files below {where} were looked at: "
+            "what decides this may stand in another one"
+        )
+
+    @cached_property
+    def _listed(self) -> dict[str, list[str]] | None:
+        if not self.roots:
+            return {}
+        count = 0
+
+        def counted(paths: list[str], language: str) -> None:
+            nonlocal count
+            count += len(paths)
+            if count > LARGEST:
+                raise _TooMany
+
+        try:
+            found = self._find(self.roots, counted)
+        except _TooMany:
+            return None
+        known = set(map(self._workspace.key, self._checked.paths()))
+        return {
+            language: [path for path in paths if self._workspace.key(path) not in known]
+            for language, paths in found.files.items()
+        }
