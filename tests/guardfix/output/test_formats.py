@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from fixture_files import ROOT
-from guardfix.output.format_registry import format_names, load_format
+from guardfix import Options, check_text
+from guardfix.output.format_registry import Output, format_names, load_format
 
 PLANTED = '''"""One line a finding, between bars."""
 
@@ -101,6 +103,26 @@ def test_without_it_there_is_no_such_format(tmp_path: Path) -> None:
 
 
 def test_the_formats_there_are() -> None:
-    assert format_names("findings")[:2] == ["text", "json"]
-    assert set(format_names("verdicts")) <= set(format_names("findings"))
-    assert [name for name in format_names("findings") if load_format(name).for_machines] == ["json"]
+    assert format_names("findings")[0] == "text"
+    assert {"text", "json"} <= set(format_names("verdicts")) & set(format_names("rules")) & set(
+        format_names("findings")
+    )
+    assert (load_format("text").for_machines, load_format("json").for_machines) == (False, True)
+
+
+@pytest.mark.parametrize("name", format_names("findings"))
+def test_every_format_writes_where_it_is_told_to(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "void f() {\n  at::AutoNonVariableTypeMode g;\n}\n"
+    written = []
+    for path, content in (("a.cpp", text), ("new\nline.cpp", text), ("clean.cpp", "int a;\n")):
+        stream = io.StringIO()
+        load_format(name).findings(check_text(content, path, options=Options()), Output(stream))
+        written.append(stream.getvalue())
+    found, oddly_named, clean = written
+    assert "GF101" in found
+    assert "GF101" in oddly_named
+    assert "GF101" not in clean
+    assert capsys.readouterr().out == ""
