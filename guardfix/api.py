@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import AnyStr, Generic
 
-from .codemods.apply.applying import rewrites
-from .codemods.choice import FixChoice
-from .codemods.fix import Applicability, Edit, Fix
-from .codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fix import Applicability, Edit, Fix
+from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.linter import engine
+from guardfix.linter.engine import Options
+from guardfix.linter.files.discovery import BadPattern, NoSuchPath
+from guardfix.linter.files.sources import Position
+from guardfix.linter.files.workspace import DISK, Workspace
+from guardfix.linter.findings import Confidence, Context, Decision, Evidence, Severity
+from guardfix.linter.rule import UnknownRule
+
 from .configuration import BadConfiguration, configuration_for
-from .linter import engine
-from .linter.engine import Options
-from .linter.files.discovery import BadPattern, NoSuchPath
-from .linter.files.sources import Position
-from .linter.files.workspace import DISK, Workspace
-from .linter.findings import Confidence, Context, Decision, Evidence, Severity
-from .linter.rule import UnknownRule
 
 __all__ = [
     "Applicability",
