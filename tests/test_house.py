@@ -62,6 +62,9 @@ def test_every_file_name_is_understood_without_its_folder() -> None:
 CONVENTIONS = frozenset({"RULE", "FIX", "FRONTEND", "FORMAT", "command", "T", "P", "R", "F", "TYPE_CHECKING"})
 """Names by which things are found where they stand, and type variables."""
 
+ONE_MEANING = frozenset({"check"})
+"""Names that the library at the root has from the linter: `guardfix.check` is its `check`, joined with the fixes."""
+
 
 def public_names(path: Path) -> Iterator[str]:
     """What a module defines at its top; overloads and branches of an `if` count once."""
@@ -75,7 +78,7 @@ def public_names(path: Path) -> Iterator[str]:
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found.add(node.target.id)
-    return (name for name in sorted(found) if not name.startswith("_") and name not in CONVENTIONS)
+    return (name for name in sorted(found) if not name.startswith("_") and name not in CONVENTIONS | ONE_MEANING)
 
 
 REGISTERS = ("RULE.", "FIX.", "op(", "composite(", "signal(")
