@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-PYTHON_SUFFIXES = {".py"}
+_PYTHON_SUFFIXES = {".py"}
 
 
 @click.command(
@@ -61,7 +61,7 @@ def command(
     from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
 
     try:
-        if file.suffix in PYTHON_SUFFIXES:
+        if file.suffix in _PYTHON_SUFFIXES:
             status = run_python(file, arguments, module=backend, trace=trace, legacy_since19=legacy_since19)
         else:
             options = CompilerOptions(

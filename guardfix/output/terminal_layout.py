@@ -23,7 +23,7 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def shown(text: str) -> str:
+def displayable(text: str) -> str:
     """A line of code as it is printed: tabs as blanks, other control characters as pictures of themselves."""
     return text.replace("\t", TAB).translate(_PICTURES)
 
@@ -67,7 +67,7 @@ def frame(line: str, start: int, end: int, width: int | None) -> Frame:
     # What is far away is not shown anyway: generated code has lines of megabytes.
     reach = 2 * width
     before, after = line[max(0, start - reach) : start], line[end : end + reach]
-    before, marked, after = (shown(part) for part in (before, line[start : min(end, start + reach)], after))
+    before, marked, after = (displayable(part) for part in (before, line[start : min(end, start + reach)], after))
     if cells(before) + cells(marked) + cells(after) <= width:
         return Frame(before + marked + after, " " * cells(before), "^" * max(1, cells(marked)))
     # The code behind the marked part gives way first, then that before it, last the marked part itself.

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.output.terminal_layout import cells, frame, shown, wrapped
+from guardfix.output.terminal_layout import cells, displayable, frame, wrapped
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_frame(before: str, marked: str, after: str, width: int | None, code: st
 TEXT = st.text(st.sampled_from("ab \t解🙂e\u0301G;"), max_size=30)
 
 
-@given(TEXT, TEXT.filter(lambda text: cells(shown(text)) > 0), TEXT, st.integers(8, 40))
+@given(TEXT, TEXT.filter(lambda text: cells(displayable(text)) > 0), TEXT, st.integers(8, 40))
 def test_a_frame_fits_and_its_carets_stand_below_what_is_marked(
     before: str, marked: str, after: str, width: int
 ) -> None:
@@ -82,7 +82,7 @@ def test_a_frame_fits_and_its_carets_stand_below_what_is_marked(
     # Cell by cell: what stands above the carets is the marked code, whole or its beginning.
     row = [character for character in part.code for _ in range(cells(character))]
     above = "".join(row[len(part.before) : len(part.before + part.carets)])
-    expected = "".join(character for character in shown(marked) for _ in range(cells(character)))
+    expected = "".join(character for character in displayable(marked) for _ in range(cells(character)))
     assert above == expected[: len(above)]
     assert len(above) == len(expected) or part.code.endswith("…")
 
