@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from guardfix.linter.facts import Form, GuardUse, Span
+from guardfix.linter.facts.expressions import truth_of
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Context
 
@@ -81,8 +82,8 @@ def _emplaced(use: GuardUse, site: Site) -> list[Edit]:
             Edit(_inside_call(site.text, call.span), "")
             for call in index_of(site.facts).calls.within(use.scope)
             if call.name == "emplace"
-            and call.arguments == ("true",)
-            and call.receiver == _declared_name(use, site.text)
+            and [truth_of(argument) for argument in call.arguments] == [True]
+            and str(call.receiver) == _declared_name(use, site.text)
         ]
     return []
 

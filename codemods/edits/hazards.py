@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from guardfix.linter.analysis.inference_escapes import Hazard, escape_hazards
+from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.facts import Facts, GuardUse
 
 _SHOWN = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from guardfix.linter import guards
@@ -53,7 +52,7 @@ def _goes_into_a_local(use: GuardUse, facts: Facts) -> bool:
 
 def _may_hold(use: GuardUse, other: GuardUse) -> bool:
     """Whether one may be put into the other: they go by one name, or by none that is known."""
-    names = {re.split(r"->|\.", held.holder.name)[-1] for held in (use, other) if held.holder and held.holder.name}
+    names = {held.holder.last for held in (use, other) if held.holder and held.holder.name}
     return len(names) < 2
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from guardfix.linter import guards
-from guardfix.linter.analysis.inference_escapes import Hazard, escape_hazards
+from guardfix.linter.analysis.inference_escapes import escape_hazards
+from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.facts import Form
+from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Confidence, Context, Decision
 
@@ -113,8 +115,6 @@ def _is_guard_struct(site: Site) -> bool:
         return False
     class_ = site.facts.classes[site.use.class_]
     return not class_.has_methods and all(
-        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP
-        or "Guard" in member.type
-        or "Mode" in member.type
+        member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))
         for member in class_.members
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..facts import Call, Facts, Span
@@ -27,7 +26,7 @@ _BOOKKEEPING = frozenset(
     }
 )
 _METHODS = frozenset({"set_next_edges", "_set_fw_grad"})
-_SPACE = re.compile(r"^(?:::)?(?:(?:torch|at|c10|autograd|impl|jit|generated|details|VariableTypeUtils|graph)::)*$")
+_SPACES = frozenset("torch at c10 autograd impl jit generated details VariableTypeUtils graph".split())
 
 
 def builds_graph(call: Call, facts: Facts) -> bool:
@@ -36,8 +35,7 @@ def builds_graph(call: Call, facts: Facts) -> bool:
         return False
     if call.receiver:
         return call.name in _METHODS
-    space = call.callee[: call.callee.rfind(call.name)]
-    if not _SPACE.match(space):
+    if not _SPACES.issuperset(call.path[:-1]):
         return False
     if call.name == "as_view" and len(call.arguments) < 2:
         return False  # autograd's takes the base and the view

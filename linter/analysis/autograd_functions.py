@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from typing import NamedTuple
 
 from ..facts import Facts, Function
+from ..facts.expressions import Expression, NamePath
+from .known_names import PYTHON_AUTOGRAD_FUNCTION
 from .project import Project, takes_context
 
-_NODE_BASE = re.compile(r"(?:^|::)(?:Node|TraceableFunction|Function)$")
+_NODE_BASES = frozenset({"Node", "TraceableFunction", "Function"})
 
 
 class Role(Enum):
@@ -53,4 +54,10 @@ def is_method_of_node(function: Function, facts: Facts, project: Project) -> boo
     owner = function.qualified.rsplit("::", 2)[-2:-1]
     classes = [facts.classes[function.class_]] if function.class_ is not None else []
     classes += [c for f in project for c in f.classes if owner and c.name == owner[0]]
-    return any(_NODE_BASE.search(base) for class_ in classes for base in class_.bases)
+    return any(_is_node(base) for class_ in classes for base in class_.bases)
+
+
+def _is_node(base: Expression) -> bool:
+    if not isinstance(base, NamePath) or base.template_arguments is not None:
+        return False
+    return base.name in _NODE_BASES and base.path not in PYTHON_AUTOGRAD_FUNCTION

@@ -5,6 +5,17 @@ from __future__ import annotations
 import re
 
 from ..facts import Call
+from ..facts.expressions import (
+    CallExpression,
+    Expression,
+    NamePath,
+    first_name,
+    innermost_object,
+    is_named,
+    last_name,
+    pointee,
+    simple_name,
+)
 
 # Functions of torch:: and at:: that compute no tensor: settings, types, threads, devices.
 _SETTINGS = re.compile(
@@ -14,9 +25,8 @@ _SETTINGS = re.compile(
     r"|kCPU|kCUDA|autocast_\w+|wrapPropagateTLSState|divup|intrusive_ptr|make_intrusive|optional|ThreadLocalState"
     r"|warn|typeMetaToScalarType|elementSize|str|init_num_threads)$"
 )
-_SPACES = re.compile(
-    r"^(?:::)?(?:torch|at)::(?:nn::functional::|special::|linalg::|fft::|native::)?(?P<name>[a-z]\w*)$"
-)
+_PATHS_TO_OPS = (("torch",), ("at",))
+_SUBSPACES = frozenset({(), ("nn", "functional"), ("special",), ("linalg",), ("fft",), ("native",)})
 # Methods whose names hardly anything but a tensor has.
 _METHODS = frozenset(
     """add_ sub_ mul_ div_ copy_ zero_ fill_ clamp_ matmul mm bmm addmm softmax log_softmax sigmoid relu tanh unsqueeze
@@ -30,13 +40,17 @@ def computes_tensors(call: Call) -> bool:
         return False
     if is_run(call):
         return True
-    space = _SPACES.match(re.sub(r"<.*", "", call.callee)) if not call.receiver else None
-    if space is not None:
-        return _SETTINGS.search(space["name"]) is None
-    return bool(call.receiver) and call.name in _METHODS and not call.receiver.startswith("std::")
+    if call.receiver is not None:
+        return call.name in _METHODS and not _is_of_std(call.receiver)
+    return names_op(call.path) and _SETTINGS.search(call.name) is None
 
 
-_LOADS = re.compile(r"(?:^|::)(?:jit::)?(?:load|_load_for_mobile|_load_for_lite_interpreter|load_jit)$")
+def names_op(path: tuple[str, ...]) -> bool:
+    """Whether a path can name an op: `torch::mm`, `at::native::add`, `torch.nn.functional.relu`."""
+    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][0].isalpha() and path[-1][0].islower()
+
+
+_LOADS = frozenset({"load", "_load_for_mobile", "_load_for_lite_interpreter", "load_jit"})
 _LOAD_METHODS = frozenset(
     {
         "load_jit",
@@ -48,9 +62,7 @@ _LOAD_METHODS = frozenset(
 )
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
-_MODEL = re.compile(
-    r"(?:^|[._>*(])_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?\W*$"
-)
+_MODEL = re.compile(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
 _MAKES_A_MODEL = re.compile(
     r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
     r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update)"
@@ -63,22 +75,36 @@ def is_load(call: Call) -> bool:
     """`torch::jit::load`, `torch::load`, `_load_for_mobile`: a model comes from a file."""
     if call.name in _LOAD_METHODS:
         return True
-    return not call.receiver and _LOADS.search(call.callee) is not None and call.callee not in ("load", "std::load")
+    if call.name not in _LOADS or not isinstance(call.called, NamePath) or call.called.template_arguments is not None:
+        return False
+    return call.path not in (("load",), ("std", "load"))
 
 
 def is_run(call: Call) -> bool:
     """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`, Python's `self.net(x)`."""
-    if call.name in _RUNS and call.receiver:
-        return not call.receiver.startswith(("std", "ctx"))
-    if call.name in _RUNS_A_MODEL and call.receiver:
-        return _MODEL.search(call.receiver) is not None
+    receiver = call.receiver
+    if receiver is not None and call.name in _RUNS:
+        return first_name(receiver) not in ("std", "ctx")
+    if receiver is not None and call.name in _RUNS_A_MODEL:
+        return _is_model(receiver)
+    if receiver is None and (len(call.path) != 1 or not simple_name(call.called)):
+        return False
     return (
-        call.receiver in ("", "self")
-        and "::" not in call.callee
-        and _MODEL.search(call.callee) is not None
-        and not call.callee.isupper()
+        (receiver is None or is_named(receiver, "self"))
+        and _MODEL.search(call.name) is not None
+        and not call.name.isupper()
         and not _MAKES_A_MODEL.search(call.name)
     )
+
+
+def _is_model(receiver: Expression) -> bool:
+    """Whether an object is named like a model: `model_`, `(*net)`, `self.encoder`, `std::move(model)`, `getModel()`."""
+    bare = pointee(receiver)
+    if isinstance(bare, CallExpression) and len(bare.arguments) == 1:
+        return _is_model(bare.arguments[0])
+    if isinstance(bare, CallExpression) and not bare.arguments:
+        bare = bare.callee
+    return _MODEL.search(last_name(bare)) is not None
 
 
 # Calls that compute no tensor: bookkeeping on the context, on containers and on values.
@@ -94,5 +120,20 @@ _IDLE = frozenset(
 
 def computes_nothing(call: Call) -> bool:
     """A call that computes no tensor."""
-    receiver = call.receiver.split("->")[0].split(".")[0]
-    return receiver in ("ctx", "context", "std") or call.name in _IDLE or call.callee.startswith("std::")
+    if call.name in _IDLE:
+        return True
+    if call.receiver is None:
+        return call.path[:1] == ("std",)
+    return is_named(innermost_object(call.receiver), "ctx", "context") or _is_of_std(call.receiver)
+
+
+# Functions of the standard library that give what they are given.
+_HANDS_ON = frozenset(
+    {"move", "forward", "get", "ref", "as_const", "exchange", "dynamic_pointer_cast", "static_pointer_cast"}
+)
+
+
+def _is_of_std(receiver: Expression) -> bool:
+    """Whether the object is the standard library's: `std::chrono::steady_clock::now()`, and not `std::move(x)`."""
+    innermost = innermost_object(pointee(receiver))
+    return isinstance(innermost, NamePath) and innermost.path[0] == "std" and innermost.name not in _HANDS_ON

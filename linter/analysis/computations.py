@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..facts import Call, Facts, Span
+from ..facts.expressions import Expression, Literal, MemberAccess, Operation, Subscript, first_name, nodes_of
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from .calls import computes_nothing
 
-_OPERATION = re.compile(
-    r"\w\[|^[({]?\s*[-~]\s*[A-Za-z_(]|[\w)\]]\s*(?:[-+*/%@&|^]|<<|>>|[<>=!]=|[<>])=?\s*[-~]?[\w(]|\?\s*\w"
-)
-_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)<[\w:,&* ]*(?:<[\w:,&* ]*>)?[\w:,&* ]*>(?=[({:])")
+_OF_TENSORS = frozenset("+ - * / % @ & | ^ ~ << >> == != < > <= >= // **".split())
+_CHOICES = frozenset({"?:", "if else"})
 
 
 def first_computation_in(span: Span, facts: Facts) -> Call | str | None:
@@ -27,15 +25,26 @@ def first_computation_in(span: Span, facts: Facts) -> Call | str | None:
 @lru_cache(maxsize=64)
 def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     """The assignments and returned values in which a tensor may be computed without a call."""
-    found = [(returned.span, returned.value) for returned in facts.returns if _has_operation(returned.value)]
+    found = [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]
     for assignment in facts.assignments:
-        if assignment.target.startswith(("ctx->", "ctx.")):
+        if isinstance(assignment.target, (MemberAccess, Subscript)) and first_name(assignment.target) == "ctx":
             continue
-        if assignment.operator != "=" or assignment.target.endswith("]") or _has_operation(assignment.value):
-            found.append((assignment.span, assignment.value or assignment.target))
+        if assignment.operator != "=" or isinstance(assignment.target, Subscript) or _has_operation(assignment.value):
+            found.append((assignment.span, str(assignment.value or assignment.target)))
     return Sorted(found, lambda operation: operation[0])
 
 
-def _has_operation(value: str) -> bool:
-    """Whether an operator of tensors may stand in the expression."""
-    return _OPERATION.search(_TEMPLATE_ARGUMENTS.sub("", value)) is not None
+def _has_operation(value: Expression | None) -> bool:
+    """Whether an operator of tensors, an index or a choice between two values stands in the expression."""
+    return any(
+        isinstance(node, Subscript) or (isinstance(node, Operation) and _may_compute(node)) for node in nodes_of(value)
+    )
+
+
+def _may_compute(operation: Operation) -> bool:
+    """Not so `*x`, `&x` and `-1`."""
+    if len(operation.operands) == 1 and (
+        operation.operator in ("*", "&", "**") or isinstance(operation.operands[0], Literal)
+    ):
+        return False
+    return operation.operator in _OF_TENSORS or operation.operator in _CHOICES

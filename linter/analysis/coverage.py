@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .. import guards
-from ..facts import Call, Facts, Form, GuardUse, Span
+from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
@@ -65,13 +65,15 @@ def inference_mode_at(facts: Facts, span: Span, function: int | None) -> GuardUs
 def is_expected_to_throw(call: Call, facts: Facts) -> bool:
     """Whether the call stands inside a test macro or a function that expects an error: `EXPECT_THROW(x.add_(1), …)`."""
     return any(
-        outer.span.holds(call.span) and outer is not call and _CHECKED.search(outer.callee) for outer in facts.calls
+        outer.span.holds(call.span) and outer is not call and _CHECKED.search(outer.name) for outer in facts.calls
     )
+
+
+def takes_benchmark_state(function: Function) -> bool:
+    """Whether the function is one of Google Benchmark."""
+    return any(parameter.type.path[-2:] == ("benchmark", "State") for parameter in function.parameters)
 
 
 def is_in_test(function: int | None, facts: Facts) -> bool:
     """Whether a place stands in a test of googletest, Catch2 and the like, or in a function of Google Benchmark."""
-    return any(
-        _TEST.fullmatch(outer.name) or any("benchmark::State" in parameter.type for parameter in outer.parameters)
-        for outer in facts.enclosing(function)
-    )
+    return any(_TEST.fullmatch(outer.name) or takes_benchmark_state(outer) for outer in facts.enclosing(function))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 
 from ..facts import Call, Facts, Function, GuardUse, Span
+from ..facts.expressions import chain_words, is_named
 from ..facts.index import index_of
 from .calls import computes_nothing
 from .project import Project
 
 _DEPTH = 4
-_DISPATCHES = re.compile(r"redispatch|callBoxed|findSchema|Dispatcher|\.typed<|torch::ops|_ops::|^op\.call|\bapply$")
+_DISPATCHES = re.compile(r"redispatch|callBoxed|findSchema|Dispatcher|^typed$|^_ops$|^apply$")
 
 
 def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
@@ -26,22 +27,29 @@ def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:
     return bool(calls) and all(_is_plain(call, facts, _DEPTH, frozenset()) for call in calls)
 
 
-def _is_plain(call: Call, facts: Facts, depth: int, seen: frozenset[str]) -> bool:
+def _enters_dispatcher(call: Call) -> bool:
+    """`op.redispatch(…)`, `Dispatcher::singleton().callBoxed(…)`, `torch::ops::add(…)`, `op.call(…)`."""
+    if call.path[:2] == ("torch", "ops") or (call.name == "call" and is_named(call.receiver, "op")):
+        return True
+    return any(_DISPATCHES.search(word) for word in chain_words(call.called))
+
+
+def _is_plain(call: Call, facts: Facts, depth: int, seen: frozenset[tuple[str, ...]]) -> bool:
     """A call of a function of this file that stays off the dispatcher, as far down as it can be followed."""
-    if depth == 0 or _DISPATCHES.search(call.callee) or call.receiver or call.callee.startswith(("at::", "torch::")):
+    if depth == 0 or _enters_dispatcher(call) or not call.path or call.path[0] in ("at", "torch"):
         return False
-    if call.callee in seen:
+    if call.path in seen:
         return True  # a recursion that was looked at
     definitions = [f for f in facts.functions if f.name == call.name and not f.is_lambda]
     if not definitions:
         return False
-    return all(_body_is_plain(function, facts, depth, seen | {call.callee}) for function in definitions)
+    return all(_body_is_plain(function, facts, depth, seen | {call.path}) for function in definitions)
 
 
-def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset[str]) -> bool:
+def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset[tuple[str, ...]]) -> bool:
     """Ordinary ops inside (`at::add`, methods) are fine: each has its own kernel. Calls by schema are not."""
     for call in _calls_in(function.body, facts):
-        if _DISPATCHES.search(call.callee):
+        if _enters_dispatcher(call):
             return False
         own = any(f.name == call.name and not f.is_lambda for f in facts.functions)
         if own and not call.receiver and not _is_plain(call, facts, depth - 1, seen):
@@ -52,9 +60,10 @@ def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset
 
 
 def _is_library_call(call: Call) -> bool:
-    return (
-        call.callee.startswith(("at::", "torch::", "c10::", "std::")) or computes_nothing(call) or call.name.isupper()
-    )
+    return call.path[:1] in _LIBRARIES or computes_nothing(call) or call.name.isupper()
+
+
+_LIBRARIES = (("at",), ("torch",), ("c10",), ("std",))
 
 
 def _calls_in(span: Span, facts: Facts) -> list[Call]:

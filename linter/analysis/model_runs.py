@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..facts import Call, Facts, Span
+from ..facts.expressions import MemberAccess, nodes_of, simple_name
 from ..facts.index import index_of
 from .calls import is_load, is_run
-
-_METHOD_OF_A_MODULE = re.compile(r"(?:\.|->)(?:get_method|find_method)\(")
 
 
 @lru_cache(maxsize=64)
@@ -29,15 +27,18 @@ def first_load(facts: Facts) -> Call | None:
 
 def runs_held_method(call: Call, facts: Facts, around: Span) -> bool:
     """`auto decode = module.get_method("decode"); … decode(inputs)`: a model's method that a variable holds."""
-    name = call.receiver if call.name in ("operator()", "run") else call.callee
-    return name in _held_methods(facts, around)
+    held = simple_name(call.receiver if call.name in ("operator()", "run") else call.called)
+    return bool(held) and held in _held_methods(facts, around)
 
 
 @lru_cache(maxsize=64)
 def _held_methods(facts: Facts, span: Span) -> frozenset[str]:
     """The variables that are given a model's method there."""
     return frozenset(
-        assignment.target
+        assignment.variable
         for assignment in index_of(facts).assignments.within(span)
-        if _METHOD_OF_A_MODULE.search(assignment.value) is not None
+        if any(
+            isinstance(node, MemberAccess) and node.name in ("get_method", "find_method")
+            for node in nodes_of(assignment.value)
+        )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..facts import Call, Function
+from .declared_types import mentions_tensor
 
 # Ops whose autograd kernels must leave view tracking and version bumps on below them
 # (torch/csrc/autograd/VariableTypeManual.cpp; the view ops of ATen/native/native_functions.yaml).
@@ -27,9 +28,9 @@ def is_in_place_or_view(function: Function, operator: str = "") -> bool:
     if not name.endswith("_") or name.endswith("__"):
         return False
     first = function.parameters[:_SELF_IS_AMONG_THE_FIRST]
-    return any("Tensor" in parameter.type and "&" in parameter.type for parameter in first)
+    return any(mentions_tensor(parameter.type) and "&" in parameter.type.marks for parameter in first)
 
 
 def is_factory(call: Call) -> bool:
     """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`."""
-    return call.name in _FACTORIES and not call.receiver and call.callee.startswith(("at::", "torch::"))
+    return call.name in _FACTORIES and call.path[:1] in (("at",), ("torch",))

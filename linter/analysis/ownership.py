@@ -83,5 +83,5 @@ def _sees_torch(use: GuardUse, facts: Facts) -> bool:
         use.namespace.split("::")[0] in _TORCH
         or any(_TORCH_HEADER.match(include.header) for include in facts.includes)
         or any(target.lstrip(":").split("::")[0] in _TORCH for target in (a.target for a in facts.aliases))
-        or any(call.callee.lstrip(":").split("::")[0] in _TORCH for call in facts.calls if "::" in call.callee)
+        or any(call.path[0] in _TORCH for call in facts.calls if len(call.path) > 1)
     )

@@ -11,14 +11,12 @@ from typing import Any, TypeVar
 
 from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
+from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
+from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 
 _Memory = TypeVar("_Memory")
-
-_AUTOGRAD_BASE = re.compile(r"(?:^|::)autograd::Function<")
-_FUNCTION_BASE = re.compile(r"(?:^|::)Function<(?:\w+::)*(?P<of>\w+)")
-
 
 FUNCTION_METHODS = frozenset({"forward", "backward"})
 """The methods of an autograd Function that autograd itself calls."""
@@ -26,7 +24,7 @@ FUNCTION_METHODS = frozenset({"forward", "backward"})
 
 def takes_context(function: Function) -> bool:
     """Whether the function is given an autograd Function's context."""
-    return not function.is_lambda and any("AutogradContext" in parameter.type for parameter in function.parameters)
+    return not function.is_lambda and any("AutogradContext" in parameter.type.path for parameter in function.parameters)
 
 
 class Project:
@@ -144,8 +142,7 @@ class Project:
                 continue
             if where.path != facts.path and function.name in index_of(where).function_names:
                 continue
-            callee = call.callee if not call.receiver else call.name
-            if _names_agree(callee, function.qualified):
+            if _names_agree("::".join(call.path or (call.name,)), function.qualified):
                 found.append((where, call))
         return found
 
@@ -173,7 +170,7 @@ class Project:
                 class_.qualified
                 for class_ in classes
                 for base in class_.bases
-                if _last(base) in tails and _is_among(re.sub("<.*", "", base), names)
+                if last_name(base) in tails and _is_among("::".join(_path(base)), names)
             }
         return frozenset(names)
 
@@ -259,10 +256,19 @@ class Project:
 
 def _derives_from_function(class_: Class) -> bool:
     """Whether a base is `torch::autograd::Function<…>`, or is spelled `Function<the class itself>`."""
-    if any(_AUTOGRAD_BASE.search(base) for base in class_.bases):
+    return any(isinstance(base, NamePath) and _is_function_of(base, class_) for base in class_.bases)
+
+
+def _is_function_of(base: NamePath, class_: Class) -> bool:
+    if base.path in PYTHON_AUTOGRAD_FUNCTION:
         return True
-    bases = map(_FUNCTION_BASE.search, class_.bases)
-    return any(base["of"] == class_.name for base in bases if base is not None)
+    if base.template_arguments is None or base.name != "Function":
+        return False
+    return base.path[-2:] == CPP_AUTOGRAD_FUNCTION[-2:] or class_.name in map(last_name, base.template_arguments[:1])
+
+
+def _path(base: Expression) -> tuple[str, ...]:
+    return base.path if isinstance(base, NamePath) else ()
 
 
 def _is_among(written: str, names: Iterable[str]) -> bool:

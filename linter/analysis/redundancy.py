@@ -84,15 +84,10 @@ def _may_switch_grad_on(use: GuardUse, facts: Facts) -> bool:
         if other.form in (Form.OPTIONAL, Form.HEAP, Form.STATIC) and other.guard in ("AutoGradMode", "InferenceMode"):
             return True
     for given in here.assignments.within(use.scope):
-        name = given.type.rsplit("::", 1)[-1]
-        if given.declares and _SWITCHES.search(name) and name not in guards.CPP and _is_built(given.value):
+        name = given.type.last if given.type is not None else ""
+        if given.builds and _SWITCHES.search(name) and name not in guards.CPP:
             return True
     return False
-
-
-def _is_built(value: str) -> bool:
-    """`T name;`, `T name(…);`, `T name{…};`."""
-    return not value or value.startswith(("(", "{"))
 
 
 def _is_beside(other: GuardUse, use: GuardUse) -> bool:

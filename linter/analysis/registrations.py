@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..facts import Facts, Function, Registration
+from ..facts.expressions import simple_name
 from .project import Project
 
 _AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
@@ -31,4 +32,4 @@ def _registers_lambda(registration: Registration, function: Function, facts: Fac
     if not registration.function:
         return registration.span.holds(function.span)
     in_sight = function.parent is None or facts.functions[function.parent].span.holds(registration.span)
-    return bool(function.assigned_to) and registration.function == function.assigned_to and in_sight
+    return registration.function == simple_name(function.assigned_to) and in_sight

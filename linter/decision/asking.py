@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.declared_types import mentions_tensor
 from ..analysis.project import Project
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
@@ -48,7 +49,7 @@ def _could_be_an_op(function: Function) -> bool:
     """Whether another file could register the function: a free one that takes or gives tensors."""
     if function.class_ is not None or "::" in function.declared_as:
         return False
-    return any("Tensor" in type_ for type_ in (function.returns, *(p.type for p in function.parameters)))
+    return any(map(mentions_tensor, (function.returns, *(p.type for p in function.parameters))))
 
 
 def _has_callers_elsewhere(function: Function) -> bool:

@@ -9,6 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..str_enum import StrEnum
+from .expressions import (
+    Bracketed,
+    CallExpression,
+    Expression,
+    KeywordArgument,
+    LambdaExpression,
+    MemberAccess,
+    NamePath,
+    TypeName,
+    last_name,
+    simple_name,
+)
 from .spans import NOWHERE, Span
 
 if TYPE_CHECKING:
@@ -51,12 +63,22 @@ class Argument(NamedTuple):
 class Holder(NamedTuple):
     """What is given a guard that was made on the heap."""
 
-    name: str
-    """As written; empty when nothing is: the expression is a statement of its own."""
+    target: Expression | None
+    """None when nothing is: the expression is a statement of its own."""
     declared: bool
     """The holder is declared there, so that it ends with the block."""
     raw: bool
     """A plain pointer, which destroys nothing."""
+
+    @property
+    def name(self) -> str:
+        """As written; empty when there is none."""
+        return str(self.target) if self.target is not None else ""
+
+    @property
+    def last(self) -> str:
+        """The variable's or the member's own name: `guard_` of `this->guard_`."""
+        return last_name(self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +139,7 @@ class GuardUse:
 
 
 class Parameter(NamedTuple):
-    type: str
+    type: TypeName
     name: str
 
 
@@ -137,12 +159,12 @@ class Function(NamedTuple):
     class_: int | None = None
     """The class in whose body it is defined."""
     parameters: tuple[Parameter, ...] = ()
-    returns: str = ""
+    returns: TypeName | None = None
     is_lambda: bool = False
     immediately_invoked: bool = False
-    passed_to: str = ""
+    passed_to: Expression | None = None
     """The callee of which a lambda is an argument, or the type of what is built from it."""
-    assigned_to: str = ""
+    assigned_to: Expression | None = None
     """The variable that a lambda initialises."""
     is_static: bool = False
     """`static`, or in an unnamed namespace: no other file can name it."""
@@ -151,7 +173,7 @@ class Function(NamedTuple):
 
 
 class Member(NamedTuple):
-    type: str
+    type: TypeName
     name: str
     span: Span
 
@@ -160,7 +182,7 @@ class Class(NamedTuple):
     name: str
     qualified: str
     span: Span
-    bases: tuple[str, ...] = ()
+    bases: tuple[Expression, ...] = ()
     members: tuple[Member, ...] = ()
     has_methods: bool = False
     """It has a member function other than constructors and the destructor."""
@@ -169,15 +191,40 @@ class Class(NamedTuple):
 
 
 class Call(NamedTuple):
-    name: str
-    """Last identifier of the callee."""
-    callee: str
-    """The callee as written, without white space."""
-    receiver: str
-    """What stands before `.`, `->`; empty for a free call."""
-    arguments: tuple[str, ...]
+    expression: CallExpression
     span: Span
     function: int | None
+
+    @property
+    def called(self) -> Expression:
+        """What is called: a name, a member, whatever gives a function."""
+        return self.expression.callee
+
+    @property
+    def arguments(self) -> tuple[Expression, ...]:
+        """Python's keyword arguments by their values, behind the others."""
+        given = self.expression.arguments
+        return tuple(one.value if isinstance(one, KeywordArgument) else one for one in given)
+
+    @property
+    def name(self) -> str:
+        """Last identifier of what is called; empty for a lambda or an expression in brackets."""
+        return last_name(self.called)
+
+    @property
+    def receiver(self) -> Expression | None:
+        """The object before `.` or `->`; None for a free call."""
+        return self.called.object if isinstance(self.called, MemberAccess) else None
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """`("at", "add")` of `at::add<int>(x)`; nothing for a call on an object."""
+        return self.called.path if isinstance(self.called, NamePath) else ()
+
+    @property
+    def callee(self) -> str:
+        """What is called, as written: for messages."""
+        return "" if isinstance(self.called, (LambdaExpression, Bracketed)) else str(self.called)
 
 
 class Registration(NamedTuple):
@@ -193,20 +240,32 @@ class Registration(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """`target = value`, or a declaration with a value."""
+    """`target = value`, or a declaration with or without a value."""
 
-    target: str
+    target: Expression
+    """Of a declaration, the name without `&` and `*`; a list for a structured binding."""
     declares: bool
     operator: str
-    value: str
+    value: Expression | None
+    """A list in brackets for `T name(…)` and `T name{…}`; None for `T name;`."""
     span: Span
     function: int | None
-    type: str = ""
-    """Of a declaration, the type as written, without `const`, `&` and `*`."""
+    type: TypeName | None = None
+    """Of a declaration."""
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable that is declared or given a value; empty for a member, an element, several."""
+        return simple_name(self.target)
+
+    @property
+    def builds(self) -> bool:
+        """Whether it is `T name;`, `T name(…);` or `T name{…};`, a declaration that gives no other value."""
+        return self.declares and (self.value is None or isinstance(self.value, Bracketed))
 
 
 class Return(NamedTuple):
-    value: str
+    value: Expression | None
     span: Span
     function: int | None
 
@@ -289,8 +348,8 @@ class Facts:
     registrations: tuple[Registration, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     returns: tuple[Return, ...] = ()
-    deletes: tuple[str, ...] = ()
-    """Operands of `delete`, as written."""
+    deletes: tuple[Expression, ...] = ()
+    """Operands of `delete`."""
     conditionals: tuple[Conditional, ...] = ()
     aliases: tuple[Alias, ...] = ()
     macros: tuple[Macro, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from .expressions import Expression
 from .model import Branch
 from .spans import Span
 
@@ -34,12 +35,16 @@ def _moved(value: Any, spans: _Moved) -> Any:
     if isinstance(value, tuple):
         if set(map(type, value)) == {Span}:
             return tuple(map(spans.__getitem__, value))
-        parts = [_moved(part, spans) if isinstance(part, tuple) or is_dataclass(part) else part for part in value]
+        parts = [_moved(part, spans) if _may_hold_spans(part) else part for part in value]
         found = type(value)._make(parts) if hasattr(value, "_fields") else tuple(parts)  # type: ignore[attr-defined]
         return found._replace(condition_start=found.condition_start + spans.by) if isinstance(found, Branch) else found
     changed = {
         field.name: _moved(part, spans)
         for field in fields(value)
-        if isinstance(part := getattr(value, field.name), tuple) or is_dataclass(part)
+        if _may_hold_spans(part := getattr(value, field.name))
     }
     return replace(value, **changed)
+
+
+def _may_hold_spans(part: object) -> bool:
+    return isinstance(part, tuple) or (is_dataclass(part) and not isinstance(part, Expression))

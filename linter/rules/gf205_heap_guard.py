@@ -36,12 +36,21 @@ References: c10/core/InferenceMode.h, c10/core/GradMode.h of torch 2.13.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Holder
+from ..facts.expressions import (
+    Bracketed,
+    Expression,
+    Literal,
+    LiteralKind,
+    Subscript,
+    last_name,
+    pointee,
+    words_of,
+)
 from ..facts.index import index_of
 from ..findings import Finding, Severity
 from ..rule import Rule
@@ -66,7 +75,11 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
                 "declare it as a local variable"
             )
             yield RULE.at(facts, use.span, message, use=use)
-    elif "[" not in holder.name and not _is_local(holder, use, facts) and not _is_released(holder, facts):
+    elif (
+        not isinstance(holder.target, Subscript)
+        and not _is_local(holder, use, facts)
+        and not _is_released(holder, facts)
+    ):
         message = (
             f"{use.guard} is kept in `{holder.name}` and never released in this file: no scope ends it; "
             "release it on the same thread, or use local guards"
@@ -78,22 +91,15 @@ def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
     assert use.function is not None
     body, here = facts.enclosing(use.function)[-1].span, index_of(facts)
-    texts = [
-        *facts.deletes,
-        *(
-            call.callee + "(" + ",".join(call.arguments)
-            for call in here.calls.within(body)
-            if not call.span.holds(use.span)  # a lambda's text is an argument
-        ),
-        *(returned.value for returned in here.returns.within(body)),
-        *(
-            f"{assignment.target}={assignment.value}"
-            for assignment in here.assignments.within(body)
-            if not use.span.holds(assignment.span)
-        ),
-    ]
-    word = re.compile(rf"\b{re.escape(holder.name)}\b")
-    return any(word.search(text) for text in texts)
+    parts: list[Expression | None] = [*facts.deletes]
+    for call in here.calls.within(body):
+        if not call.span.holds(use.span):  # a lambda mentions what stands in it
+            parts += (call.called, *call.arguments)
+    parts += (returned.value for returned in here.returns.within(body))
+    for assignment in here.assignments.within(body):
+        if not use.span.holds(assignment.span):
+            parts += (assignment.target, assignment.value)
+    return any(holder.name in words_of(part) for part in parts)
 
 
 def _is_local(holder: Holder, use: GuardUse, facts: Facts) -> bool:
@@ -109,16 +115,23 @@ def _is_local(holder: Holder, use: GuardUse, facts: Facts) -> bool:
 
 
 def _is_released(holder: Holder, facts: Facts) -> bool:
-    last = re.split(r"->|\.", holder.name)[-1]
+    last = holder.last
     return (
-        any(re.split(r"->|\.", deleted)[-1] == last for deleted in facts.deletes)
+        any(last_name(pointee(deleted)) == last for deleted in facts.deletes)
         or any(
-            re.split(r"->|\.", call.receiver)[-1] == last and call.name in ("reset", "release", "swap")
+            last_name(call.receiver) == last and call.name in ("reset", "release", "swap")
             for call in facts.calls
-            if call.receiver and not call.arguments
+            if call.receiver is not None and not call.arguments
         )
         or any(
-            re.split(r"->|\.", assignment.target)[-1] == last and assignment.value in ("nullptr", "NULL", "{}", "0")
+            last_name(pointee(assignment.target)) == last and _is_empty(assignment.value)
             for assignment in facts.assignments
         )
     )
+
+
+def _is_empty(value: Expression | None) -> bool:
+    """`nullptr`, `{}`, `0`."""
+    if isinstance(value, Literal):
+        return value.kind is LiteralKind.NONE or value.text == "0"
+    return isinstance(value, Bracketed) and value.brackets == "{}" and not value.items

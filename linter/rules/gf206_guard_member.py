@@ -39,6 +39,7 @@ from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Class, Facts, Form, GuardUse
+from ..facts.expressions import words_of
 from ..findings import Finding, Severity
 from ..rule import Rule
 
@@ -47,7 +48,7 @@ RULE = Rule("GF206", "guard-member", severity=Severity.INFO)
 _SCOPED = re.compile(
     r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|Without|No|Disable|Enable)[A-Z]"
 )
-_FIXTURE = re.compile(r"Test|Fixture|Benchmark|testing::")
+_FIXTURE = re.compile(r"Test|Fixture|Benchmark|^testing$")
 
 
 @RULE.check_use
@@ -72,10 +73,10 @@ def is_made_of_guards(class_: Class) -> bool:
     if _SCOPED.search(class_.name):
         return True
     return not class_.has_methods and all(
-        re.sub(r"<.*", "", member.type).rsplit("::", 1)[-1] in guards.CPP or re.search("Guard|Mode", member.type)
+        member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))
         for member in class_.members
     )
 
 
 def _is_fixture(class_: Class) -> bool:
-    return any(_FIXTURE.search(text) for text in (class_.name, *class_.bases))
+    return any(map(_FIXTURE.search, {class_.name}.union(*map(words_of, class_.bases))))

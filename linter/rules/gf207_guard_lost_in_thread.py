@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from .. import guards
@@ -48,7 +49,19 @@ from ..analysis.declared_types import declared_type
 from ..analysis.grad_switches import is_implied_by_inference_mode
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
+from ..facts import Call, Facts, Form, Function, GuardUse, Span
+from ..facts.expressions import (
+    Bracketed,
+    CallExpression,
+    Expression,
+    MemberAccess,
+    NamePath,
+    last_name,
+    nodes_of,
+    simple_name,
+    steps_of,
+    words_of,
+)
 from ..facts.index import index_of
 from ..findings import Finding
 from ..guards import Effect
@@ -59,20 +72,15 @@ RULE = Rule(
     "guard-lost-in-thread",
 )
 
-_STARTS = re.compile(
-    r"(?:^|::)(?:thread|jthread|async)$|(?:^|::)make_(?:unique|shared)<(?:\w+::)*j?thread>$"
-    r"|^dispatch_(?:group_|barrier_)?async$"
-    r"|^(?:::)?(?:at|tbb|oneapi::tbb)::parallel_(?:for|for_each|reduce|do|invoke)$|^at::intraop_launch$"
+_THREADS = ("thread", "jthread")
+_DISPATCH = ("dispatch_async", "dispatch_group_async", "dispatch_barrier_async")
+_PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce", "do", "invoke"))
+_PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"))
+_POOL = re.compile(r"(?i)pool|executor|workers?|threads?")
+_POOL_METHODS = frozenset(
+    """submit submit_task enqueue post execute run schedule push push_task detach_task add addTask emplace_back
+    push_back emplace""".split()
 )
-_POOL = re.compile(
-    r"(?:^|[\w)\]>]*?)(?i:pool|executor|workers?|threads?)\w*(?:\(\))?(?:\.|->)"
-    r"(?:submit|submit_task|enqueue|post|execute|run|schedule|push|push_task|detach_task|add|addTask|emplace_back"
-    r"|push_back|emplace)$"
-)
-_PACKAGES = re.compile(r"(?:^|::)packaged_task<")
-_PUTS = re.compile(r"(\w+)\.(?:emplace_back|push_back)")
-_THREAD = re.compile(r"(?:^|::)j?thread$")
-_THREADS = re.compile(r"<(?:\w+::)*j?thread\b")
 
 
 @RULE.check_file
@@ -106,52 +114,93 @@ class ThreadStart(NamedTuple):
 
 def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
     """Where the lambda is started in another thread: at once, or through the variable that holds it."""
-    variable = function.assigned_to
-    if _PACKAGES.search(function.passed_to):
+    variable = simple_name(function.assigned_to)
+    if _is_template(function.passed_to, "packaged_task"):
         variable = _packaged_in(function, facts)
-    elif function.passed_to:
+    elif function.passed_to is not None:
         if not (_starts(function.passed_to) or _is_put_among_threads(function, facts)):
             return None
         if _is_deferred(function.span, facts):
             return None
         return ThreadStart(function.span, _named(function.passed_to))
-    if not variable.isidentifier() or function.parent is None:
+    if not variable or function.parent is None:
         return None
-    given = re.compile(rf"(?:std::(?:ref|move)\()?{variable}\)?")
     around = facts.functions[function.parent].body
     calls = [call for call in index_of(facts).calls.within(around) if call.function == function.parent]
     for call in calls:
-        if _starts(call.callee) and any(map(given.fullmatch, call.arguments)) and not _is_deferred(call.span, facts):
-            return ThreadStart(call.span, _named(call.callee))
-    joined = {call.receiver for call in calls if call.name in ("join", "detach")}
+        handed_on = any(_handed_on(argument) == variable for argument in call.arguments)
+        if handed_on and _starts(call.called) and not _is_deferred(call.span, facts):
+            return ThreadStart(call.span, _named(call.called))
+    joined = {simple_name(call.receiver) for call in calls if call.name in ("join", "detach")} - {""}
     for made in index_of(facts).assignments.within(around):
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
-        if not made.declares or not (made.target in joined or _THREAD.search(made.type)):
+        if not made.declares or not isinstance(made.value, Bracketed) or not made.value.items:
             continue
-        if given.fullmatch(re.split(r"[,)}]", made.value[1:])[0]):
+        is_thread = made.variable in joined or (made.type is not None and made.type.last in _THREADS)
+        if is_thread and _handed_on(made.value.items[0]) == variable:
             return ThreadStart(made.span, "std::thread")
     return None
 
 
-def _starts(callee: str) -> bool:
-    if _STARTS.search(callee) is not None:
-        return True
-    plain = re.sub(r"<[^<>]*>$", "", callee)
-    return _STARTS.search(plain) is not None or _POOL.search(plain) is not None
+def _handed_on(argument: Expression) -> str:
+    """The variable that is given, as it is or by `std::ref(…)`, `std::move(…)`."""
+    if isinstance(argument, CallExpression) and len(argument.arguments) == 1:
+        callee = argument.callee
+        if isinstance(callee, NamePath) and callee.path in (("std", "ref"), ("std", "move")):
+            argument = argument.arguments[0]
+    return simple_name(argument)
 
 
-def _named(callee: str) -> str:
+def _starts(callee: Expression) -> bool:
+    """Whether what is called, or built, runs its argument in another thread."""
+    if isinstance(callee, NamePath):
+        return (
+            callee.name in (*_THREADS, "async")
+            or _makes_thread(callee) is not None
+            or (callee.name in _DISPATCH and len(callee.path) == 1)
+            or (callee.name in _PARALLEL and callee.path[:-1] in _PARALLEL_SPACES)
+            or callee.path == ("at", "intraop_launch")
+        )
+    if not isinstance(callee, MemberAccess) or callee.name not in _POOL_METHODS:
+        return False
+    owner = callee.object
+    if isinstance(owner, CallExpression) and not owner.arguments:
+        owner = owner.callee
+    return _POOL.search(last_name(owner)) is not None
+
+
+def _makes_thread(callee: NamePath) -> Expression | None:
+    """The thread's type in `std::make_unique<std::thread>`."""
+    types = callee.template_arguments if callee.name in ("make_unique", "make_shared") else None
+    return types[0] if types and last_name(types[0]) in _THREADS else None
+
+
+def _named(callee: Expression) -> str:
     """What starts the thread, as a message says it: `std::thread` of `std::make_unique<std::thread>`."""
-    made = re.search(r"<((?:\w+::)*j?thread)>$", callee)
-    return made[1] if made else re.sub(r"<.*", "", callee)
+    made = _makes_thread(callee) if isinstance(callee, NamePath) else None
+    if made is not None:
+        return str(made)
+    if isinstance(callee, (NamePath, MemberAccess)):
+        return str(replace(callee, template_arguments=None))
+    return str(callee)
+
+
+def _is_template(type_: Expression | None, name: str) -> bool:
+    return isinstance(type_, NamePath) and type_.name == name and type_.template_arguments is not None
 
 
 def _is_put_among_threads(function: Function, facts: Facts) -> bool:
     """`handles.emplace_back([&] { … })`, where `handles` is declared as a container of threads."""
-    match = _PUTS.fullmatch(function.passed_to)
-    if match is None or function.parent is None:
+    puts = function.passed_to
+    if not isinstance(puts, MemberAccess) or puts.name not in ("emplace_back", "push_back") or function.parent is None:
         return False
-    return _THREADS.search(declared_type(match[1], function.parent, function.span.start, facts)) is not None
+    container = declared_type(simple_name(puts.object), function.parent, function.span.start, facts)
+    return any(
+        last_name(argument) in _THREADS
+        for node in nodes_of(container)
+        if isinstance(node, NamePath)
+        for argument in (node.template_arguments or ())[:1]
+    )
 
 
 def _packaged_in(function: Function, facts: Facts) -> str:
@@ -161,7 +210,7 @@ def _packaged_in(function: Function, facts: Facts) -> str:
     around = index_of(facts).assignments.within(facts.functions[function.parent].body)
     return next(
         (
-            made.target
+            made.variable
             for made in around
             if made.declares and made.function == function.parent and made.span.holds(function.span)
         ),
@@ -172,7 +221,7 @@ def _packaged_in(function: Function, facts: Facts) -> str:
 def _is_deferred(span: Span, facts: Facts) -> bool:
     """`std::async(std::launch::deferred, …)` runs in the thread that asks for the result."""
     return any(
-        call.name == "async" and call.span.holds(span) and call.arguments and "deferred" in call.arguments[0]
+        call.name == "async" and call.span.holds(span) and call.arguments and "deferred" in words_of(call.arguments[0])
         for call in facts.calls
     )
 
@@ -210,31 +259,34 @@ def _sets_its_mode(function: Function, facts: Facts) -> bool:
         for call in calls
     ):
         return True
-    if any(given.declares and _BY_FUNCTION.match(given.value) for given in places.assignments.within(function.body)):
+    here = list(places.assignments.within(function.body))
+    if any(given.declares and _is_given_by_function(given.value) for given in here):
         return True
-    mentioned = " ".join(
-        [
-            *(" ".join((call.callee, call.receiver, *call.arguments)) for call in calls),
-            *(f"{given.target} {given.value}" for given in places.assignments.within(function.body) if given.value),
-            *(returned.value for returned in places.returns.within(function.body)),
-        ]
-    )
-    return any(
-        given.declares
-        and (not given.value or given.value.startswith(("(", "{")))
-        and not _NO_MODE.search(given.target)
-        and re.search(rf"\b{re.escape(given.target)}\b", _without(mentioned, given)) is None
-        for given in places.assignments.within(function.body)
-        if given.target.isidentifier()
-    )
+    used = [words_of(part) for call in calls for part in (call.called, *call.arguments)]
+    used += [words_of(returned.value) for returned in places.returns.within(function.body)]
+    mentioned = set().union(*used)
+    for given in here:
+        if given.builds and given.variable and not _NO_MODE.search(given.variable):
+            others = (other for other in here if other is not given and other.value is not None)
+            if given.variable not in mentioned.union(*(words_of(o.target) | words_of(o.value) for o in others)):
+                return True
+    return False
 
 
-def _without(mentioned: str, given: Assignment) -> str:
-    return mentioned.replace(f"{given.target} {given.value}", "", 1) if given.value else mentioned
+def _is_given_by_function(value: Expression | None) -> bool:
+    """`auto scope = inference_scope();`"""
+    if value is None:
+        return False
+    first, *steps = steps_of(value)
+    is_called = bool(steps) and isinstance(steps[0], CallExpression)
+    return is_called and isinstance(first, NamePath) and _names_mode(first)
 
 
-# `auto scope = inference_scope();`
-_BY_FUNCTION = re.compile(r"(?:\w+::)*\w*(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)\w*\(")
+def _names_mode(function: Expression | None) -> bool:
+    return _MODE.search(last_name(function)) is not None
+
+
+_MODE = re.compile(r"(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)")
 _SETTERS = frozenset({"set_enabled", "set_grad_enabled", "setThreadLocalState"})
 _MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
 # Objects that are held for their destructor and are no guard of a mode.
@@ -245,7 +297,7 @@ def _first_work(index: int, facts: Facts) -> Call | None:
     """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
     guarded = {facts.functions[use.function].name for use in facts.guard_uses if use.function is not None}
     for call in index_of(facts).calls.within(facts.functions[index].body):
-        if not computes_tensors(call) or call.name in guarded or _MAKES_DATA.search(call.callee):
+        if not computes_tensors(call) or call.name in guarded or _makes_data(call):
             continue
         if _is_run_by(index, call.function, guarded, facts):
             return call
@@ -254,9 +306,13 @@ def _first_work(index: int, facts: Facts) -> Call | None:
 
 # What makes tensors of data or asks about them records nothing, under a guard or without one.
 _MAKES_DATA = re.compile(
-    r"^(?:::)?(?:torch|at)::(?:(?:empty|zeros|ones|full|rand|randn|randint)(?:_like)?|tensor|from_blob|from_file|arange"
-    r"|linspace|logspace|eye|randperm|scalar_tensor|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel)$"
+    r"(?:empty|zeros|ones|full|rand|randn|randint)(?:_like)?|tensor|from_blob|from_file|arange"
+    r"|linspace|logspace|eye|randperm|scalar_tensor|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel"
 )
+
+
+def _makes_data(call: Call) -> bool:
+    return call.path[:-1] in (("torch",), ("at",)) and _MAKES_DATA.fullmatch(call.name) is not None
 
 
 def _is_run_by(index: int, inner: int | None, guarded: set[str], facts: Facts) -> bool:
@@ -266,8 +322,7 @@ def _is_run_by(index: int, inner: int | None, guarded: set[str], facts: Facts) -
     """
     while inner is not None and inner != index:
         function = facts.functions[inner]
-        taker = re.sub(r"<.*", "", function.passed_to).rsplit("::", 1)[-1]
-        if taker and (taker in guarded or _BY_FUNCTION.match(taker + "(")):
+        if last_name(function.passed_to) in guarded - {""} or _names_mode(function.passed_to):
             return False
         inner = function.parent
     return inner == index

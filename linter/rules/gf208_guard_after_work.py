@@ -38,7 +38,6 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -50,6 +49,7 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Call, Facts, Form, GuardUse, Span
+from ..facts.expressions import Expression, first_name, variable_of, words_of
 from ..facts.index import index_of
 from ..findings import Context, Finding, Severity
 from ..guards import Effect, guards_with
@@ -111,7 +111,7 @@ def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Itera
 
 
 def _late_load(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
-    run = {_root(call.receiver or call.callee) for call in below if is_run(call)}
+    run = {_held(call.receiver or call.called) for call in below if is_run(call)}
     if not run:
         return None
     return next((call for call in _above(use, facts, is_load) if _loaded_into(call, facts) & run), None)
@@ -119,20 +119,17 @@ def _late_load(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
 
 def _loaded_into(load: Call, facts: Facts) -> set[str]:
     """The names that hold the model: `m = torch::jit::load(path)`, `torch::load(m, path)`."""
-    names = {_root(a.target) for a in facts.assignments if a.span.holds(load.span) and a.function == load.function}
+    names = {_held(a.target) for a in facts.assignments if a.span.holds(load.span) and a.function == load.function}
     if len(load.arguments) > 1:
-        names.add(_root(load.arguments[0]))
+        names.add(_held(load.arguments[0]))
     return names - {""}
 
 
 def _late_run(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
     if not below or not any(call.name in _READS for call in below) or not all(map(_only_reads, below)):
         return None
-    read = " ".join(text for call in below for text in (call.callee, *call.arguments))
-    return next((call for call in _above(use, facts, is_run) if _gives(call, facts) & set(_WORD.findall(read))), None)
-
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
+    read = set().union(*(words_of(part) for call in below for part in (call.called, *call.arguments)))
+    return next((call for call in _above(use, facts, is_run) if _gives(call, facts) & read), None)
 
 
 def _gives(run: Call, facts: Facts) -> set[str]:
@@ -141,11 +138,11 @@ def _gives(run: Call, facts: Facts) -> set[str]:
         return set()
     around = index_of(facts).assignments.within(facts.functions[run.function].body)
     held = (a for a in around if a.span.holds(run.span) and a.function == run.function)
-    return {word for a in held for word in _WORD.findall(a.target)}
+    return {word for a in held for word in words_of(a.target)}
 
 
 def _only_reads(call: Call) -> bool:
-    if call.callee.startswith("std::") or call.name.isupper():
+    if first_name(call.called) == "std" or call.name.isupper():
         return True
     return (
         call.name in _READS
@@ -154,6 +151,6 @@ def _only_reads(call: Call) -> bool:
     )
 
 
-def _root(text: str) -> str:
-    match = re.match(r"(?:this->)?\*?([A-Za-z_]\w*)", text)
-    return match[1] if match else ""
+def _held(expression: Expression) -> str:
+    """The variable or member that holds what is meant."""
+    return variable_of(expression).removeprefix("this->")

@@ -40,7 +40,6 @@ https://pytorch.org/cppdocs/notes/inference_mode.html.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from .. import guards
@@ -51,6 +50,7 @@ from ..analysis.project import Project
 from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
 from ..facts import Facts, Form, Function, GuardUse
+from ..facts.expressions import last_name
 from ..facts.index import index_of
 from ..findings import Confidence, Context, Decision, Evidence, Finding, Side
 from ..guards import Effect, guards_with
@@ -63,7 +63,7 @@ RULE = Rule(
 )
 
 _GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
-_REGISTERS = re.compile(r"(?:^|\.|->|::)(?:impl|def|op|kernel|fallback|TORCH_FN|CppFunction|catchAllKernel)$")
+_REGISTERS = frozenset({"impl", "def", "op", "kernel", "fallback", "TORCH_FN", "CppFunction", "catchAllKernel"})
 
 
 @RULE.asks
@@ -142,7 +142,7 @@ def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
 def _program(use: GuardUse, facts: Facts) -> Function | None:
     """`main`, when the guard stands in it and not in a lambda that it registers as a kernel."""
     chain = facts.enclosing(use.function)
-    if any(function.is_lambda and _REGISTERS.search(function.passed_to) for function in chain):
+    if any(function.is_lambda and last_name(function.passed_to) in _REGISTERS for function in chain):
         return None
     return chain[-1] if chain and chain[-1].name == "main" and chain[-1].class_ is None else None
 

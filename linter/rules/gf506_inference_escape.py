@@ -44,9 +44,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.coverage import is_inference_scope
-from ..analysis.inference_escapes import escapes_in_function
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..analysis.proven_escapes import escapes_in_function
 from ..facts import Facts, GuardUse
 from ..findings import Finding
 from ..guards import Effect, guards_with

@@ -31,14 +31,33 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html; torch/csrc/au
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..analysis.coverage import inference_mode_at, is_expected_to_throw, is_inference_scope, is_run_in_place
 from ..analysis.declared_types import declared_type
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..facts import Call, Facts, Function, GuardUse
+from ..facts import Assignment, Call, Facts, Function, GuardUse
+from ..facts.expressions import (
+    Bracketed,
+    CallExpression,
+    Construction,
+    Expression,
+    LambdaExpression,
+    MemberAccess,
+    NamePath,
+    Operation,
+    OtherExpression,
+    Subscript,
+    assigned_names,
+    innermost_object,
+    is_named,
+    last_name,
+    nodes_of,
+    simple_name,
+    variable_of,
+    words_of,
+)
 from ..facts.index import index_of
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
@@ -79,45 +98,67 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
 
 
 def _differentiates(call: Call) -> bool:
-    if call.name == "backward" and call.callee.endswith(".backward"):  # a Tensor is no pointer
-        return not call.arguments
-    return call.name in ("grad", "backward") and call.callee.endswith(("autograd::grad", "autograd::backward"))
+    if call.name == "backward" and isinstance(call.called, MemberAccess):
+        return call.called.arrow == "." and not call.arguments  # a Tensor is no pointer
+    return call.name in ("grad", "backward") and call.path[-2:-1] == ("autograd",)
 
 
 def _differentiated(call: Call) -> str:
-    match = re.match(r"\W*([A-Za-z_]\w*)", call.receiver or (call.arguments[0] if call.arguments else ""))
-    return match[1] if match else ""
-
-
-_OTHER_TYPE = re.compile(r"^(?:const)?(?!.*(?:Tensor|Variable|auto))[A-Za-z_][\w:<>,]*[&*]*$")
-# `Tape tape(weight);`, `auto tape = Tape(weight);`, and not `loss = (a * b).sum()`.
-_ARGUMENTS = r"(?:(?!\)\()[\w.,&:{}()])*"
-_BUILDS = re.compile(
-    rf"[({{]{_ARGUMENTS}[)}}]|(?:std::)?make_(?:shared|unique)<.*|(?:\w+::)*[A-Z]\w*[({{]{_ARGUMENTS}[)}}]"
-)
+    given = call.receiver or (call.arguments[0] if call.arguments else None)
+    names = (node.path[0] for node in nodes_of(given) if isinstance(node, NamePath))
+    return variable_of(given) or next(names, "")
 
 
 def _may_be_tensor(name: str, call: Call, facts: Facts) -> bool:
     """Whether what is differentiated can be a tensor, by its declaration as far as that is in the function."""
-    if not call.receiver:
+    receiver = call.receiver
+    if receiver is None:
         return True
     chain = facts.enclosing(call.function)
-    if call.receiver in (name, f"this->{name}"):
-        type_ = declared_type(name, call.function, call.span.start, facts)
-        if type_ and "auto" not in type_:
-            return _OTHER_TYPE.match(type_.replace(" ", "")) is None
+    is_variable = bool(simple_name(receiver)) or (
+        isinstance(receiver, MemberAccess) and is_named(receiver.object, "this")
+    )
+    if is_variable:
+        type_ = declared_type(last_name(receiver), call.function, call.span.start, facts)
+        if type_ is not None and not is_named(type_.name, "auto"):
+            words = words_of(type_)
+            return not isinstance(type_.name, NamePath) or any("Tensor" in word or "Variable" in word for word in words)
     return not _is_built_otherwise(name, chain, facts)
 
 
 def _is_built_otherwise(name: str, chain: tuple[Function, ...], facts: Facts) -> bool:
     """`Tape tape(weight);`, `auto tape = Tape(weight);`: an object that is no tensor."""
-    given = [a for a in facts.assignments if a.target == name and any(f.body.holds(a.span) for f in chain)]
-    values = [a.value for a in given if a.value]
-    return bool(values) and all(map(_BUILDS.fullmatch, values))
+    given = (a.value for a in facts.assignments if _gives(a, name) and any(f.body.holds(a.span) for f in chain))
+    values = [value for value in given if value is not None]
+    return bool(values) and all(map(_builds, values))
+
+
+def _builds(value: Expression) -> bool:
+    """`(weight)`, `Tape(weight)`, `Tape{weight}`, `std::make_shared<Tape>(…)`, and not `(a * b).sum()`."""
+    if isinstance(value, Bracketed):
+        return _is_plain(value)
+    if isinstance(value, Construction):
+        return last_name(value.type)[:1].isupper() and _is_plain(value.arguments)
+    first = innermost_object(value)
+    if isinstance(first, NamePath) and first.name in ("make_shared", "make_unique"):
+        return True
+    if not isinstance(value, CallExpression) or not isinstance(value.callee, NamePath):
+        return False
+    return value.callee.name[:1].isupper() and all(map(_is_plain, value.arguments))
+
+
+def _is_plain(argument: Expression) -> bool:
+    """Names, members, calls, literals: nothing is computed by an operator."""
+    computed = (Operation, Subscript, LambdaExpression, OtherExpression)
+    return not any(
+        isinstance(node, computed) and not (isinstance(node, Operation) and node.is_address)
+        for node in nodes_of(argument)
+    )
+
+
+def _gives(assignment: Assignment, name: str) -> bool:
+    return assignment.operator == "=" and name in assigned_names(assignment.target)
 
 
 def _is_made_inside(name: str, use: GuardUse, facts: Facts) -> bool:
-    return any(
-        assignment.target == name and assignment.operator == "=" and use.live.holds(assignment.span)
-        for assignment in facts.assignments
-    )
+    return any(_gives(assignment, name) and use.live.holds(assignment.span) for assignment in facts.assignments)

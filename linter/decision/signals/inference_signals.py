@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from ...analysis.calls import is_run
+from ...analysis.coverage import takes_benchmark_state
 from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_load, first_load_in, first_run_in, runs_held_method
 from ...facts import Form, Function, Member
+from ...facts.expressions import NamePath, TypeName, nodes_of
 from ...facts.index import index_of
 from ...findings import Side
 from ..scene import Scene
@@ -17,7 +19,8 @@ from ..signal_kinds import Sighting, Weight, shown, signal
 _WORKLOAD_NAME = re.compile(
     r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model|[eE]valuate)"
 )
-_MODULE_TYPE = re.compile(r"(?:jit|script|mobile|nn)::(?:\w+::)*\w*Module|\bModule\b|StaticRuntime|StaticModule")
+_MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn"})
+_MODULE_WORD = re.compile(r"^Module$|StaticRuntime|StaticModule")
 
 
 @signal("runs-model", side=Side.INFERENCE, weight=Weight.STRONG)
@@ -95,9 +98,19 @@ def _models_held(scene: Scene) -> Iterator[Sighting]:
         index = scene.outermost.class_
     members: tuple[Member, ...] = scene.facts.classes[index].members if index is not None else ()
     for member in members:
-        if _MODULE_TYPE.search(member.type):
+        if _is_module(member.type):
             yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
             return
+
+
+def _is_module(type_: TypeName) -> bool:
+    """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`."""
+    return any(
+        any(map(_MODULE_WORD.search, node.path))
+        or (node.name.endswith("Module") and not _MODULE_SPACES.isdisjoint(node.path[:-1]))
+        for node in nodes_of(type_)
+        if isinstance(node, NamePath)
+    )
 
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
@@ -118,7 +131,7 @@ def in_program(scene: Scene) -> Iterator[Sighting]:
 
 
 def _is_program(function: Function) -> bool:
-    return function.name == "main" or any("benchmark::State" in parameter.type for parameter in function.parameters)
+    return function.name == "main" or takes_benchmark_state(function)
 
 
 @signal("named-like-workload", side=Side.INFERENCE, weight=Weight.WEAK, unless=[in_program])

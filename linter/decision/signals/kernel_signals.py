@@ -11,12 +11,13 @@ from ...analysis.calls import is_load, is_run
 from ...analysis.ops import is_factory
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
 from ...facts import Call, Facts, Function, Registration
+from ...facts.expressions import chain_words
 from ...facts.index import index_of
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, shown, signal
 
-_DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|\.typed<")
+_DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|^typed$")
 
 
 @signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE)
@@ -107,7 +108,7 @@ def _registered(message: str, where: Facts, registration: Registration) -> Sight
 def calls_dispatcher(scene: Scene) -> Iterator[Sighting]:
     """the dispatcher is called again below the guard (`redispatch`, `callBoxed`, …)"""
     for call in scene.calls_below():
-        if _DISPATCHER_CALL.search(call.callee):
+        if any(map(_DISPATCHER_CALL.search, chain_words(call.called))):
             yield Sighting(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
             return
 
@@ -122,7 +123,7 @@ def calls_dispatcher(scene: Scene) -> Iterator[Sighting]:
 def takes_dispatch_key_set(scene: Scene) -> Iterator[Sighting]:
     """its function takes a `DispatchKeySet`"""
     for function in scene.chain:
-        if any("DispatchKeySet" in parameter.type for parameter in function.parameters):
+        if any("DispatchKeySet" in parameter.type.path for parameter in function.parameters):
             message = f"`{function.name}` takes a DispatchKeySet, as kernels that redispatch do"
             yield Sighting(message, function.span.start)
             return
@@ -162,7 +163,7 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
     if any(is_run(call) or is_load(call) for call in calls):
         return []
     outer = [c for c in calls if not any(o is not c and o.span.holds(c.span) for o in calls)]
-    return [call for call in outer if call.callee.startswith(("at::", "op.")) or call.receiver]
+    return [call for call in outer if call.path[:1] == ("at",) or call.receiver]
 
 
 def _invoked(scene: Scene, ops: list[Call]) -> Sighting:
@@ -195,7 +196,7 @@ def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
     below = scene.calls_below()
     if any(is_run(call) or is_load(call) for call in below):
         return  # what it makes is a model's input
-    ops = [call for call in below if call.callee.startswith(("at::", "torch::"))]
+    ops = [call for call in below if call.path[:1] in (("at",), ("torch",))]
     if ops and all(map(is_factory, ops)) and any(_is_returned(call, scene) for call in ops):
         yield Sighting(f"only makes and returns a new tensor: `{shown(ops[0].callee)}`", ops[0].span.start)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts import Call
+from ...facts.expressions import last_name, truth_of
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, shown, signal
@@ -24,8 +25,8 @@ def trains(scene: Scene) -> Iterator[Sighting]:
 
 def _training(call: Call) -> str:
     """What a call has to do with training; empty when it has nothing."""
-    method = call.name == "backward" and (call.receiver or call.callee.endswith("autograd::backward"))
-    if method or call.callee.endswith("autograd::grad"):
+    method = call.name == "backward" and (call.receiver or call.path[-2:-1] == ("autograd",))
+    if method or call.path[-2:] == ("autograd", "grad"):
         return "gradients are computed under the guard"
     if call.name in _REQUIRES_GRAD and not _turns_off(call):
         return "a tensor is made to require gradients under the guard"
@@ -37,4 +38,5 @@ def _training(call: Call) -> str:
 def _turns_off(call: Call) -> bool:
     # `tensor.requires_grad()` asks; `torch::requires_grad()` and `options.requires_grad(true)` set.
     asks = call.name == "requires_grad" and bool(call.receiver) and not call.arguments
-    return asks or (bool(call.arguments) and call.arguments[0] in ("false", "c10::nullopt", "std::nullopt"))
+    given = call.arguments[0] if call.arguments else None
+    return asks or truth_of(given) is False or last_name(given) == "nullopt"

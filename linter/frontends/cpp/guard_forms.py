@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from ... import guards
 from ...facts import Form, GuardUse, Holder, Span
+from ...facts.expressions import Expression, MemberAccess, last_name, pointee
 from .byte_words import words
 from .control_flow import runs_after
+from .cpp_declarators import declared_by
 from .first_work import first_work
 from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
 
@@ -529,26 +531,31 @@ def _holder(reading: Reading, top: Node, statement: Node) -> Holder | None:
             target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
             if target is None or target.type == "pointer_expression":
                 return None  # `*out = new G;` hands it on
-            return Holder(reading.written(target).lstrip("*&"), outer.type == "init_declarator", raw)
+            return Holder(_target(reading, target), outer.type == "init_declarator", raw)
         elif outer.type in ("declaration", "field_declaration"):
             declarator = outer.child_by_field_name("declarator")
             if current.type in ("template_type", "qualified_identifier") and declarator is not None:
                 inner = declarator.child_by_field_name("declarator") or declarator
-                return Holder(reading.written(inner).lstrip("*&"), True, False)
+                return Holder(_target(reading, inner), True, False)
             return None
         elif outer.type == "argument_list":
             call = outer.parent
             callee = call.child_by_field_name("function") if call is not None else None
-            written = reading.written(callee) if callee is not None else ""
-            if written.endswith((".reset", "->reset")):
-                return Holder(re.split(r"\.reset|->reset", written)[0], False, False)
-            if call is None or re.sub(r"<.*", "", written).rsplit("::", 1)[-1] not in _SMART:
+            called = reading.expressions.read(callee) if callee is not None else None
+            if isinstance(called, MemberAccess) and called.name == "reset":
+                return Holder(called.object, False, False)
+            if last_name(called) not in _SMART:
                 return None
             raw = False
         elif outer.type in ("return_statement", "lambda_expression", "initializer_list"):
             return None
         current = outer
-    return Holder("", False, raw) if statement.type == "expression_statement" else None
+    return Holder(None, False, raw) if statement.type == "expression_statement" else None
+
+
+def _target(reading: Reading, node: Node) -> Expression:
+    """A declared name, without `*` and `&`, or what is assigned to."""
+    return pointee(reading.expressions.read(declared_by(node).name or node))
 
 
 # -- surroundings

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ... import guards
 from ...facts import Argument, Call, Form, Function, GuardUse, Span
+from ...facts.expressions import last_name, words_of
 from ...facts.spans import Nested
 from ...files.sources import Source
 from .byte_words import any_of
@@ -39,9 +40,11 @@ def wrappers(reading: Reading) -> set[str]:
             if target in guards.CPP or target == guards.LEGACY_API:
                 waiting.append(alias.name)
     for class_ in reading.classes:
-        bases = [base.rsplit("::", 1)[-1] for base in class_.bases]
-        for word in (*bases, *(word for member in class_.members for word in names_in(member.type))):
+        for word in map(last_name, class_.bases):
             made_of[word].add(class_.name)
+        for member in class_.members:
+            for word in words_of(member.type):
+                made_of[word].add(class_.name)
     for macro in reading.macros:
         for word in names_in(reading.slice(macro.body)):
             made_of[word].add(macro.name)

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
+from ...facts.expressions import CallExpression, Expression
 from ...facts.spans import Nested
+from .cpp_declarators import declared_by, function_declarator, marks_before
+from .cpp_expressions import ExpressionReader, squeeze
 from .cpp_parsing import language
 
 if TYPE_CHECKING:
@@ -45,6 +48,8 @@ _QUERY = """
 (preproc_function_def) @macro
 """
 
+_CONST = re.compile(rb"\bconst\b")
+
 _PLAIN = frozenset({"identifier", "array_declarator", "pointer_declarator", "reference_declarator"})
 """Declarators that give a name and no value."""
 
@@ -68,12 +73,13 @@ class Reading:
         self.code = code
         self.shift = shift
         self.macro = macro
+        self.expressions = ExpressionReader(text, shift)
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.calls: list[Call] = []
         self.assignments: list[Assignment] = []
         self.returns: list[Return] = []
-        self.deletes: list[str] = []
+        self.deletes: list[Expression] = []
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
         self.initializers: list[tuple[str, Node]] = []
@@ -120,9 +126,9 @@ class Reading:
             call = self._call(node)
             if call is not None:
                 self.calls.append(call)
-                arguments = node.child_by_field_name("arguments")
-                if call.name == "emplace" and arguments is not None:
-                    self.emplacements.append((call.receiver.removeprefix("this->"), arguments))
+                arguments = node.child_by_field_name("arguments") if call.name == "emplace" else None
+                if arguments is not None and call.receiver is not None:
+                    self.emplacements.append((str(call.receiver).removeprefix("this->"), arguments))
         for node in captures.get("initializer", ()):
             children = node.named_children
             if len(children) == 2 and children[0].type == "field_identifier":
@@ -131,10 +137,10 @@ class Reading:
         self._read_assignments(captures)
         for node in captures.get("return", ()):
             value = node.named_children[0] if node.named_children else None
-            text = self.written(value) if value is not None else ""
-            self.returns.append(Return(text, self.span(node), self.function_at(node.start_byte + self.shift)))
+            given = self.expressions.read(value) if value is not None else None
+            self.returns.append(Return(given, self.span(node), self.function_at(node.start_byte + self.shift)))
         for node in captures.get("delete", ()):
-            self.deletes += [self.written(child) for child in node.named_children]
+            self.deletes += map(self.expressions.read, node.named_children)
         self._read_aliases(captures)
         for node in captures.get("macro", ()):
             name, body = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -173,7 +179,7 @@ class Reading:
                     "::".join(filter(None, [self.namespace(node), written])),
                     self.span(node),
                     tuple(
-                        self.written(base)
+                        self.expressions.read(base)
                         for base in (bases.named_children if bases else ())
                         if base.type in ("type_identifier", "qualified_identifier", "template_type")
                     ),
@@ -187,7 +193,7 @@ class Reading:
         members, methods = [], False
         for child in body.named_children:
             if child.type == "function_definition":
-                declarator = _function_declarator(child)
+                declarator = function_declarator(child)
                 name = declarator.child_by_field_name("declarator") if declarator else None
                 text = self.written(name) if name is not None else ""
                 methods = methods or text.lstrip("~") != class_name
@@ -196,7 +202,10 @@ class Reading:
                 if declarator is not None and declarator.type == "function_declarator":
                     methods = True
                 elif kind is not None and declarator is not None:
-                    members.append(Member(self.written(kind), self.written(declarator), self.span(child)))
+                    declared = declared_by(declarator)
+                    type_ = self.expressions.type_of(kind, self._is_constant(child, kind, declarator), declared.marks)
+                    own_name = self.written(declared.name) if declared.name is not None else ""
+                    members.append(Member(type_, own_name, self.span(child)))
         return tuple(members), methods
 
     def _read_functions(self, nodes: Sequence[Node]) -> None:
@@ -215,7 +224,7 @@ class Reading:
             stack.append(len(self.functions) - 1)
 
     def _function(self, node: Node, body: Node, parent: int | None) -> Function:
-        declarator = _function_declarator(node)
+        declarator = function_declarator(node)
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
         # Of an Objective-C method the masked text has the name, as a C++ function's.
         written = squeeze(self.masked[name.start_byte : name.end_byte]) if name is not None else ""
@@ -224,11 +233,11 @@ class Reading:
             written = re.sub(r"\s|\\", "", self.slice(self.span(name)))
         returns = node.child_by_field_name("type")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
-        returned = self.written(returns) if returns is not None else ""
-        if declarator is not None and returns is not None:
+        returned = None
+        if returns is not None:
             # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
-            between = self.text[returns.end_byte + self.shift : declarator.start_byte + self.shift]
-            returned += "".join(character for character in between.decode("utf-8", "replace") if character in "&*")
+            marks = marks_before(node.child_by_field_name("declarator"))
+            returned = self.expressions.type_of(returns, self._is_constant(node, returns, declarator), marks)
         span = self.span(node)
         return Function(
             name=_unqualified(written),
@@ -250,7 +259,9 @@ class Reading:
         outer = node.parent
         while outer is not None and outer.type == "parenthesized_expression":
             outer = outer.parent
-        invoked, passed_to, assigned_to = False, "", ""
+        invoked = False
+        passed_to: Expression | None = None
+        assigned_to: Expression | None = None
         if outer is not None and outer.type == "call_expression":
             invoked = True
         elif outer is not None and outer.type in ("argument_list", "initializer_list"):
@@ -260,10 +271,10 @@ class Reading:
                 callee = call.parent.child_by_field_name("type")  # `std::thread worker([] { … });`
             elif call is not None and call.type in ("new_expression", "compound_literal_expression"):
                 callee = call.child_by_field_name("type")
-            passed_to = self.written(callee) if callee is not None else ""
+            passed_to = self.expressions.read(callee) if callee is not None else None
         elif outer is not None and outer.type in ("init_declarator", "assignment_expression"):
             target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
-            assigned_to = self.written(target) if target is not None else ""
+            assigned_to = self.expressions.read(target) if target is not None else None
         return Function(
             name="",
             qualified=self.namespace(node),
@@ -283,52 +294,30 @@ class Reading:
             return ()
         found = []
         for child in node.named_children:
-            if "parameter" not in child.type:
-                continue
-            kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
-            whole = self.written(child)
-            name = ""
-            if declarator is not None:
-                match = re.search(r"(\w+)\W*$", self.written(declarator))
-                name = match[1] if match else ""
-            written = self.written(kind) if kind is not None else whole
-            marks = "".join(sorted({mark for mark in "&*" if mark in whole.split("=")[0]}))
-            prefix = "const " if re.match(r"const\b", whole) else ""
-            found.append(Parameter(prefix + written + marks, name))
+            kind = child.child_by_field_name("type") if "parameter" in child.type else None
+            if kind is not None:
+                declarator = child.child_by_field_name("declarator")
+                declared = declared_by(declarator)
+                constant = self._is_constant(child, kind, declarator)
+                type_ = self.expressions.type_of(kind, constant, declared.marks)
+                found.append(Parameter(type_, self.written(declared.name) if declared.name is not None else ""))
         return tuple(found)
 
     def _call(self, node: Node) -> Call | None:
-        function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        if function is None or arguments is None:
+        expression = self.expressions.read(node)
+        if not isinstance(expression, CallExpression):
             return None
-        receiver = ""
-        if function.type == "field_expression":
-            argument, field = function.child_by_field_name("argument"), function.child_by_field_name("field")
-            receiver = self.written(argument) if argument is not None else ""
-            name = self.written(field) if field is not None else ""
-        else:
-            name = self.written(function)
-            if function.type in ("lambda_expression", "parenthesized_expression"):
-                name = ""
-        name = name.partition("<")[0].rsplit("::", 1)[-1]
-        return Call(
-            name=name.removeprefix("template "),
-            callee=self.written(function) if name else "",
-            receiver=receiver,
-            arguments=tuple(self.written(child) for child in arguments.named_children if child.type != "comment"),
-            span=self.span(node),
-            function=self.function_at(node.start_byte + self.shift),
-        )
+        place = self.span(node)
+        return Call(expression, place, self.function_at(place.start))
 
     def _read_bare_macros(self, nodes: Iterable[Node]) -> None:
         """`LAUNCH_KERNEL;`: a macro that runs something is a call as good as any."""
         for node in nodes:
             name = self.written(node)
             if name.isupper():
-                self.calls.append(
-                    Call(name, name, "", (), self.span(node), self.function_at(node.start_byte + self.shift))
-                )
+                place = self.span(node)
+                expression = CallExpression(self.expressions.read(node))
+                self.calls.append(Call(expression, place, self.function_at(place.start)))
 
     def _read_assignments(self, captures: dict[str, list[Node]]) -> None:
         for node in captures.get("assignment", ()):
@@ -347,13 +336,7 @@ class Reading:
             for declarator in node.children_by_field_name("declarator"):
                 if declarator.type in _PLAIN:
                     # `Tensor out;` and `float data[3];` give a name without a value.
-                    match = re.match(r"[&*]*(\w+)", self.written(declarator))
-                    if match is not None:
-                        function = self.function_at(declarator.start_byte + self.shift)
-                        written = self.written(kind) if kind is not None else ""
-                        self.assignments.append(
-                            Assignment(match[1], True, "=", "", self.span(declarator), function, written)
-                        )
+                    self._add_assignment(declarator, declarator, None, True, "=", kind)
                 elif declarator.type == "function_declarator" and in_body:
                     # `at::Tensor z(x * y);` in a body is read as a function that takes an `x*`.
                     name = declarator.child_by_field_name("declarator")
@@ -362,18 +345,25 @@ class Reading:
                         self._add_assignment(node, name, given, True, "=", kind)
 
     def _add_assignment(
-        self, node: Node, left: Node, right: Node, declares: bool, operator: str, kind: Node | None = None
+        self, node: Node, left: Node, right: Node | None, declares: bool, operator: str, kind: Node | None = None
     ) -> None:
-        function = self.function_at(node.start_byte + self.shift)
+        read, place = self.expressions, self.span(node)
+        type_ = None
+        if kind is not None:
+            declaration = node if node.type == "declaration" else node.parent
+            constant = declaration is not None and self._is_constant(declaration, kind, left)
+            declared = declared_by(left)
+            type_ = read.type_of(kind, constant, declared.marks)
+            left = declared.name or left
         self.assignments.append(
             Assignment(
-                self.written(left).lstrip("&*"),
+                read.read(left),
                 declares,
                 operator,
-                self.written(right),
-                self.span(node),
-                function,
-                self.written(kind) if kind is not None else "",
+                read.read(right) if right is not None else None,
+                place,
+                self.function_at(place.start),
+                type_,
             )
         )
 
@@ -404,6 +394,14 @@ class Reading:
                 written = self.written(target)
                 brought = "" if keyword else written.rsplit("::", 1)[-1]
                 self.aliases.append(Alias(brought, written, self.span(node), kind))
+
+    def _is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
+        """Whether `const` stands beside the type, in front of it or behind."""
+        before = self.text[declaration.start_byte + self.shift : type_.start_byte + self.shift]
+        if b"const" in before and _CONST.search(before) is not None:
+            return True
+        end = declarator.start_byte if declarator is not None else declaration.end_byte
+        return b"const" in self.text[type_.end_byte + self.shift : end + self.shift]
 
     # -- where things are
 
@@ -452,17 +450,6 @@ def _is_held(span: Span, spans: Nested[Span]) -> bool:
     return next(spans.around(span), None) is not None
 
 
-def _function_declarator(node: Node) -> Node | None:
-    """The function_declarator below pointers and references."""
-    declarator = node.child_by_field_name("declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        inner = declarator.child_by_field_name("declarator")
-        if inner is None:
-            inner = next((child for child in declarator.named_children if child.type.endswith("declarator")), None)
-        declarator = inner
-    return declarator
-
-
 def _builds(member: Node, class_name: str) -> bool:
     """Whether a member of a class is a constructor with a body of its own, wherever that stands."""
     if member.type == "template_declaration":
@@ -471,23 +458,10 @@ def _builds(member: Node, class_name: str) -> bool:
         return False
     if any(child.type in ("delete_method_clause", "default_method_clause") for child in member.children):
         return False
-    declarator = _function_declarator(member)
+    declarator = function_declarator(member)
     name = declarator.child_by_field_name("declarator") if declarator is not None else None
     return name is not None and (name.text or b"").decode("utf-8", "replace") == class_name
 
 
 def _unqualified(written: str) -> str:
     return re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1]
-
-
-_LOOSE = re.compile(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
-
-
-@lru_cache(maxsize=4096)
-def squeeze(text: bytes) -> str:
-    """White space only where two words would run together; comments dropped."""
-    if not (b" " in text or b"\n" in text or b"/" in text or b"\t" in text):
-        return text.decode("utf-8", "replace")
-    if b"/" in text:
-        text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
-    return _LOOSE.sub("", b" ".join(text.split()).decode("utf-8", "replace")).strip()

@@ -1,8 +1,4 @@
-"""The facts that a decision needs, of a Python file that holds the old guard.
-
-They are spelled as the C++ front end spells them, so that a decision reads one form: modules, classes and their
-members are joined by `::`, what stands before `.` is an object, `true` and `false` are lower case.
-"""
+"""The facts that a decision needs, of a Python file that holds the old guard: calls, assignments, registrations."""
 
 from __future__ import annotations
 
@@ -12,18 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...facts import Assignment, Call, Facts, Registration, Return, Span
-from ...guards import canonical_name
+from ...facts.expressions import CallExpression
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
+from .python_expressions import PythonExpressionReader, operator_of
 
-_LONG = 200
 _NAMES = (ast.Name, ast.Attribute)
-_OPERATORS = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.Div: "/=",
-}
 
 
 def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef | ast.AsyncFunctionDef]) -> Facts:
@@ -48,28 +38,28 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
             index = facts.functions[index].parent
         return index if index is not None and index >= 0 else None
 
+    reader = PythonExpressionReader(module)
     for node in ast.walk(module.tree):
+        if not isinstance(node, (ast.Call, ast.Assign, ast.AugAssign, ast.Return)):
+            continue
+        span = module.span(node)
+        function = function_at(span)
+        scope = scope_of(function)
         if isinstance(node, ast.Call):
-            span = module.span(node)
-            function = function_at(span)
-            calls.append(_call(node, span, function, scope_of(function), module))
+            called = reader.read(node, scope)
+            assert isinstance(called, CallExpression)
+            calls.append(Call(called, span, function))
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
-                    span = module.span(node)
-                    value = _squeeze(module.written(node.value))
-                    assignments.append(
-                        Assignment(_squeeze(module.written(target)), False, "=", value, span, function_at(span))
-                    )
+                    given = reader.read(node.value, scope)
+                    assignments.append(Assignment(reader.read(target, scope), False, "=", given, span, function))
         elif isinstance(node, ast.AugAssign):
-            span = module.span(node)
-            operator = _OPERATORS.get(type(node.op), "op=")
-            target_text, value = (_squeeze(module.written(part)) for part in (node.target, node.value))
-            assignments.append(Assignment(target_text, False, operator, value, span, function_at(span)))
-        elif isinstance(node, ast.Return):
-            span = module.span(node)
-            value = _squeeze(module.written(node.value)) if node.value is not None else ""
-            returns.append(Return(value, span, function_at(span)))
+            target_, given = reader.read(node.target, scope), reader.read(node.value, scope)
+            assignments.append(Assignment(target_, False, operator_of(node.op) + "=", given, span, function))
+        else:
+            value = reader.read(node.value, scope) if node.value is not None else None
+            returns.append(Return(value, span, function))
     return replace(
         facts,
         calls=tuple(sorted(calls, key=lambda call: call.span)),
@@ -77,27 +67,6 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
         returns=tuple(sorted(returns, key=lambda returned: returned.span)),
         registrations=tuple(registrations),
     )
-
-
-def _squeeze(text: str) -> str:
-    return " ".join(text.split())[:_LONG]
-
-
-def _call(node: ast.Call, span: Span, function: int | None, scope: Scope, module: Module) -> Call:
-    arguments = tuple(
-        {"True": "true", "False": "false"}.get(text := _squeeze(module.written(argument)), text)
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
-    )
-    func = node.func
-    resolved = resolve(func, scope)
-    if resolved is not None and resolved.split(".")[0] in ("torch", "guardfix"):
-        qualified = canonical_name(resolved).replace(".", "::")
-        return Call(qualified.rpartition("::")[2], qualified, "", arguments, span, function)
-    if isinstance(func, ast.Attribute):
-        receiver = _squeeze(module.written(func.value))
-        return Call(func.attr, f"{receiver}.{func.attr}"[-_LONG:], receiver, arguments, span, function)
-    name = func.id if isinstance(func, ast.Name) else ""
-    return Call(name, name, "", arguments, span, function)
 
 
 def _registrations(module: Module) -> Iterator[Registration]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
+from ...facts.expressions import Expression
 from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from ...guards import canonical_name
 from .expected_failures import expects_failure
@@ -25,6 +26,7 @@ from .name_resolution import Scope, dotted, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
+from .python_expressions import PythonExpressionReader, dotted_path
 from .tensor_values import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -178,15 +180,12 @@ class ModuleReading:
                 )
             )
 
-    def _base(self, base: ast.expr, scope: Scope) -> str:
-        """A base class, spelled as the C++ front end spells it, so that a decision reads one form."""
+    def _base(self, base: ast.expr, scope: Scope) -> Expression:
+        """A base class, by its full name where that is known."""
         name = resolve(base, scope)
         if name is None:
-            return self.module.written(base)[:200]
-        name = canonical_name(name)
-        if name in ("torch.autograd.Function", "torch.autograd.function.Function"):
-            return "torch::autograd::Function<>"
-        return name.lstrip(".").replace(".", "::")
+            return PythonExpressionReader(self.module).read(base, scope)
+        return dotted_path(canonical_name(name))
 
     def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode) -> bool:
         inner = Scope(function, scope)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cpp_snippets import snippet
-from guardfix.linter.analysis.inference_escapes import escape_hazards, escapes_in_function
+from guardfix.linter.analysis.inference_escapes import escape_hazards
+from guardfix.linter.analysis.proven_escapes import escapes_in_function
 
 CHANGED, GRAD, SAVED = "changed in place", "given requires_grad", "saved for backward"
 DIFFERENTIATED = "used in a computation that is differentiated"

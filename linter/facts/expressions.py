@@ -1,0 +1,485 @@
+"""Expressions and types as small trees, in the language's own spelling.
+
+Both front ends build them. A tree is bounded in depth and width: what lies beyond is an `OtherExpression`, whose text
+is cut and meant for display only. Trees hold no places, so equal parts of a file are one object (and pickled once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import Enum
+from operator import attrgetter
+from typing import Any
+
+MAX_DEPTH = 16
+"""How deep a tree goes."""
+MAX_WIDTH = 16
+"""How many elements a list, and how many arguments a call, keeps. The last one stands for the rest."""
+MAX_TEXT = 200
+"""How many characters of a literal, a lambda or an `OtherExpression` are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A part of a program that has a value, or names a type."""
+
+    def __str__(self) -> str:
+        """As written in its language, with regular white space."""
+        raise NotImplementedError
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The identifiers that this node itself mentions, its children aside."""
+        return ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Half the size of what dataclasses do by themselves: no trailing defaults.
+        kind = type(self)
+        layout = _LAYOUTS.get(kind)
+        if layout is None:
+            names = [field.name for field in fields(kind)]
+            layout = _LAYOUTS[kind] = (attrgetter(*names), [field.default for field in fields(kind)])
+        values, defaults = layout[0](self), layout[1]
+        kept = len(defaults)
+        while values[kept - 1] is defaults[kept - 1]:
+            kept -= 1
+        return kind, values[:kept]
+
+
+_LAYOUTS: dict[type[Expression], tuple[attrgetter[tuple[Any, ...]], list[Any]]] = {}
+"""The fields of each kind of node (they have two or more), with their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamePath(Expression):
+    """`at::add`, `std::vector<int>`, `torch.no_grad`: identifiers joined by `::` or `.`.
+
+    In C++ what stands before `.` is an object, see `MemberAccess`; in Python so is everything but modules and classes.
+    """
+
+    parts: tuple[str, ...]
+    template_arguments: tuple[Expression, ...] | None = None
+    """Of the last part."""
+    scope: NamePath | None = None
+    """The template in front: `std::vector<int>` of `std::vector<int>::iterator`."""
+    separator: str = "::"
+    absolute: bool = False
+    """It begins with `::`."""
+
+    def __str__(self) -> str:
+        shown = self.separator.join(self.parts)
+        if self.scope is not None:
+            shown = f"{self.scope}{self.separator}{shown}"
+        if self.absolute:
+            shown = self.separator + shown
+        return shown if self.template_arguments is None else f"{shown}<{_list(self.template_arguments)}>"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        inner = self.template_arguments or ()
+        return inner if self.scope is None else (self.scope, *inner)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.parts
+
+    @property
+    def name(self) -> str:
+        """The last identifier."""
+        return self.parts[-1]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """All identifiers, without template arguments."""
+        return self.parts if self.scope is None else (*self.scope.path, *self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAccess(Expression):
+    """`model.forward`, `self.net`, `this->net_`."""
+
+    object: Expression
+    name: str
+    arrow: str = "."
+    """`.` or `->`; `.*` and `->*` through a pointer to a member."""
+    template_arguments: tuple[Expression, ...] | None = None
+
+    def __str__(self) -> str:
+        shown = f"{_operand(self.object)}{self.arrow}{self.name}"
+        return shown if self.template_arguments is None else f"{shown}<{_list(self.template_arguments)}>"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.object, *(self.template_arguments or ()))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, slots=True)
+class CallExpression(Expression):
+    """`f(x)`, and of C++ also what may be one: `T(x)`."""
+
+    callee: Expression
+    arguments: tuple[Expression, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{_operand(self.callee)}({_list(self.arguments)})"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.callee, *self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordArgument(Expression):
+    """`dim=0` among a Python call's arguments."""
+
+    name: str
+    value: Expression
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(Expression):
+    """`x[i]`."""
+
+    object: Expression
+    indices: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return f"{_operand(self.object)}[{_list(self.indices)}]"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.object, *self.indices)
+
+
+class LiteralKind(Enum):
+    BOOL = "bool"
+    NUMBER = "number"
+    STRING = "string"
+    NONE = "none"
+    """`nullptr`, `NULL`, `None`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.value,)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expression):
+    kind: LiteralKind
+    text: str
+    """As written, up to `MAX_TEXT` characters."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def truth(self) -> bool | None:
+        """The value of a bool; None of anything else."""
+        return self.text in ("true", "True") if self.kind is LiteralKind.BOOL else None
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaExpression(Expression):
+    """A lambda, with or without statements. What stands in it is in the facts: functions, calls, assignments."""
+
+    text: str
+    """Its beginning, for display."""
+    mentioned: tuple[str, ...] = ()
+    """The identifiers in that text."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.mentioned
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Expression):
+    """Operators with their operands: `-x`, `a + b`, `a = b`, `flag ? a : b`, `a if flag else b`, `delete p`."""
+
+    operator: str
+    """As written; `?:` and `if else` for the two conditional ones, whose operands are (condition, then, otherwise)."""
+    operands: tuple[Expression, ...]
+    postfix: bool = False
+
+    def __str__(self) -> str:
+        if self.operator == "?:":
+            condition, then, otherwise = self.operands
+            return f"{condition} ? {then} : {otherwise}"
+        if self.operator == "if else":
+            condition, then, otherwise = self.operands
+            return f"{then} if {condition} else {otherwise}"
+        if len(self.operands) == 1:
+            gap = " " if self.operator[-1].isalpha() else ""
+            operand = str(self.operands[0])
+            return operand + self.operator if self.postfix else self.operator + gap + operand
+        joiner = ", " if self.operator == "," else f" {self.operator} "
+        return joiner.join(map(str, self.operands))
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.operands
+
+    @property
+    def is_address(self) -> bool:
+        """`&x`."""
+        return self.operator == "&" and len(self.operands) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bracketed(Expression):
+    """`(x)`, `{1, 2}`, `[a, b]`: a parenthesised expression, an initialiser, a list, a tuple, a structured binding."""
+
+    items: tuple[Expression, ...]
+    brackets: str = "()"
+
+    def __str__(self) -> str:
+        return self.brackets[0] + _list(self.items) + self.brackets[1]
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.items
+
+
+@dataclass(frozen=True, slots=True)
+class Construction(Expression):
+    """`T{1, 2}`, and of a declaration with an initialiser `at::Tensor{x}`. `T(1, 2)` is a `CallExpression`."""
+
+    type: Expression
+    arguments: Expression
+
+    def __str__(self) -> str:
+        return f"{self.type}{self.arguments}"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.type, self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class NewExpression(Expression):
+    """`new T(x)`, `new T`."""
+
+    type: Expression
+    arguments: Expression | None = None
+
+    def __str__(self) -> str:
+        return f"new {self.type}{self.arguments if self.arguments is not None else ''}"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.type,) if self.arguments is None else (self.type, self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class CastExpression(Expression):
+    """`(float)x`. `static_cast<float>(x)` is a `CallExpression`."""
+
+    type: Expression
+    value: Expression
+
+    def __str__(self) -> str:
+        return f"({self.type}){self.value}"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.type, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherExpression(Expression):
+    """Anything else, and what lies beyond the bounds of a tree."""
+
+    text: str
+    """For display, cut at `MAX_TEXT` characters."""
+    mentioned: tuple[str, ...] = ()
+    """The identifiers in that text."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.mentioned
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName(Expression):
+    """A type as declared: `const at::Tensor&`, `auto`, `std::vector<at::Tensor>*`."""
+
+    name: Expression
+    """A `NamePath`, for all but `decltype(x)` and types of functions."""
+    constant: bool = False
+    marks: str = ""
+    """`&`, `*`, `&&`, `**` and so on."""
+
+    def __str__(self) -> str:
+        return f"{'const ' if self.constant else ''}{self.name}{self.marks}"
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.name,)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """`("at", "Tensor")` of `const at::Tensor&`; nothing for what is not named."""
+        return self.name.path if isinstance(self.name, NamePath) else ()
+
+    @property
+    def last(self) -> str:
+        """The last identifier of the name: `Tensor` of `const at::Tensor&`, `vector` of `std::vector<int>`."""
+        return self.path[-1] if self.path else ""
+
+
+def _list(items: tuple[Expression, ...]) -> str:
+    return ", ".join(map(str, items))
+
+
+def _operand(expression: Expression) -> str:
+    """As the object of `.`, `[…]` or a call."""
+    shown = str(expression)
+    return f"({shown})" if isinstance(expression, (Operation, CastExpression, NewExpression)) else shown
+
+
+# -- asking
+
+
+def nodes_of(expression: Expression | None) -> Iterator[Expression]:
+    """The expression and all that is in it, in the order in which it is written."""
+    if expression is not None:
+        yield expression
+        for child in expression.children:
+            yield from nodes_of(child)
+
+
+def words_of(expression: Expression | None) -> set[str]:
+    """Every identifier that is mentioned: variables, members, functions, namespaces, types."""
+    return {word for node in nodes_of(expression) for word in node.words}
+
+
+def is_named(expression: Expression | None, *names: str) -> bool:
+    """Whether the expression is one of these plain names."""
+    return isinstance(expression, NamePath) and len(expression.path) == 1 and expression.name in names
+
+
+def simple_name(expression: Expression | None) -> str:
+    """`x` of the expression `x`; empty for everything else."""
+    if isinstance(expression, NamePath) and len(expression.path) == 1 and expression.template_arguments is None:
+        return expression.name
+    return ""
+
+
+def without_brackets(expression: Expression) -> Expression:
+    """`x` of `(x)` and `((x))`."""
+    while isinstance(expression, Bracketed) and expression.brackets == "()" and len(expression.items) == 1:
+        expression = expression.items[0]
+    return expression
+
+
+def pointee(expression: Expression) -> Expression:
+    """`x` of `*x`, `&x`, `(*x)`."""
+    while True:
+        bare = without_brackets(expression)
+        if isinstance(bare, Operation) and bare.operator in ("*", "&") and len(bare.operands) == 1:
+            bare = bare.operands[0]
+        if bare is expression:
+            return bare
+        expression = bare
+
+
+def is_this(expression: Expression | None) -> bool:
+    """`this`, `(*this)`, and Python's `self` by convention."""
+    return expression is not None and is_named(pointee(expression), "this", "self")
+
+
+def last_name(expression: Expression | None) -> str:
+    """The identifier that says what is meant: `c` of `a::b::c<int>`, of `a.b->c`; empty for what has none."""
+    if isinstance(expression, (NamePath, MemberAccess)):
+        return expression.name
+    return ""
+
+
+def steps_of(expression: Expression) -> list[Expression]:
+    """A chain of members, calls and subscripts, innermost first: `x`, `x[0]`, `x[0].f`, `x[0].f(1)`."""
+    steps = []
+    while True:
+        expression = pointee(expression)
+        steps.append(expression)
+        if isinstance(expression, (MemberAccess, Subscript)):
+            expression = expression.object
+        elif isinstance(expression, CallExpression):
+            expression = expression.callee
+        else:
+            return steps[::-1]
+
+
+def chain_words(expression: Expression) -> set[str]:
+    """The identifiers of such a chain; what its calls are given and its indices aside."""
+    words: set[str] = set()
+    for step in steps_of(expression):
+        if isinstance(step, NamePath):
+            words |= words_of(step)
+        elif isinstance(step, MemberAccess):
+            words.add(step.name)
+    return words
+
+
+def variable_of(expression: Expression | None) -> str:
+    """The variable that is, or holds, what is meant: `out` of `out[0]`, `*out`, `out.x`; `this->y` of `this->y.x`."""
+    if expression is None:
+        return ""
+    first, *steps = steps_of(expression)
+    if is_named(first, "this") and steps and isinstance(steps[0], MemberAccess):
+        return f"this->{steps[0].name}"
+    return first.path[0] if isinstance(first, NamePath) else ""
+
+
+def assigned_names(target: Expression) -> list[str]:
+    """The variables to which an assignment gives a value: `a`, `std::tie(a, b)`, `[a, b]`, `*out`."""
+    if isinstance(target, NamePath):
+        return [target.path[0]]
+    bare = pointee(target)
+    if isinstance(bare, Bracketed):
+        return [variable_of(item) for item in bare.items]
+    if isinstance(bare, CallExpression) and last_name(bare.callee) == "tie":
+        return [variable_of(argument) for argument in bare.arguments]
+    return [variable_of(bare)]
+
+
+def innermost_object(expression: Expression) -> Expression:
+    """What a chain of members, calls and subscripts begins with: `x` of `x[0]->y.f(1).z`."""
+    while True:
+        if isinstance(expression, (MemberAccess, Subscript)):
+            expression = expression.object
+        elif isinstance(expression, CallExpression):
+            expression = expression.callee
+        else:
+            return expression
+
+
+def first_name(expression: Expression) -> str:
+    """The identifier with which it begins: `a` of `a::b`, of `a.b->c(1)[2]`; empty for what begins otherwise."""
+    innermost = innermost_object(expression)
+    return innermost.path[0] if isinstance(innermost, NamePath) else ""
+
+
+def truth_of(expression: Expression | None) -> bool | None:
+    """The value of a literal bool; None of anything else."""
+    return expression.truth if isinstance(expression, Literal) else None
