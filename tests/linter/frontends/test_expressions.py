@@ -218,7 +218,8 @@ def test_declarations(written: str, names: list[str], value: Expression | None, 
 def test_a_long_list_is_cut() -> None:
     values = ", ".join(map(str, range(10_000)))
     found = cpp_value(f"T{{{values}}}")
-    assert isinstance(found, Construction) and isinstance(found.arguments, Bracketed)
+    assert isinstance(found, Construction)
+    assert isinstance(found.arguments, Bracketed)
     assert [str(item) for item in found.arguments.items[:-1]] == [str(n) for n in range(MAX_WIDTH - 1)]
     assert isinstance(found.arguments.items[-1], OtherExpression)
     assert len(str(found.arguments.items[-1])) <= MAX_TEXT
