@@ -40,7 +40,7 @@ def builds_graph(call: Call, facts: Facts) -> bool:
     if call.name == "as_view" and len(call.arguments) < 2:
         return False  # autograd's takes the base and the view
     own = index_of(facts).functions_named.get(call.name, [])
-    return not own or any(function.qualified.split("::")[0] in ("at", "torch", "c10") for function in own)
+    return not own or any(function.qualified[0] in ("at", "torch", "c10") for function in own)
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ def declared_type(name: str, function: int | None, place: int, facts: Facts) -> 
         for parameter in around.parameters:
             if parameter.name == name:
                 return parameter.type
-        owner = around.declared_as.rpartition("::")[0].rpartition("::")[2]
+        owner = "".join(around.declared_as[-2:-1])
         for index, class_ in enumerate(facts.classes):
             if index == around.class_ or (owner and class_.name == owner):
                 for member in class_.members:

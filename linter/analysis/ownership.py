@@ -10,7 +10,7 @@ from ..facts import Facts, Form, GuardUse
 from ..guards import INFERENCE_MODE, Effect
 from .project import Project
 
-_TORCH = ("at", "torch", "c10")
+_TORCH = frozenset({"at", "torch", "c10"})
 _TORCH_HEADER = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
 
 
@@ -49,11 +49,11 @@ def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
     for where, class_ in project.defined_elsewhere(use.guard):
         if where.path == facts.path:
             return True
-        space = class_.qualified.rpartition("::")[0]
+        space = class_.qualified[:-1]
         opened = _opened(facts)
-        if space and (use.namespace.split("::")[0] == space.split("::")[0] or space in opened):
+        if space and (use.namespace[:1] == space[:1] or "::".join(space) in opened):
             return True
-        if not space and not opened & set(_TORCH) and use.namespace.split("::")[0] not in _TORCH:
+        if not space and not opened & _TORCH and _TORCH.isdisjoint(use.namespace[:1]):
             return True
     return False
 
@@ -64,7 +64,7 @@ def _opened(facts: Facts) -> set[str]:
 
 def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
     """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or stands in it."""
-    if use.namespace.split("::")[0] in _TORCH:
+    if not _TORCH.isdisjoint(use.namespace[:1]):
         return True
     namespaces = {alias.name: alias.target.lstrip(":") for alias in facts.aliases if alias.kind == "namespace"}
     for alias in facts.aliases:
@@ -80,7 +80,7 @@ def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
 def _sees_torch(use: GuardUse, facts: Facts) -> bool:
     """Whether the file shows that PyTorch's names are meant: a header, a namespace, a call."""
     return (
-        use.namespace.split("::")[0] in _TORCH
+        not _TORCH.isdisjoint(use.namespace[:1])
         or any(_TORCH_HEADER.match(include.header) for include in facts.includes)
         or any(target.lstrip(":").split("::")[0] in _TORCH for target in (a.target for a in facts.aliases))
         or any(call.path[0] in _TORCH for call in facts.calls if len(call.path) > 1)

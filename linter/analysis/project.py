@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -82,7 +81,7 @@ class Project:
         for facts in self:
             for registration in facts.registrations:
                 if registration.function:
-                    table[_last(registration.function)].append((facts, registration))
+                    table[registration.function[-1]].append((facts, registration))
         return table
 
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
@@ -93,7 +92,7 @@ class Project:
         for where, registration in self._registrations.get(function.name, ()):
             if not _names_agree(registration.function, function.qualified):
                 continue
-            if "::" not in registration.function and self._is_member(facts, function):
+            if len(registration.function) == 1 and self._is_member(facts, function):
                 continue  # a free function's name; a class's is written `&Net::run`
             # A file that defines a function of that name registers its own.
             if where.path != facts.path and function.name in index_of(where).function_names:
@@ -103,7 +102,7 @@ class Project:
 
     def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
         """Where the class is given, whose call operator is the kernel: `.kernel<AddKernel>(DispatchKey::Autograd)`."""
-        owner = function.qualified.rpartition("::")[0]
+        owner = function.qualified[:-1]
         if function.class_ is not None:
             owner = facts.classes[function.class_].qualified
         return [
@@ -118,11 +117,11 @@ class Project:
         """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
         if function.class_ is not None:
             return True
-        space = function.qualified.rpartition("::")[0]
+        space = function.qualified[:-1]
         if any(_names_agree(class_.qualified, space) for class_ in self._classes.get(_last(space), ())):
             return True
         # The class may stand in a header that nobody asked for; namespaces are rarely written so, and rarely capital.
-        return "::" in function.declared_as and space.rpartition("::")[2][:1].isupper()
+        return len(function.declared_as) > 1 and _last(space)[:1].isupper()
 
     # -- calls
 
@@ -142,7 +141,7 @@ class Project:
                 continue
             if where.path != facts.path and function.name in index_of(where).function_names:
                 continue
-            if _names_agree("::".join(call.path or (call.name,)), function.qualified):
+            if _names_agree(call.path or (call.name,), function.qualified):
                 found.append((where, call))
         return found
 
@@ -158,7 +157,7 @@ class Project:
         return table
 
     @cached_property
-    def _function_classes(self) -> frozenset[str]:
+    def _function_classes(self) -> frozenset[tuple[str, ...]]:
         """Qualified names of the classes that derive from torch::autograd::Function, directly or not."""
         classes = [class_ for found in self._classes.values() for class_ in found if class_.bases]
         names = {class_.qualified for class_ in classes if _derives_from_function(class_)}
@@ -170,7 +169,7 @@ class Project:
                 class_.qualified
                 for class_ in classes
                 for base in class_.bases
-                if last_name(base) in tails and _is_among("::".join(_path(base)), names)
+                if last_name(base) in tails and _is_among(_path(base), names)
             }
         return frozenset(names)
 
@@ -184,7 +183,7 @@ class Project:
             return function.name
         if function.class_ is not None:
             return function.name if self.is_autograd_function(facts.classes[function.class_]) else None
-        owner = function.qualified.rpartition("::")[0]
+        owner = function.qualified[:-1]
         if not owner:
             return None
         # A class of that name in the same file is the one that is meant.
@@ -250,7 +249,7 @@ class Project:
             for facts in self
             if facts.language == language
             for class_ in facts.classes
-            if class_.name == name and class_.qualified.split("::")[0] not in ("at", "c10", "torch")
+            if class_.name == name and class_.qualified[0] not in ("at", "c10", "torch")
         ]
 
 
@@ -271,7 +270,7 @@ def _path(base: Expression) -> tuple[str, ...]:
     return base.path if isinstance(base, NamePath) else ()
 
 
-def _is_among(written: str, names: Iterable[str]) -> bool:
+def _is_among(written: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
     """Whether a class's name as written can mean one of the qualified ones."""
     return any(_names_agree(written, name) for name in names)
 
@@ -312,16 +311,11 @@ def _definitions(facts: Facts) -> dict[str, list[Span]]:
     return found
 
 
-def _last(name: str) -> str:
-    return re.sub(r"<.*>$", "", name).rsplit("::", 1)[-1].rsplit("->", 1)[-1].rsplit(".", 1)[-1]
+def _last(path: tuple[str, ...]) -> str:
+    return path[-1] if path else ""
 
 
-def _names_agree(written: str, qualified: str) -> bool:
+def _names_agree(written: tuple[str, ...], qualified: tuple[str, ...]) -> bool:
     """Whether a name as written can mean the qualified one: one is a tail of the other."""
-    short, long = sorted((_parts(written), _parts(qualified)), key=len)
+    short, long = sorted((written, qualified), key=len)
     return long[len(long) - len(short) :] == short
-
-
-@lru_cache(maxsize=4096)
-def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part for part in re.sub(r"<[^<>]*>", "", name).split("::") if part)

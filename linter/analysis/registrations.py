@@ -32,4 +32,4 @@ def _registers_lambda(registration: Registration, function: Function, facts: Fac
     if not registration.function:
         return registration.span.holds(function.span)
     in_sight = function.parent is None or facts.functions[function.parent].span.holds(registration.span)
-    return registration.function == simple_name(function.assigned_to) and in_sight
+    return registration.function == (simple_name(function.assigned_to),) and in_sight

@@ -36,9 +36,9 @@ def _place_of(use: GuardUse, facts: Facts) -> str:
     if use.macro is not None:
         return f"macro {use.macro}"
     if use.function is not None:
-        return f"function {facts.enclosing(use.function)[-1].qualified}"
+        return f"function {'::'.join(facts.enclosing(use.function)[-1].qualified)}"
     if use.class_ is not None:
-        return f"class {facts.classes[use.class_].qualified}"
+        return f"class {'::'.join(facts.classes[use.class_].qualified)}"
     given = index_of(facts).alias_names.get(use.span, use.variable)
     return f"name {given}" if given else ""
 

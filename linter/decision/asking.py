@@ -33,7 +33,7 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
         return frozenset({function.name}) if asked else frozenset()
     if function.name == "operator()":
         # A functor is registered by its class.
-        return frozenset({function.qualified.rpartition("::")[0].rpartition("::")[2]}) - {""}
+        return frozenset(function.qualified[-2:-1])
     return frozenset({function.name})
 
 
@@ -47,7 +47,7 @@ def _names_of_stand_in(scene: Scene, name: str) -> frozenset[str]:
 
 def _could_be_an_op(function: Function) -> bool:
     """Whether another file could register the function: a free one that takes or gives tensors."""
-    if function.class_ is not None or "::" in function.declared_as:
+    if function.class_ is not None or len(function.declared_as) > 1:
         return False
     return any(map(mentions_tensor, (function.returns, *(p.type for p in function.parameters))))
 

@@ -20,6 +20,10 @@ class Scene:
     chain: tuple[Function, ...]
     """The functions around the use, innermost first."""
 
+    def spelled(self, *path: str) -> str:
+        """A name as the language of the file spells it: `torch::autograd::Function`, `torch.autograd.Function`."""
+        return frontend_named(self.facts.language).separator.join(path)
+
     @property
     def outermost(self) -> Function | None:
         return self.chain[-1] if self.chain else None

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from ..analysis.ops import is_in_place_or_view
 from ..facts import Facts
 from ..findings import Evidence, Side
-from ..frontends.frontend import frontend_named
 from .scene import Scene
 
 KERNEL_SIDES = (Side.KERNEL, Side.BELOW_AUTOGRAD)
@@ -71,8 +70,7 @@ class SignalKind:
         if self.in_place is not None and outermost is not None and is_in_place_or_view(outermost, sighting.operator):
             side = self.in_place
         facts = sighting.facts or scene.facts
-        message = frontend_named(facts.language).spelled(sighting.message)
-        return Signal(self, side, message, facts.path, sighting.offset, facts.row(sighting.offset))
+        return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
     chain = tuple(
         function._replace(
             name=pasted(function.name, macro.parameters, arguments),
-            qualified=pasted(function.qualified, macro.parameters, arguments),
+            qualified=tuple(pasted(part, macro.parameters, arguments) for part in function.qualified),
             macro=None,
         )
         for function in scene.chain

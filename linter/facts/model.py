@@ -113,7 +113,7 @@ class GuardUse:
     """Index of the innermost function or lambda in `Facts.functions`."""
     class_: int | None = None
     """Index in `Facts.classes`, for members and bases."""
-    namespace: str = ""
+    namespace: tuple[str, ...] = ()
     macro: str | None = None
     """The macro in whose body the guard stands."""
     under_error: bool = False
@@ -148,11 +148,11 @@ class Function(NamedTuple):
 
     name: str
     """Unqualified; empty for a lambda."""
-    qualified: str
-    """With the namespaces and classes around it."""
+    qualified: tuple[str, ...]
+    """With the namespaces, modules and classes around it; of a lambda, these alone."""
     span: Span
     body: Span
-    declared_as: str = ""
+    declared_as: tuple[str, ...] = ()
     """Its name as the definition writes it: `Net::run` outside the class."""
     parent: int | None = None
     """The function around a lambda or a local class's method."""
@@ -180,7 +180,7 @@ class Member(NamedTuple):
 
 class Class(NamedTuple):
     name: str
-    qualified: str
+    qualified: tuple[str, ...]
     span: Span
     bases: tuple[Expression, ...] = ()
     members: tuple[Member, ...] = ()
@@ -230,7 +230,7 @@ class Call(NamedTuple):
 class Registration(NamedTuple):
     """One function given to the dispatcher."""
 
-    function: str
+    function: tuple[str, ...]
     """As written, `&`, `TORCH_FN` and the like taken off; empty for a lambda."""
     key: str
     """Dispatch key as written without `DispatchKey::` (`Autograd`, `CPU`); empty for all keys."""

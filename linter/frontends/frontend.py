@@ -38,10 +38,6 @@ def _row_of(source: Source, offset: int) -> int:
     return source.row(offset)
 
 
-def _as_is(text: str) -> str:
-    return text
-
-
 class Confirms(Protocol):
     """A parser of record, asked about what was found in one file."""
 
@@ -78,8 +74,8 @@ class Frontend:
     """(path, text) -> how many places of the text the parser cannot read."""
     silenced_row: Callable[[Source, int], int] = _row_of
     """(source, offset) -> the row at whose end a comment silences what stands at the offset."""
-    spelled: Callable[[str], str] = _as_is
-    """A message that is spelled in C++ (`at::G`), in the language's own spelling (`at.G`)."""
+    separator: str = "::"
+    """What stands between the parts of a name: `torch::nn`, `torch.nn`."""
     replacements: Mapping[Effect, str] = field(default_factory=dict)
     """Effect -> what is written for a guard of that effect where the old guard stood."""
     confirmation: Callable[[Source, Facts], Confirms] | None = None

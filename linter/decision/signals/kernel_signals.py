@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
 from ...analysis.calls import is_load, is_run
+from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.ops import is_factory
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
 from ...facts import Call, Facts, Function, Registration
@@ -26,7 +27,7 @@ def in_function_forward(scene: Scene) -> Iterator[Sighting]:
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.FORWARD:
         message = (
-            f"stands in `{_owner(scene.facts, part.function)}forward` of a torch::autograd::Function, "
+            f"stands in `{_with_owner(scene, part.function)}` of a {scene.spelled(*CPP_AUTOGRAD_FUNCTION)}, "
             "which runs as an autograd kernel"
         )
         yield Sighting(message, part.function.span.start)
@@ -37,16 +38,16 @@ def helps_function_forward(scene: Scene) -> Iterator[Sighting]:
     """its function is another method of such a class, or takes an `AutogradContext`, and `backward` does not call it"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.HELPER:
-        name = _owner(scene.facts, part.function) + part.function.name
-        message = f"`{name}` helps a torch::autograd::Function, whose `forward` runs as an autograd kernel"
+        name, base = _with_owner(scene, part.function), scene.spelled(*CPP_AUTOGRAD_FUNCTION)
+        message = f"`{name}` helps a {base}, whose `forward` runs as an autograd kernel"
         yield Sighting(message, part.function.span.start)
 
 
-def _owner(facts: Facts, function: Function) -> str:
+def _with_owner(scene: Scene, function: Function) -> str:
+    """The function's name behind that of its class or namespace."""
     if function.class_ is not None:
-        return facts.classes[function.class_].name + "::"
-    owner = function.qualified.rsplit("::", 2)[-2:-1]
-    return owner[0] + "::" if owner else ""
+        return scene.spelled(scene.facts.classes[function.class_].name, function.name)
+    return scene.spelled(*function.qualified[-2:])
 
 
 @signal("registered-under-autograd", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.DECISIVE)
@@ -95,7 +96,7 @@ def _registrations(scene: Scene) -> Iterator[tuple[str, Facts, Registration]]:
     """How each function around the use is registered, with the function's name for the message."""
     for function in scene.chain:
         for where, registration in dispatcher_registrations(function, scene.facts, scene.project):
-            name = _owner(scene.facts, function) + function.name if function.name == "operator()" else function.name
+            name = _with_owner(scene, function) if function.name == "operator()" else function.name
             yield f"`{name}`" if name else "the lambda", where, registration
 
 
@@ -233,5 +234,5 @@ def in_op_namespace(scene: Scene) -> Iterator[Sighting]:
             return
 
 
-def _namespaces(scene: Scene) -> list[str]:
-    return (scene.outermost.qualified if scene.outermost else scene.use.namespace).split("::")
+def _namespaces(scene: Scene) -> tuple[str, ...]:
+    return scene.outermost.qualified if scene.outermost else scene.use.namespace

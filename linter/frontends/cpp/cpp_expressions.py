@@ -351,3 +351,12 @@ def squeeze(text: bytes) -> str:
     if b"/" in text:
         text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
     return _LOOSE.sub("", b" ".join(text.split()).decode("utf-8", "replace")).strip()
+
+
+_TEMPLATE_ARGUMENTS = re.compile(r"(?<!operator)<(?:[^<>]|<[^<>]*>)*>")
+
+
+@lru_cache(maxsize=4096)
+def path_of(written: str) -> tuple[str, ...]:
+    """The identifiers of a declared name, without template arguments: `("Net", "run")` of `Net<T>::run`."""
+    return tuple(part for part in _TEMPLATE_ARGUMENTS.sub("", written).split("::") if part)

@@ -106,7 +106,7 @@ def focused(code: bytes, places: Iterable[int]) -> Focus:
         blank(masked, head, end + 1)
         name = _NAME.search(code, head, start)
         written = name[1].decode("utf-8", "replace") if name is not None else ""
-        functions.append(Function(written, written, Span(head, end + 1), Span(start - 1, end + 1)))
+        functions.append(Function(written, (written,), Span(head, end + 1), Span(start - 1, end + 1)))
     return Focus(bytes(masked), tuple(functions))
 
 

@@ -157,14 +157,14 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
         if first in _NAMESPACES or (name in guards.CPP and "::".join(parts) in guards.CPP[name].namespaces):
             return True
         # `impl::ExcludeDispatchKeyGuard` inside namespace c10, `autograd::AutoGradMode` inside torch.
-        around = reading.namespace(top).split("::")[0]
-        return around in _NAMESPACES or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
+        around = reading.namespace(top)[:1]
+        return not _NAMESPACES.isdisjoint(around) or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
     span = reading.span(top)
     if any(class_.name == name and class_.span.holds(span) for class_ in reading.classes):
         return False  # the class itself: its constructors, its copies
     if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
         owner = next(class_ for class_ in reading.classes if class_.name == name)
-        return owner.qualified.split("::")[0] in _NAMESPACES
+        return owner.qualified[0] in _NAMESPACES
     return True
 
 

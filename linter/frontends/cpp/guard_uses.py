@@ -100,8 +100,7 @@ def _is_of_class(reading: Reading, node: Node, index: int | None) -> bool:
     if index is None or around is None:
         return False
     function = reading.functions[around]
-    owner = function.declared_as.rpartition("::")[0].rpartition("::")[2]
-    return function.class_ == index or owner == reading.classes[index].name
+    return function.class_ == index or function.declared_as[-2:-1] == (reading.classes[index].name,)
 
 
 def _resolver(reading: Reading) -> dict[str, str]:

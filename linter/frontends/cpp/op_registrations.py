@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ...facts import Registration, Span
+from .cpp_expressions import path_of
 from .cpp_masking import closing, code_only
 from .macro_expansion import Macros, definitions, expansions, split_arguments, without_directives
 
@@ -144,7 +145,7 @@ def _calls(text: bytes, code: bytes, span: Span, namespace: str, key: str) -> It
         if not functions:
             continue
         own_key, function = _unwrap(b",".join(code[low:high] for low, high in functions))
-        yield Registration(function, own_key or key, operator, namespace, Span(call.start(), stop))
+        yield Registration(path_of(function), own_key or key, operator, namespace, Span(call.start(), stop))
 
 
 def _macro_statements(
@@ -168,7 +169,7 @@ def _macro_statements(
             own_key = "Autograd" if own_key.upper().startswith("AUTOGRAD") else own_key
         if function:
             yield Registration(
-                function, own_key or key, _operator(text, pieces[0]), namespace, Span(call.start(), stop)
+                path_of(function), own_key or key, _operator(text, pieces[0]), namespace, Span(call.start(), stop)
             )
 
 
@@ -187,13 +188,13 @@ def _operators(text: bytes, code: bytes) -> Iterator[Registration]:
             function = name.group(1).decode() if name else ""
             start = head.end() + kernel.start()
             operator = _last_operator(text[head.end() : start])
-            yield Registration(function, _key_name(key), operator, "", Span(start, head.end() + kernel.end()))
+            yield Registration(path_of(function), _key_name(key), operator, "", Span(start, head.end() + kernel.end()))
         for kernel in _GIVEN_KERNEL.finditer(code, head.end(), end):
             stop = closing(code, kernel.end() - 1)
             if stop is not None:  # `.kernel(key, &f)`, `.catchAllKernel([](…) { … })`
                 own_key, function = _unwrap(code[kernel.end() : stop - 1])
                 operator = _last_operator(text[head.end() : kernel.start()])
-                yield Registration(function, own_key, operator, "", Span(kernel.start(), stop))
+                yield Registration(path_of(function), own_key, operator, "", Span(kernel.start(), stop))
         for call in re.finditer(rb"(?:^\s*(?:\w+\s*)?|\.\s*op\s*)\(", statement):
             opening = head.end() + call.end() - 1
             stop = closing(code, opening)
@@ -203,7 +204,7 @@ def _operators(text: bytes, code: bytes) -> Iterator[Registration]:
             if len(pieces) == 2 and b"kernel" not in code[slice(*pieces[1])].lower():
                 own_key, given = _unwrap(code[slice(*pieces[1])])
                 if given or code[slice(*pieces[1])].lstrip().startswith(b"["):
-                    yield Registration(given, own_key, _operator(text, pieces[0]), "", Span(opening, stop))
+                    yield Registration(path_of(given), own_key, _operator(text, pieces[0]), "", Span(opening, stop))
 
 
 def _unwrap(argument: bytes) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Pa
 from ...facts.expressions import CallExpression, Expression
 from ...facts.spans import Nested
 from .cpp_declarators import declared_by, function_declarator, marks_before
-from .cpp_expressions import ExpressionReader, squeeze
+from .cpp_expressions import ExpressionReader, path_of, squeeze
 from .cpp_parsing import language
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Reading:
             self.classes.append(
                 Class(
                     plain,
-                    "::".join(filter(None, [self.namespace(node), written])),
+                    (*self.namespace(node), *path_of(written)),
                     self.span(node),
                     tuple(
                         self.expressions.read(base)
@@ -240,11 +240,11 @@ class Reading:
             returned = self.expressions.type_of(returns, self._is_constant(node, returns, declarator), marks)
         span = self.span(node)
         return Function(
-            name=_unqualified(written),
-            qualified="::".join(filter(None, [self.namespace(node), written])),
+            name=(path_of(written) or ("",))[-1],
+            qualified=(*self.namespace(node), *path_of(written)),
             span=span,
             body=self.span(body),
-            declared_as=written,
+            declared_as=path_of(written),
             parent=parent,
             class_=self.class_at(span),
             parameters=self._parameters(parameters),
@@ -417,11 +417,11 @@ class Reading:
         """The innermost class around a file span."""
         return next((index for _, index in self._class_places.around(span)), None)
 
-    def namespace(self, node: Node) -> str:
-        """The namespaces and classes around a node, `a::b::C`."""
+    def namespace(self, node: Node) -> tuple[str, ...]:
+        """The namespaces and classes around a node."""
         own = self.span(node)
         names = [name for span, name in self._named.around(own) if span != own]
-        return "::".join(reversed(names))
+        return tuple(part for name in reversed(names) for part in path_of(name))
 
     def is_under_error(self, node: Node) -> bool:
         """Whether the parser was lost in the statement itself or in what holds it."""
@@ -461,7 +461,3 @@ def _builds(member: Node, class_name: str) -> bool:
     declarator = function_declarator(member)
     name = declarator.child_by_field_name("declarator") if declarator is not None else None
     return name is not None and (name.text or b"").decode("utf-8", "replace") == class_name
-
-
-def _unqualified(written: str) -> str:
-    return re.sub(r"<.*>$", "", written).rsplit("::", 1)[-1]

@@ -288,7 +288,7 @@ def read_embedded(
         # Statements without a function around them.
         again = _read(source, span, _HEAD + laid[:-1] + b"}")
         if any(use.guard in wanted and use.function is not None for use in again.guard_uses):
-            functions = tuple(f._replace(name="", qualified="") if f.span.start == 0 else f for f in again.functions)
+            functions = tuple(f._replace(name="", qualified=()) if f.span.start == 0 else f for f in again.functions)
             found, begin = replace(again, functions=functions), span.start - len(_HEAD)
     found = moved(found, begin)
     uses = tuple(use for use in found.guard_uses if use.guard not in wanted or _is_code(use, laid, span.start))

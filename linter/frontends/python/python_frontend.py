@@ -45,10 +45,6 @@ def _confirmation(source: Source, facts: Facts) -> Confirms:
     return Confirmation(source, facts.python)
 
 
-def _spelled(message: str) -> str:
-    return message.replace("::", ".").replace("Function<>", "Function")
-
-
 FRONTEND = Frontend(
     name="python",
     title="Python",
@@ -59,7 +55,7 @@ FRONTEND = Frontend(
     look=f"{__package__}.python_look",
     parse_errors=_parse_errors,
     silenced_row=_silenced_row,
-    spelled=_spelled,
+    separator=".",
     confirmation=_confirmation,
     replacements={
         Effect.INFERENCE: f"torch.{guards.PYTHON_INFERENCE_MODE}()",

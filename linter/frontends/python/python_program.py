@@ -110,7 +110,7 @@ def _registered(call: ast.Call, function: str, module: Module) -> Iterator[Regis
     from_torch = name is None or name.startswith(("torch.", "guardfix.")) or last == "impl"
     if from_torch and (operator or last == "impl"):
         namespace = operator.partition("::")[0] if "::" in operator else ""
-        yield Registration(function, key, operator, namespace, module.span(call))
+        yield Registration((function,), key, operator, namespace, module.span(call))
 
 
 def _is_key(text: str) -> bool:

@@ -47,7 +47,7 @@ class _Place:
     after: tuple[tuple[Sequence[ast.stmt], int], ...] = ()
     """For each block from the function's own to the innermost, (its statements, index of the one being read)."""
     resumes: str = ""
-    namespace: str = ""
+    namespace: tuple[str, ...] = ()
     prefix: int | None = None
     """The use whose block this is."""
     probing: bool = False
@@ -132,7 +132,7 @@ class ModuleReading:
         index = len(self.functions)
         span = Span(self.module.start_of(node), self.module.span(node).end)
         body = self.module.body_span(node.body)
-        qualified = "::".join(filter(None, [place.namespace, node.name]))
+        qualified = (*place.namespace, node.name)
         self.functions.append(
             Function(
                 name=node.name,
@@ -153,7 +153,7 @@ class ModuleReading:
         self._block(node.body, replace(inner, around=around))
 
     def _class(self, node: ast.ClassDef, place: _Place) -> None:
-        qualified = "::".join(filter(None, [place.namespace, node.name]))
+        qualified = (*place.namespace, node.name)
         bases = tuple(self._base(base, place.scope) for base in node.bases)
         index = len(self.classes)
         span = Span(self.module.start_of(node), self.module.span(node).end)
