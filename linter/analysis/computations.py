@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..facts import Call, Facts, Span
-from ..facts.expressions import Expression, Literal, MemberAccess, Operation, Subscript, first_name, nodes_of
+from ..facts.expressions import Expression, LiteralExpression, MemberAccess, Operation, Subscript, first_name, nodes_of
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from .calls import computes_nothing
@@ -44,7 +44,7 @@ def _has_operation(value: Expression | None) -> bool:
 def _may_compute(operation: Operation) -> bool:
     """Not so `*x`, `&x` and `-1`."""
     if len(operation.operands) == 1 and (
-        operation.operator in ("*", "&", "**") or isinstance(operation.operands[0], Literal)
+        operation.operator in ("*", "&", "**") or isinstance(operation.operands[0], LiteralExpression)
     ):
         return False
     return operation.operator in _OF_TENSORS or operation.operator in _CHOICES

@@ -179,7 +179,7 @@ class LiteralKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Expression):
+class LiteralExpression(Expression):
     kind: LiteralKind
     text: str
     """As written, up to `MAX_TEXT` characters."""
@@ -482,4 +482,4 @@ def first_name(expression: Expression) -> str:
 
 def truth_of(expression: Expression | None) -> bool | None:
     """The value of a literal bool; None of anything else."""
-    return expression.truth if isinstance(expression, Literal) else None
+    return expression.truth if isinstance(expression, LiteralExpression) else None

@@ -44,7 +44,7 @@ from ..facts import Facts, Form, GuardUse, Holder
 from ..facts.expressions import (
     Bracketed,
     Expression,
-    Literal,
+    LiteralExpression,
     LiteralKind,
     Subscript,
     last_name,
@@ -132,6 +132,6 @@ def _is_released(holder: Holder, facts: Facts) -> bool:
 
 def _is_empty(value: Expression | None) -> bool:
     """`nullptr`, `{}`, `0`."""
-    if isinstance(value, Literal):
+    if isinstance(value, LiteralExpression):
         return value.kind is LiteralKind.NONE or value.text == "0"
     return isinstance(value, Bracketed) and value.brackets == "{}" and not value.items

@@ -17,7 +17,7 @@ from ...facts.expressions import (
     Construction,
     Expression,
     LambdaExpression,
-    Literal,
+    LiteralExpression,
     LiteralKind,
     MemberAccess,
     NamePath,
@@ -146,7 +146,7 @@ class ExpressionReader:
 
     def _literal(self, node: Node, depth: int) -> Expression:
         raw = self._bytes(node)[: 2 * MAX_TEXT]
-        return Literal(_KINDS[node.type], raw.decode("utf-8", "replace")[:MAX_TEXT])
+        return LiteralExpression(_KINDS[node.type], raw.decode("utf-8", "replace")[:MAX_TEXT])
 
     def _qualified(self, node: Node, depth: int) -> Expression:
         raw = self._bytes(node)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from functools import lru_cache
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ... import guards
-from ...facts import Form, GuardUse, Holder, Span
-from ...facts.expressions import Expression, MemberAccess, last_name, pointee
-from .byte_words import words
+from ...facts import Form, GuardUse, Span
 from .control_flow import runs_after
-from .cpp_declarators import declared_by
 from .first_work import first_work
 from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
+from .guard_holders import SMART, holder_of
+from .places_in_text import is_outside_functions, variable_spans
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,17 +29,6 @@ _CONTROL = frozenset(
         "do_statement",
     }
 )
-_SMART = {
-    "make_unique": Form.HEAP,
-    "make_shared": Form.HEAP,
-    "unique_ptr": Form.HEAP,
-    "shared_ptr": Form.HEAP,
-    "make_intrusive": Form.HEAP,
-    "optional": Form.OPTIONAL,
-    "OptionalGuard": Form.OPTIONAL,
-    "make_optional": Form.OPTIONAL,
-    "in_place_type_t": Form.OPTIONAL,
-}
 _NAMESPACES = frozenset({"at", "torch", "c10"})
 _COVERS = (Form.DECLARATION, Form.AUTO)
 _NEVER_A_USE = frozenset({"destructor_name", "friend_declaration", "class_specifier", "struct_specifier", "comment"})
@@ -99,7 +84,7 @@ def _complete(
         variable = reading.slice(reading.span(declarator))
         # A member can be named above its declaration, in a constructor's initialisers.
         first = scope if form is Form.MEMBER else reading.span(declarator)
-        spans = _variable_spans(reading, variable, first, scope)
+        spans = variable_spans(reading, variable, first, scope)
         own = reading.span(declarator)
         if spans[:1] != (own,):
             spans = (own, *(span for span in spans if span != own))
@@ -118,7 +103,7 @@ def _complete(
         variable_spans=spans,
         argument=cpp_argument(reading, argument),
         built=built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
-        holder=_holder(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
+        holder=holder_of(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
         scope=scope,
         first_work=reading.span(work) if work is not None else None,
         after=after,
@@ -235,7 +220,7 @@ def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
     elif "extern" in words:
         form = Form.REFERENCE
     elif at_namespace:
-        form = Form.GLOBAL if _is_outside_functions(reading, parent) else Form.REFERENCE
+        form = Form.GLOBAL if is_outside_functions(reading, parent) else Form.REFERENCE
     outer = parent.parent
     lonely = outer is not None and outer.type in _CONTROL | {
         "init_statement",
@@ -243,39 +228,6 @@ def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
         "case_statement",
     }
     return form, parent, name, argument, len(declarators) > 1 or lonely
-
-
-_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
-
-
-def _is_outside_functions(reading: Reading, node: Node) -> bool:
-    """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
-    starts, outside = _outside_functions(reading.code)
-    index = bisect_left(starts, node.start_byte) - 1
-    return index < 0 or outside[index]
-
-
-@lru_cache(maxsize=2)
-def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
-    """(where each brace stands, whether only namespaces are open behind it)."""
-    starts: list[int] = []
-    outside: list[bool] = []
-    opened: list[bool] = []
-    inner = 0  # how many of the open braces are no namespace's
-    balanced = True
-    previous = 0
-    for match in re.finditer(rb"[{};]", code):
-        if match.group() == b"{":
-            opened.append(_NAMESPACE_HEAD.search(code, previous, match.start()) is not None)
-            inner += not opened[-1]
-        elif match.group() == b"}":
-            balanced = balanced and bool(opened)
-            inner -= bool(opened) and not opened.pop()
-        if match.group() != b";":
-            starts.append(match.start())
-            outside.append(balanced and not inner)
-        previous = match.end()
-    return starts, outside
 
 
 def _is_empty(parameters: Node | None) -> bool:
@@ -387,7 +339,7 @@ def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
             return None  # `at::G g = at::G(true);` was met at its type
         words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
         if _block_of(declaration).type in ("translation_unit", "declaration_list"):
-            form = Form.GLOBAL if _is_outside_functions(reading, declaration) else Form.REFERENCE
+            form = Form.GLOBAL if is_outside_functions(reading, declaration) else Form.REFERENCE
         else:
             form = Form.STATIC if {"static", "thread_local"} & words else Form.AUTO
         return form, declaration, name, argument, False
@@ -414,7 +366,7 @@ def _descriptor(reading: Reading, top: Node, parent: Node) -> _Found | None:
         return Form.REFERENCE, _statement_of(outer), None, None, True
     template = outer.parent
     name = template.child_by_field_name("name") if template is not None else None
-    form = _SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
+    form = SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
     whole = template
     while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
         whole = whole.parent
@@ -515,49 +467,6 @@ _FORMS = {
 }
 
 
-# -- guards on the heap
-
-
-def _holder(reading: Reading, top: Node, statement: Node) -> Holder | None:
-    """What is given the guard, climbing from its name through the expression that makes it."""
-    current, raw = top, False
-    while current != statement and current.parent is not None:
-        outer = current.parent
-        if outer.type == "new_expression":
-            if outer.child_by_field_name("placement") is not None:
-                return None  # its storage is somebody's, who destroys it by hand
-            raw = True
-        elif outer.type in ("init_declarator", "assignment_expression"):
-            target = outer.child_by_field_name("declarator") or outer.child_by_field_name("left")
-            if target is None or target.type == "pointer_expression":
-                return None  # `*out = new G;` hands it on
-            return Holder(_target(reading, target), outer.type == "init_declarator", raw)
-        elif outer.type in ("declaration", "field_declaration"):
-            declarator = outer.child_by_field_name("declarator")
-            if current.type in ("template_type", "qualified_identifier") and declarator is not None:
-                inner = declarator.child_by_field_name("declarator") or declarator
-                return Holder(_target(reading, inner), True, False)
-            return None
-        elif outer.type == "argument_list":
-            call = outer.parent
-            callee = call.child_by_field_name("function") if call is not None else None
-            called = reading.expressions.read(callee) if callee is not None else None
-            if isinstance(called, MemberAccess) and called.name == "reset":
-                return Holder(called.object, False, False)
-            if last_name(called) not in _SMART:
-                return None
-            raw = False
-        elif outer.type in ("return_statement", "lambda_expression", "initializer_list"):
-            return None
-        current = outer
-    return Holder(None, False, raw) if statement.type == "expression_statement" else None
-
-
-def _target(reading: Reading, node: Node) -> Expression:
-    """A declared name, without `*` and `&`, or what is assigned to."""
-    return pointee(reading.expressions.read(declared_by(node).name or node))
-
-
 # -- surroundings
 
 
@@ -585,25 +494,3 @@ def _statement_of(node: Node) -> Node:
             break
         current = current.parent
     return current
-
-
-_QUALIFIES = re.compile(rb"\s*::")
-
-
-def _variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
-    begin = min(declared.start, scope.start)
-    spans = reading.names.get((name, begin, scope.end))
-    if spans is None:
-        spans = reading.names[name, begin, scope.end] = _spans_of_name(reading, name, Span(begin, scope.end))
-    return spans[bisect_left(spans, declared.start, key=itemgetter(0)) :]
-
-
-def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:
-    low, high = within.start - reading.shift, within.end - reading.shift
-    code, word = reading.code, name.encode()
-    return tuple(
-        Span(place + reading.shift, place + len(word) + reading.shift)
-        for place in words(word, code, low, high)
-        if not code[max(0, place - 2) : place].endswith((b".", b"->", b"::"))
-        and _QUALIFIES.match(code, place + len(word)) is None
-    )

@@ -15,7 +15,7 @@ from ...facts.expressions import (
     Expression,
     KeywordArgument,
     LambdaExpression,
-    Literal,
+    LiteralExpression,
     LiteralKind,
     MemberAccess,
     NamePath,
@@ -119,7 +119,7 @@ class PythonExpressionReader:
             written = self._written(node)
             return LambdaExpression(written, _words(written))
         if isinstance(node, ast.JoinedStr):
-            return Literal(LiteralKind.STRING, self._written(node))
+            return LiteralExpression(LiteralKind.STRING, self._written(node))
         return self._operation(node, scope, depth) or self._other(node)
 
     def _operation(self, node: ast.expr, scope: Scope, depth: int) -> Expression | None:
@@ -173,7 +173,7 @@ class PythonExpressionReader:
             kind = LiteralKind.STRING
         else:
             return self._other(node)
-        return Literal(kind, self._written(node))
+        return LiteralExpression(kind, self._written(node))
 
     def _all(self, nodes: Sequence[ast.expr], scope: Scope, depth: int) -> tuple[Expression, ...]:
         if len(nodes) <= 2 * MAX_WIDTH:

@@ -18,7 +18,7 @@ from guardfix.linter.facts.expressions import (
     Expression,
     KeywordArgument,
     LambdaExpression,
-    Literal,
+    LiteralExpression,
     LiteralKind,
     MemberAccess,
     NamePath,
@@ -47,12 +47,12 @@ def dotted(*parts: str) -> NamePath:
     return NamePath(parts, separator=".")
 
 
-def number(text: str) -> Literal:
-    return Literal(LiteralKind.NUMBER, text)
+def number(text: str) -> LiteralExpression:
+    return LiteralExpression(LiteralKind.NUMBER, text)
 
 
 X, Y = name("x"), name("y")
-TRUE = Literal(LiteralKind.BOOL, "true")
+TRUE = LiteralExpression(LiteralKind.BOOL, "true")
 
 
 def cpp_value(written: str) -> Expression:
@@ -106,8 +106,8 @@ CPP = [
     ("new T(x)", NewExpression(name("T"), Bracketed((X,))), "new T(x)"),
     ("T{x, 1}", Construction(name("T"), Bracketed((X, number("1")), "{}")), "T{x, 1}"),
     ("(float)x", CastExpression(name("float"), X), "(float)x"),
-    ("nullptr", Literal(LiteralKind.NONE, "nullptr"), "nullptr"),
-    ('"a, b"', Literal(LiteralKind.STRING, '"a, b"'), '"a, b"'),
+    ("nullptr", LiteralExpression(LiteralKind.NONE, "nullptr"), "nullptr"),
+    ('"a, b"', LiteralExpression(LiteralKind.STRING, '"a, b"'), '"a, b"'),
     ("[&](int q) { return q; }", LambdaExpression("[&](int q){return q;}", ("int", "q", "return")), None),
     ("sizeof(int)", OtherExpression("sizeof(int)", ("sizeof", "int")), "sizeof(int)"),
 ]
@@ -148,8 +148,8 @@ PYTHON = [
         "f(x, *a, dim=0, **k)",
     ),
     ("x[0, 1]", Subscript(dotted("x"), (number("0"), number("1"))), "x[0, 1]"),
-    ("[x, True]", Bracketed((dotted("x"), Literal(LiteralKind.BOOL, "True")), "[]"), "[x, True]"),
-    ("None", Literal(LiteralKind.NONE, "None"), "None"),
+    ("[x, True]", Bracketed((dotted("x"), LiteralExpression(LiteralKind.BOOL, "True")), "[]"), "[x, True]"),
+    ("None", LiteralExpression(LiteralKind.NONE, "None"), "None"),
     (
         "(x + y) * 2",
         Operation("*", (Bracketed((Operation("+", (dotted("x"), dotted("y"))),)), number("2"))),

@@ -1,0 +1,71 @@
+"""What the text itself shows of a place: which braces are open there, and where a variable's name stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from ...facts import Span
+from .byte_words import words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from .tree_reading import Reading
+
+_QUALIFIES = re.compile(rb"\s*::")
+
+
+def variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
+    begin = min(declared.start, scope.start)
+    spans = reading.names.get((name, begin, scope.end))
+    if spans is None:
+        spans = reading.names[name, begin, scope.end] = _spans_of_name(reading, name, Span(begin, scope.end))
+    return spans[bisect_left(spans, declared.start, key=itemgetter(0)) :]
+
+
+def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:
+    low, high = within.start - reading.shift, within.end - reading.shift
+    code, word = reading.code, name.encode()
+    return tuple(
+        Span(place + reading.shift, place + len(word) + reading.shift)
+        for place in words(word, code, low, high)
+        if not code[max(0, place - 2) : place].endswith((b".", b"->", b"::"))
+        and _QUALIFIES.match(code, place + len(word)) is None
+    )
+
+
+_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
+
+
+def is_outside_functions(reading: Reading, node: Node) -> bool:
+    """Whether only namespaces are open here by the text's own braces: a lost parser lifts statements out of bodies."""
+    starts, outside = _outside_functions(reading.code)
+    index = bisect_left(starts, node.start_byte) - 1
+    return index < 0 or outside[index]
+
+
+@lru_cache(maxsize=2)
+def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
+    """(where each brace stands, whether only namespaces are open behind it)."""
+    starts: list[int] = []
+    outside: list[bool] = []
+    opened: list[bool] = []
+    inner = 0  # how many of the open braces are no namespace's
+    balanced = True
+    previous = 0
+    for match in re.finditer(rb"[{};]", code):
+        if match.group() == b"{":
+            opened.append(_NAMESPACE_HEAD.search(code, previous, match.start()) is not None)
+            inner += not opened[-1]
+        elif match.group() == b"}":
+            balanced = balanced and bool(opened)
+            inner -= bool(opened) and not opened.pop()
+        if match.group() != b";":
+            starts.append(match.start())
+            outside.append(balanced and not inner)
+        previous = match.end()
+    return starts, outside
