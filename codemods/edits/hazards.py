@@ -14,10 +14,10 @@ _SHOWN = 3
 
 def hazards_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]:
     """The first hazards of turning this use into InferenceMode, as doubts about the edit."""
-    return in_words(escape_hazards(use, facts, project))
+    return in_sentences(escape_hazards(use, facts, project))
 
 
-def in_words(hazards: Iterable[Hazard]) -> list[str]:
+def in_sentences(hazards: Iterable[Hazard]) -> list[str]:
     """The first few hazards, each with the way out."""
     way_out = "clone it there, or move that code into the scope"
     return [

@@ -13,7 +13,7 @@ from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Confidence, Context, Decision
 
 from ..site import Site
-from .hazards import in_words
+from .hazards import in_sentences
 
 
 def doubts_about_the_context(decision: Decision) -> list[str]:
@@ -94,7 +94,7 @@ def switches_grad_on_below(site: Site) -> bool:
 
 def hazards_at(site: Site) -> list[str]:
     """The first hazards of InferenceMode here, in words; of a member, those of every use of its class."""
-    return in_words(_hazards(site))
+    return in_sentences(_hazards(site))
 
 
 def _hazards(site: Site) -> list[Hazard]:

@@ -67,7 +67,7 @@ DECLARATIONS: dict[str, int] = {
     'frontends/cpp/cpp_frontend.py': 2581943894,
     'frontends/embedded/embedded_frontend.py': 788403659,
     'frontends/markdown/markdown_frontend.py': 4100247517,
-    'frontends/python/python_frontend.py': 3299167931,
+    'frontends/python/python_frontend.py': 746802105,
     'rules/gf001_unreadable_file.py': 3609026855,
     'rules/gf101_legacy_guard.py': 2336111726,
     'rules/gf102_legacy_guard_argument.py': 2180193973,

@@ -23,7 +23,7 @@ _HARMLESS = frozenset({"numel", "size", "shape", "dtype", "device", "dim", "ndim
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 IsInference = Callable[[ast.expr, _Function], bool]
-Resolve = Callable[[ast.expr, _Function], str | None]
+ResolveIn = Callable[[ast.expr, _Function], str | None]
 
 
 class Cache(NamedTuple):
@@ -44,7 +44,7 @@ class _Method:
     calls_outside: set[str]
 
 
-def find_lazy_caches(node: ast.ClassDef, is_inference: IsInference, resolve: Resolve) -> Iterator[Cache]:
+def find_lazy_caches(node: ast.ClassDef, is_inference: IsInference, resolve: ResolveIn) -> Iterator[Cache]:
     methods = {
         child.name: _read(child, is_inference)
         for child in node.body
@@ -116,7 +116,7 @@ def _reached(start: set[str], methods: dict[str, _Method], *, inside: bool) -> s
     return reached
 
 
-def _lazy_fills(function: _Function, resolve: Resolve) -> Iterator[tuple[str, ast.stmt]]:
+def _lazy_fills(function: _Function, resolve: ResolveIn) -> Iterator[tuple[str, ast.stmt]]:
     """(attribute, assignment) of `if self.x is None: self.x = torch.…`."""
     for node in statements(function.body):
         if not isinstance(node, ast.If):
