@@ -36,10 +36,6 @@ from . import (  # noqa: F401
     views,
 )
 
-from . import dtype_support  # noqa: F401  isort: skip  (wraps what the others registered)
-
-from . import out_dtypes  # noqa: F401  isort: skip  (what the others registered)
-
 from . import out_forms  # noqa: F401  isort: skip  (likewise)
 
 mark_unsupported()

@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, Refusal
 from ..dispatch.registration import composite, op
 from .ufunc_makers import unary
 
@@ -24,7 +25,18 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
-unary("relu", _relu, self=lambda grad, result: grad * (result > 0))
+unary(
+    "relu",
+    _relu,
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("b", RuntimeError, "Boolean inputs not supported for relu"),
+            Refusal("c", NotImplementedError, "clamp is not supported for complex types"),
+        ),
+    ),
+    self=lambda grad, result: grad * (result > 0),
+)
 
 
 def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
@@ -51,29 +63,42 @@ def _elu_written_back(grad: Tensor, result: Tensor, alpha: float, scale: float, 
 # Written in place these save what they wrote, so that nothing need be kept of what was there.
 _leaky_relu_written = op(
     "leaky_relu",
+    computes=Computes("f"),
+    out=RESIZED,
     node="LeakyReluBackward1",
     inplace=True,
     method=False,
     function=False,
     self=lambda grad, result, negative_slope: FUNCTIONS["where"](result > 0, grad, grad * negative_slope),
 )(_leaky_relu_kernel)
-_elu_written = op("elu", node="EluBackward1", inplace=True, method=False, function=False, self=_elu_written_back)(
-    _elu_kernel
-)
+_elu_written = op(
+    "elu",
+    computes=Computes("f"),
+    out=RESIZED,
+    node="EluBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_elu_written_back,
+)(_elu_kernel)
 
 leaky_relu = op(
     "leaky_relu",
+    computes=Computes("f"),
+    out=RESIZED,
     method=False,
     function=False,
     self=lambda grad, self, negative_slope: FUNCTIONS["where"](self > 0, grad, grad * negative_slope),
 )(_leaky_relu_kernel)
 leaky_relu.inplace = _leaky_relu_written.inplace  # type: ignore[attr-defined]
-elu = op("elu", method=False, function=False, self=_elu_back)(_elu_kernel)
+elu = op("elu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_elu_back)(_elu_kernel)
 elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
 
 
 @op(
     "celu",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     inplace=True,
     method=False,
     self=lambda grad, self, alpha: FUNCTIONS["where"](self > 0, grad, grad * (self / alpha).exp()),
@@ -87,13 +112,17 @@ def _hardtanh_back(grad: Tensor, self: Tensor, min_val: float, max_val: float) -
     return FUNCTIONS["where"]((self <= min_val) | (self >= max_val), 0.0, grad)
 
 
-@op("hardtanh", inplace=True, method=False, function=False, leak=1, self=_hardtanh_back)
+@op(
+    "hardtanh", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, leak=1, self=_hardtanh_back
+)
 def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
     return np.clip(self, min_val, max_val).astype(self.dtype, copy=False)
 
 
 @op(
     "hardsigmoid",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     inplace=True,
     method=False,
     function=False,
@@ -108,7 +137,7 @@ def _hardswish_back(grad: Tensor, self: Tensor) -> Tensor:
     return where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad))
 
 
-@op("hardswish", inplace=True, method=False, function=False, self=_hardswish_back)
+@op("hardswish", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, self=_hardswish_back)
 def hardswish(self: Any) -> Array:
     return self * np.clip(self + 3, 0, 6) / self.dtype.type(6)
 
@@ -118,13 +147,15 @@ def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
     return grad * (t + self * self.sigmoid() * (1 - t * t))
 
 
-@op("mish", inplace=True, method=False, function=False, self=_mish_back)
+@op("mish", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
 def mish(self: Any) -> Array:
     return self * np.tanh(np.logaddexp(0, self)).astype(self.dtype)
 
 
 @op(
     "log_sigmoid",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     self=lambda grad, self: grad * (-self).sigmoid(),
@@ -135,6 +166,8 @@ def logsigmoid(self: Any) -> Array:
 
 @op(
     "threshold",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     inplace=True,
     method=False,
     self=lambda grad, self, threshold: FUNCTIONS["where"](self > threshold, grad, 0.0),
@@ -149,7 +182,7 @@ def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
     return FUNCTIONS["cat"]([grad * gate, grad * a * gate * (1 - gate)], dim)
 
 
-@op("glu", method=False, function=False, self=_glu_back)
+@op("glu", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_glu_back)
 def glu(self: Any, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -162,6 +195,8 @@ def glu(self: Any, dim: int = -1) -> Array:
 
 @op(
     "_prelu_kernel",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="PreluKernelBackward0",
     method=False,
     function=False,
@@ -193,7 +228,13 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
 _ERF = np.vectorize(math.erf, otypes=[float])
 
 
-@op("erf", inplace=True, self=lambda grad, self: grad * (2 / math.sqrt(math.pi)) * (-(self * self)).exp())
+@op(
+    "erf",
+    computes=Computes("bif", "erf_vml_cpu"),
+    out=RESIZED,
+    inplace=True,
+    self=lambda grad, self: grad * (2 / math.sqrt(math.pi)) * (-(self * self)).exp(),
+)
 def erf(self: Any) -> Array:
     if self.dtype.kind in "biu":
         self = self.astype(dtypes.get_default_dtype().numpy)
@@ -212,7 +253,7 @@ def _gelu_back(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
     return grad * (cdf + self * pdf)
 
 
-@op("gelu", method=False, function=False, self=_gelu_back)
+@op("gelu", computes=Computes("f", "GeluKernelImpl"), out=RESIZED, method=False, function=False, self=_gelu_back)
 def gelu(self: Any, approximate: str = "none") -> Array:
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -229,13 +270,15 @@ def _softplus_back(grad: Tensor, self: Tensor, beta: float, threshold: float) ->
     return FUNCTIONS["where"](self * beta > threshold, grad, grad * z / (z + 1))
 
 
-@op("softplus", method=False, function=False, self=_softplus_back)
+@op("softplus", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_softplus_back)
 def softplus(self: Any, beta: float = 1, threshold: float = 20) -> Array:
     return np.where(self * beta > threshold, self, np.log1p(np.exp(self * beta)) / self.dtype.type(beta))
 
 
 @op(
     "silu",
+    computes=Computes("fc"),
+    out=RESIZED,
     inplace=True,
     method=False,
     function=False,
@@ -247,6 +290,8 @@ def silu(self: Any) -> Array:
 
 @op(
     "softmax_",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="SoftmaxBackward0",
     method=False,
     function=False,
@@ -267,6 +312,8 @@ def _softmax(self: Any, dim: int) -> Array:
 
 @op(
     "log_softmax_",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="LogSoftmaxBackward0",
     method=False,
     function=False,

@@ -12,7 +12,7 @@ from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, OutRule, Refusal
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast, is_operand
 
@@ -44,8 +44,22 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
     return found
 
 
+def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
+    found = _clamp_kernel(self, min, max)
+    if not dtypes.can_cast(found.dtype, self.dtype):
+        raise RuntimeError(
+            f"result type {dtypes.of(found).scalar_name} can't be cast to the desired output type "
+            f"{dtypes.of(self).short}"
+        )
+    store(self, found)
+
+
 @op(
     "clamp",
+    computes=Computes("bif", refusals=(Refusal("c", NotImplementedError, "clamp is not supported for complex types"),)),
+    out=OutRule(FOUND_DTYPE),
+    inplace_kernel=_clamp_in_place,
+    numbers=("self",),
     title="clamp",
     node="ClampBackward1",
     inplace=True,
@@ -59,6 +73,14 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
 
 @op(
     "clamp_tensor",
+    computes=Computes("if", refusals=(Refusal("c", NotImplementedError, "clamp is not supported for complex types"),)),
+    out=OutRule(FOUND_DTYPE),
+    inplace_kernel=_clamp_in_place,
+    numbers=(
+        "self",
+        "min",
+        "max",
+    ),
     title="clamp",
     node="ClampBackward0",
     inplace=True,
@@ -71,20 +93,6 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
 )
 def _clamp_tensor(self: Any, min: Any = None, max: Any = None) -> Array:
     return _clamp_kernel(self, min, max)
-
-
-def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
-    found = _clamp_kernel(self, min, max)
-    if not dtypes.can_cast(found.dtype, self.dtype):
-        raise RuntimeError(
-            f"result type {dtypes.of(found).scalar_name} can't be cast to the desired output type "
-            f"{dtypes.of(self).short}"
-        )
-    store(self, found)
-
-
-for _name in ("clamp", "clamp_tensor"):
-    OPS[_name].inplace_kernel = _clamp_in_place
 
 
 @composite("clamp")
@@ -133,6 +141,8 @@ composite("clip_")(clamp_)
 
 @op(
     "where",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     wraps=True,

@@ -17,6 +17,7 @@ from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
 
@@ -252,6 +253,8 @@ def _convolution(
 
 convolution = op(
     "convolution",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="ConvolutionBackward0",
     method=False,
     function=False,
@@ -264,6 +267,8 @@ convolution = op(
 
 @op(
     "convolution_weight",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="ConvolutionBackwardBackward0",
     method=False,
     function=False,

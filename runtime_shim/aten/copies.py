@@ -11,6 +11,7 @@ from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from .creation import finish
 
@@ -22,7 +23,7 @@ def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:
     return made.copy_(self)
 
 
-@op("clone", below=_clone_below, self=lambda grad: grad)
+@op("clone", computes=ANY_DTYPE, out=RESIZED, below=_clone_below, self=lambda grad: grad)
 def clone(self: Any, *, memory_format: Any = None) -> Array:
     if 0 in self.strides and not self.flags.c_contiguous:
         return self.copy("C")
@@ -41,7 +42,15 @@ def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     return finish(np.zeros(self._array.shape, dtype.numpy)).copy_(self)
 
 
-@op("_to_copy", node="ToCopyBackward0", method=False, below=_to_copy_below, self=lambda grad: grad)
+@op(
+    "_to_copy",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="ToCopyBackward0",
+    method=False,
+    below=_to_copy_below,
+    self=lambda grad: grad,
+)
 def to_copy(self: Any, dtype: dtypes.dtype) -> Array:
     return self.astype(dtype.numpy)
 

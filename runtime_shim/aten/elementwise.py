@@ -10,7 +10,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, Refusal
 from ..dispatch.registration import composite, op, publish
 from .ufunc_makers import FLOAT, binary, cast, unary
 
@@ -54,6 +54,8 @@ def _scaled(grad: Tensor, alpha: Any) -> Tensor:
 add = binary(
     "add",
     np.add,
+    computes=ANY_DTYPE,
+    numbers=True,
     wraps=True,
     alpha=True,
     self=lambda grad: grad,
@@ -62,6 +64,8 @@ add = binary(
 sub = binary(
     "sub",
     np.subtract,
+    computes=ANY_DTYPE,
+    numbers=True,
     wraps=True,
     alpha=True,
     check=_no_bool_subtraction,
@@ -71,6 +75,8 @@ sub = binary(
 mul = binary(
     "mul",
     np.multiply,
+    computes=ANY_DTYPE,
+    numbers=True,
     wraps=True,
     self=lambda grad, other: grad * conj(other),
     other=lambda grad, self: grad * conj(self),
@@ -78,6 +84,8 @@ mul = binary(
 true_divide = binary(
     "div",
     np.true_divide,
+    computes=ANY_DTYPE,
+    numbers=True,
     wraps=True,
     result=FLOAT,
     self=lambda grad, other: grad / conj(other),
@@ -87,6 +95,8 @@ true_divide = binary(
 
 @op(
     "div_mode",
+    computes=Computes("if", "div_floor_cpu"),
+    out=RESIZED,
     title="div",
     node="DivBackward2",
     inplace=True,
@@ -139,6 +149,8 @@ def _not_implemented(grad: Tensor) -> Tensor:
 
 @op(
     "floor_divide",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="NotImplemented",
     inplace=True,
     wraps=True,
@@ -164,6 +176,8 @@ def _whole(ufunc: Any) -> Any:
 remainder = binary(
     "remainder",
     _whole(np.remainder),
+    computes=Computes("if"),
+    numbers=True,
     wraps=True,
     node="RemainderBackward1",
     number_node="RemainderBackward0",
@@ -173,6 +187,8 @@ remainder = binary(
 fmod = binary(
     "fmod",
     _whole(np.fmod),
+    computes=Computes("if"),
+    numbers=True,
     wraps=True,
     node="FmodBackward1",
     number_node="FmodBackward0",
@@ -184,6 +200,9 @@ fmod = binary(
 def _rsub(name: str, node: str) -> Any:
     return op(
         name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        numbers=None,
         node=node,
         title="rsub",
         method=False,
@@ -207,24 +226,24 @@ def rsub(self: Any, other: Any) -> Any:
 maximum = binary(
     "maximum",
     np.maximum,
+    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, "maximum not implemented for complex tensors."),)),
     inplace_form=False,
-    numbers=False,
     self=lambda grad, self, other: _share(grad, self, other, self > other),
     other=lambda grad, self, other: _share(grad, self, other, other > self),
 )
 minimum = binary(
     "minimum",
     np.minimum,
+    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, "minimum not implemented for complex tensors."),)),
     inplace_form=False,
-    numbers=False,
     self=lambda grad, self, other: _share(grad, self, other, self < other),
     other=lambda grad, self, other: _share(grad, self, other, other < self),
 )
 atan2 = binary(
     "atan2",
     np.arctan2,
+    computes=Computes("bif"),
     result=FLOAT,
-    numbers=False,
     self=lambda grad, self, other: grad * (other / (self * self + other * other)),
     other=lambda grad, self, other: grad * (-self / (self * self + other * other)),
 )
@@ -243,6 +262,8 @@ def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
 
 _lerp_number = op(
     "lerp",
+    computes=Computes("fc", "lerp_kernel_scalar"),
+    out=RESIZED,
     inplace=True,
     method=False,
     function=False,
@@ -252,6 +273,9 @@ _lerp_number = op(
 )(_lerp_kernel)
 _lerp_tensor = op(
     "lerp_tensor",
+    computes=Computes("fc", "lerp_kernel_tensor"),
+    out=RESIZED,
+    numbers=("weight",),
     node="LerpBackward1",
     inplace=True,
     method=False,
@@ -278,6 +302,8 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 
 @op(
     "addcmul",
+    computes=Computes("ifc", "addcmul_cpu_out"),
+    out=RESIZED,
     inplace=True,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * conj(tensor2 * value),
@@ -290,6 +316,22 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
 
 @op(
     "addcdiv",
+    computes=Computes(
+        "fc",
+        refusals=(
+            Refusal(
+                "bi",
+                RuntimeError,
+                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+                "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+                "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+                "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+                "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
+                "dtypes.",
+            ),
+        ),
+    ),
+    out=RESIZED,
     inplace=True,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * conj(value / tensor2),
@@ -306,33 +348,100 @@ def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
 unary(
     "neg",
     np.negative,
+    computes=Computes(
+        "ifc",
+        refusals=(
+            Refusal(
+                "b",
+                RuntimeError,
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                "use the `~` or `logical_not()` operator instead.",
+            ),
+        ),
+    ),
     self=lambda grad: -grad,
-    refuse_bool="Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-    "invert a mask, "
-    "use the `~` or `logical_not()` operator instead.",
 )
-unary("exp", np.exp, result=FLOAT, self=lambda grad, result: grad * conj(result))
-unary("exp2", np.exp2, result=FLOAT, self=lambda grad, result: grad * conj(result) * float(np.log(2)))
-unary("expm1", np.expm1, result=FLOAT, self=lambda grad, result: grad * (conj(result) + 1))
-unary("log", np.log, result=FLOAT, self=lambda grad, self: grad / conj(self))
-unary("log2", np.log2, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(2)))
-unary("log10", np.log10, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(10)))
-unary("log1p", np.log1p, node="Log1PBackward0", result=FLOAT, self=lambda grad, self: grad / conj(self + 1))
-unary("sqrt", np.sqrt, result=FLOAT, self=lambda grad, result: grad / (2 * conj(result)))
-unary("sin", np.sin, result=FLOAT, self=lambda grad, self: grad * conj(self.cos()))
-unary("cos", np.cos, result=FLOAT, self=lambda grad, self: grad * -conj(self.sin()))
-unary("tan", np.tan, result=FLOAT, self=lambda grad, result: grad * conj(1 + result * result))
-unary("asin", np.arcsin, result=FLOAT, self=lambda grad, self: grad * conj((1 - self * self).rsqrt()))
-unary("acos", np.arccos, result=FLOAT, self=lambda grad, self: grad * -conj((1 - self * self).rsqrt()))
-unary("atan", np.arctan, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
-unary("sinh", np.sinh, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
-unary("cosh", np.cosh, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
-unary("tanh", np.tanh, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
-unary("floor", np.floor, self=_zeros)
-unary("ceil", np.ceil, self=_zeros)
-unary("round", lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a), self=_zeros)
-unary("trunc", np.trunc, self=_zeros)
-unary("sign", lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a), self=_zeros)
+unary("exp", np.exp, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(result))
+unary(
+    "exp2", np.exp2, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(result) * float(np.log(2))
+)
+unary("expm1", np.expm1, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * (conj(result) + 1))
+unary("log", np.log, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self))
+unary("log2", np.log2, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(2)))
+unary(
+    "log10", np.log10, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(10))
+)
+unary(
+    "log1p",
+    np.log1p,
+    computes=ANY_DTYPE,
+    node="Log1PBackward0",
+    result=FLOAT,
+    self=lambda grad, self: grad / conj(self + 1),
+)
+unary("sqrt", np.sqrt, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad / (2 * conj(result)))
+unary("sin", np.sin, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cos()))
+unary("cos", np.cos, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * -conj(self.sin()))
+unary("tan", np.tan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 + result * result))
+unary(
+    "asin", np.arcsin, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj((1 - self * self).rsqrt())
+)
+unary(
+    "acos", np.arccos, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * -conj((1 - self * self).rsqrt())
+)
+unary("atan", np.arctan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
+unary("sinh", np.sinh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
+unary("cosh", np.cosh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
+unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
+unary(
+    "floor",
+    np.floor,
+    computes=Computes(
+        "if",
+        "floor_vml_cpu",
+        refusals=(Refusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
+    ),
+    self=_zeros,
+)
+unary(
+    "ceil",
+    np.ceil,
+    computes=Computes(
+        "if", "ceil_vml_cpu", refusals=(Refusal("c", NotImplementedError, "ceil is not supported for complex inputs"),)
+    ),
+    self=_zeros,
+)
+unary(
+    "round",
+    lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a),
+    computes=Computes("if", "round_vml_cpu"),
+    self=_zeros,
+)
+unary(
+    "trunc",
+    np.trunc,
+    computes=Computes(
+        "if",
+        "trunc_vml_cpu",
+        refusals=(Refusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
+    ),
+    self=_zeros,
+)
+unary(
+    "sign",
+    lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a),
+    computes=Computes(
+        "bif",
+        refusals=(
+            Refusal(
+                "c",
+                NotImplementedError,
+                "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+            ),
+        ),
+    ),
+    self=_zeros,
+)
 
 
 def _reciprocal(a: Any) -> Any:
@@ -347,9 +456,19 @@ def _sigmoid(a: Any) -> Any:
     return 1 / (1 + np.exp(-a))
 
 
-unary("reciprocal", _reciprocal, result=FLOAT, self=lambda grad, result: -grad * conj(result * result))
-unary("rsqrt", _rsqrt, result=FLOAT, self=lambda grad, result: -0.5 * grad * conj(result * result * result))
-unary("sigmoid", _sigmoid, result=FLOAT, self=lambda grad, result: grad * conj((1 - result) * result))
+unary(
+    "reciprocal", _reciprocal, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: -grad * conj(result * result)
+)
+unary(
+    "rsqrt",
+    _rsqrt,
+    computes=ANY_DTYPE,
+    result=FLOAT,
+    self=lambda grad, result: -0.5 * grad * conj(result * result * result),
+)
+unary(
+    "sigmoid", _sigmoid, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj((1 - result) * result)
+)
 
 
 def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
@@ -373,9 +492,7 @@ def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return FUNCTIONS["where"](size == 0, 0.0, tangential)
 
 
-unary("sgn", _sgn, self=_sgn_gradient)
-unary("abs", np.abs, leak=1, refuses="abs", self=_abs_gradient)
-FUNCTIONS["absolute"] = FUNCTIONS["abs"]
+unary("sgn", _sgn, computes=ANY_DTYPE, self=_sgn_gradient)
 
 
 def _abs_in_place(self: Any) -> None:
@@ -384,10 +501,19 @@ def _abs_in_place(self: Any) -> None:
     np.abs(self, out=self)
 
 
-OPS["abs"].inplace_kernel = _abs_in_place
+unary("abs", np.abs, computes=Computes("ifc"), in_place=_abs_in_place, leak=1, refuses="abs", self=_abs_gradient)
+FUNCTIONS["absolute"] = FUNCTIONS["abs"]
 
 
-@op("conj", node="ConjBackward0", function=False, method=False, self=lambda grad: grad.conj())
+@op(
+    "conj",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="ConjBackward0",
+    function=False,
+    method=False,
+    self=lambda grad: grad.conj(),
+)
 def _conj_physical(self: Any) -> Array:
     return np.conjugate(self)
 
@@ -404,6 +530,13 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-@op("nan_to_num", inplace=True, leak=1, self=lambda grad, self: grad * (self.isfinite()))
+@op(
+    "nan_to_num",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace=True,
+    leak=1,
+    self=lambda grad, self: grad * (self.isfinite()),
+)
 def nan_to_num(self: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
     return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)

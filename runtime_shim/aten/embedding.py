@@ -9,6 +9,7 @@ import numpy as np
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 
 
@@ -21,6 +22,9 @@ def _embedding_below(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
 
 @op(
     "embedding",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    index_lists=("indices",),
     method=False,
     function=False,
     below=_embedding_below,
@@ -44,6 +48,9 @@ def _embedding(
 
 @op(
     "embedding_dense_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    index_lists=("indices",),
     method=False,
     function=False,
     tensor_params=("grad_output", "indices"),

@@ -10,12 +10,14 @@ from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, SAME_SCALAR, OutRule
 from ..dispatch.registration import composite, op
 
 
 @op(
     "index_select",
+    computes=ANY_DTYPE,
+    out=OutRule(SAME_SCALAR, resized_first=True, apart=True),
     tensor_params=("self", "index"),
     self=lambda grad, self_shape, dim, index: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_add_(
         dim, index, grad
@@ -51,6 +53,8 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
 
 @op(
     "gather",
+    computes=ANY_DTYPE,
+    out=OutRule(EXPECTED_OUT, resized_first=True, apart=True),
     tensor_params=("self", "index"),
     self=lambda grad, self, dim, index: FUNCTIONS["zeros"](self._array.shape, dtype=grad.dtype).scatter_add_(
         dim, index, grad
@@ -134,6 +138,8 @@ def _check_scatter(self: Any, d: int, index: Any, src: Any) -> None:
 
 @op(
     "scatter",
+    computes=ANY_DTYPE,
+    out=OutRule(resized_first=True, apart=True),
     inplace=True,
     method=False,
     function=False,
@@ -148,6 +154,8 @@ def _scatter_src(self: Any, dim: int, index: Any, src: Any) -> Array:
 
 @op(
     "scatter_value",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="ScatterBackward1",
     inplace=True,
     method=False,
@@ -184,6 +192,9 @@ def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, valu
 
 @op(
     "scatter_add",
+    computes=ANY_DTYPE,
+    out=OutRule(resized_first=True, apart=True),
+    numbers=("src",),
     inplace=True,
     leak=1,
     tensor_params=("self", "index", "src"),
@@ -196,6 +207,8 @@ def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
 
 @op(
     "index_add",
+    computes=ANY_DTYPE,
+    out=OutRule(resized_first=True, apart=True),
     inplace=True,
     leak=2,
     tensor_params=("self", "index", "source"),
@@ -250,19 +263,6 @@ def _check_index_add(self: Any, d: int, index: Any, source: Any) -> None:
         raise IndexError("index out of range in self")
 
 
-@op(
-    "index_fill",
-    inplace=True,
-    leak=2,
-    tensor_params=("self", "index"),
-    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-)
-def index_fill(self: Any, dim: int, index: Any, value: Any) -> Array:
-    found = self.copy()
-    _fill(found, dim, index, value)
-    return found
-
-
 def _fill(target: Any, dim: int, index: Any, value: Any) -> None:
     d = wrap_dim(dim, target.ndim)
     if np.ndim(value):
@@ -286,8 +286,28 @@ def _fill(target: Any, dim: int, index: Any, value: Any) -> None:
         target[...] = value
 
 
+# PyTorch lets it write to an expanded tensor, with a warning.
+@op(
+    "index_fill",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace_kernel=_fill,
+    checks_overlap=False,
+    inplace=True,
+    leak=2,
+    tensor_params=("self", "index"),
+    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+)
+def index_fill(self: Any, dim: int, index: Any, value: Any) -> Array:
+    found = self.copy()
+    _fill(found, dim, index, value)
+    return found
+
+
 @op(
     "index_copy",
+    computes=ANY_DTYPE,
+    out=OutRule(resized_first=True, apart=True),
     inplace=True,
     leak=1,
     tensor_params=("self", "index", "source"),
@@ -338,15 +358,6 @@ def _check_index_copy(self: Any, d: int, index: Any, source: Any) -> None:
         raise IndexError(
             f"index_copy_(): index {index[bad].flat[0]} is out of bounds for dimension {d} with size {size}"
         )
-
-
-for _name in ("index_add", "index_copy", "scatter", "scatter_add"):
-    OPS[_name].stands_apart = True
-
-
-# PyTorch lets it write to an expanded tensor, with a warning.
-OPS["index_fill"].checks_overlap = False
-OPS["index_fill"].inplace_kernel = _fill
 
 
 @composite("take_along_dim")

@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, allocate, attach, requires_grad
 from ..core.thread_state import INFERENCE_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.memory_overlap import may_share
-from ..dispatch.op_description import Op
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
 from ..dispatch.view_layers import make_view
@@ -83,7 +83,16 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     return tuple(found)
 
 
-@op("index", method=False, function=False, tensor_params=("self", "indices"), self=_index_back)
+@op(
+    "index",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    index_lists=("indices",),
+    method=False,
+    function=False,
+    tensor_params=("self", "indices"),
+    self=_index_back,
+)
 def index(self: Any, indices: Sequence[Any]) -> Array:
     found = _numpy_indices(indices, self.shape)
     try:
@@ -95,16 +104,16 @@ def index(self: Any, indices: Sequence[Any]) -> Array:
         ) from None
 
 
-INDEX_PUT = Op(
+INDEX_PUT = describe_recording(
     "index_put",
     lambda self, indices, values, accumulate: self,
-    None,
     {
         "self": lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
         "values": lambda grad, indices: index(grad, indices),
     },
+    tensor_params=("self", "indices", "values"),
+    index_lists=("indices",),
 )
-INDEX_PUT.tensor_positions = (0, 1, 2)
 
 
 def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
@@ -177,6 +186,9 @@ def _index_put_below(self: Tensor, indices: Sequence[Any], values: Any, accumula
 
 @op(
     "index_put",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    index_lists=("indices",),
     method=False,
     function=False,
     tensor_params=("self", "indices", "values"),
@@ -298,7 +310,7 @@ def _index_tensor(part: Any) -> Tensor:
     return made.long() if made.numel() == 0 else made
 
 
-GETITEM = Op("slice", lambda self, key: self, "AliasBackward0", {})
+GETITEM = describe_recording("slice", lambda self, key: self, {}, node="AliasBackward0")
 
 
 def getitem(self: Tensor, key: Any) -> Tensor:

@@ -16,7 +16,7 @@ from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap
-from ..dispatch.op_description import OPS, Op
+from ..dispatch.op_description import OPS, Op, describe_recording
 from ..dispatch.out_argument import resize_storage
 from ..dispatch.registration import composite
 from ..dispatch.tensor_arguments import arguments_of
@@ -24,14 +24,13 @@ from . import strided
 from .strided import check_storage_bounds, storage_window
 from .views import flatten_ints
 
-COPY = Op(
+COPY = describe_recording(
     "copy",
     lambda self, src: self,
-    "CopyBackwards",
     {"self": lambda grad: FUNCTIONS["zeros_like"](grad), "src": lambda grad: grad},
+    node="CopyBackwards",
+    rebases_integers=False,
 )
-COPY.tensor_positions = (0, 1)
-COPY.rebases_integers = False
 
 
 @composite("copy_", function=False)
@@ -60,18 +59,12 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     return write_through_layers(COPY, state, self, args, tensors, keys, kernel)
 
 
-ZERO = Op("zero", lambda self: self, None, {"self": lambda grad: FUNCTIONS["zeros_like"](grad)})
-FILL_SCALAR = Op(
-    "fill", lambda self, value: self, "FillBackward2", {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
+_ZEROED = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
+ZERO = describe_recording("zero", lambda self: self, _ZEROED)
+FILL_SCALAR = describe_recording("fill", lambda self, value: self, _ZEROED, node="FillBackward2")
+FILL_TENSOR = describe_recording(
+    "fill", lambda self, value: self, {**_ZEROED, "value": lambda grad: grad.sum()}, node="FillBackward3"
 )
-FILL_TENSOR = Op(
-    "fill",
-    lambda self, value: self,
-    "FillBackward3",
-    {"self": lambda grad: FUNCTIONS["zeros_like"](grad), "value": lambda grad: grad.sum()},
-)
-ZERO.tensor_positions = FILL_SCALAR.tensor_positions = (0,)
-FILL_TENSOR.tensor_positions = (0, 1)
 
 
 @composite("zero_")
@@ -109,10 +102,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 
 def _reshaping(name: str, node: str, view: Any, derivative: Any, params: Any) -> Op:
-    made = Op(name, params, node, {"self": derivative})
-    made.tensor_positions = (0,)
-    made.reshapes = True
-    return made
+    return describe_recording(name, params, {"self": derivative}, node=node, reshapes=True)
 
 
 T_ = _reshaping("t", "TBackward1", None, lambda grad: grad.t(), lambda self: self)
@@ -205,14 +195,13 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     )
 
 
-AS_STRIDED_ = Op(
+AS_STRIDED_ = describe_recording(
     "as_strided",
     lambda self, window, base: self,
-    "AsStridedBackward1",
     {"self": lambda grad, window, base: strided.as_strided_backward(grad, base, window)},
+    node="AsStridedBackward1",
+    reshapes=True,
 )
-AS_STRIDED_.tensor_positions = (0,)
-AS_STRIDED_.reshapes = True
 
 
 @composite("as_strided_")
@@ -284,14 +273,13 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
     return write_through_layers(SET, state, self, (self,), tensors, keys, kernel)
 
 
-SET = Op("set", lambda self: self, None, {})
+SET = describe_recording("set", lambda self: self, {})
 
 
 def _random_fill(name: str, draw: Any) -> None:
-    def fill(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        made = Op(name, lambda self: self, None, {"self": lambda grad: FUNCTIONS["zeros_like"](grad)})
-        made.tensor_positions = (0,)
+    made = describe_recording(name, lambda self: self, _ZEROED)
 
+    def fill(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
         def kernel() -> None:
             np.copyto(self._array, draw(self._array.shape, *args, **kwargs), casting="unsafe")
 

@@ -11,10 +11,19 @@ from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast
 from .views import flatten_ints, some_ints
+
+
+def _castable_joined(title: str, want: Any, got: Any) -> None:
+    if not dtypes.can_cast(want, got):
+        name = dtypes.BY_CHAR[got.char].scalar_name
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {name}")
+
+
+JOINED_OUT = OutRule(_castable_joined, resized_first=True, apart=True)
 
 
 def _promoted(arrays: Sequence[Any]) -> list[Any]:
@@ -46,7 +55,16 @@ def _cat_leak(tensors: Sequence[Tensor], dim: int = 0) -> int:
     return 0 if len({t._array.dtype for t in tensors}) == 1 else 1
 
 
-@op("cat", method=False, leak=_cat_leak, tensors=_cat_back)
+@op(
+    "cat",
+    computes=ANY_DTYPE,
+    out=JOINED_OUT,
+    lists=("tensors",),
+    empty_list=(ValueError, "torch.cat(): expected a non-empty list of Tensors"),
+    method=False,
+    leak=_cat_leak,
+    tensors=_cat_back,
+)
 def cat(tensors: Any, dim: int = 0) -> Array:
     kept = [a for a in tensors if a.shape != (0,)] or list(tensors)
     if any(a.ndim == 0 for a in kept):
@@ -87,7 +105,16 @@ def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
     return (*first[:d], len(arrays), *first[d:])
 
 
-@op("stack", method=False, below=_stack_below, tensors=lambda grad, dim: list(grad.unbind(dim)))
+@op(
+    "stack",
+    computes=ANY_DTYPE,
+    out=JOINED_OUT,
+    lists=("tensors",),
+    empty_list=(RuntimeError, "stack expects a non-empty TensorList"),
+    method=False,
+    below=_stack_below,
+    tensors=lambda grad, dim: list(grad.unbind(dim)),
+)
 def stack(tensors: Any, dim: int = 0) -> Array:
     _stacked_shape(tensors, dim)
     return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
@@ -120,7 +147,7 @@ def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
     return made.copy_(FUNCTIONS["tensor"](np.tile(self._array, repeats))).view(made.shape)
 
 
-@op("repeat", method=False, function=False, below=_repeat_below, self=_repeat_back)
+@op("repeat", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, below=_repeat_below, self=_repeat_back)
 def _repeat(self: Any, repeats: tuple[int, ...]) -> Array:
     return np.tile(self, repeats)
 
@@ -146,7 +173,15 @@ def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
     return FUNCTIONS["empty_like"](self).copy_(self)  # nothing to turn around: PyTorch copies
 
 
-@op("flip", method=False, function=False, below=_flip_below, self=lambda grad, dims: _flip(grad, dims))
+@op(
+    "flip",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    below=_flip_below,
+    self=lambda grad, dims: _flip(grad, dims),
+)
 def _flip(self: Any, dims: tuple[int, ...]) -> Array:
     if self.ndim == 0:
         for d in dims:
@@ -167,6 +202,8 @@ def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) ->
 
 @op(
     "roll",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     below=_roll_below,
     method=False,
     function=False,
@@ -190,18 +227,6 @@ def _check_matrix(array: Any, name: str) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
 
-@op("tril", inplace=True, self=lambda grad, diagonal: grad.tril(diagonal))
-def tril(self: Any, diagonal: int = 0) -> Array:
-    _check_matrix(self, "tril")
-    return np.tril(self, diagonal)
-
-
-@op("triu", inplace=True, self=lambda grad, diagonal: grad.triu(diagonal))
-def triu(self: Any, diagonal: int = 0) -> Array:
-    _check_matrix(self, "triu")
-    return np.triu(self, diagonal)
-
-
 def _triangle_in_place(triangle: Any) -> Any:
     def kernel(self: Any, diagonal: int = 0) -> None:
         self[triangle(np.ones(self.shape, np.bool_), diagonal) == 0] = 0
@@ -209,6 +234,30 @@ def _triangle_in_place(triangle: Any) -> Any:
     return kernel
 
 
-for _name in ("tril", "triu"):  # they write to expanded tensors, too
-    OPS[_name].checks_overlap = False
-    OPS[_name].inplace_kernel = _triangle_in_place(OPS[_name].kernel)
+# They write to expanded tensors as well.
+@op(
+    "tril",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    checks_overlap=False,
+    inplace=True,
+    inplace_kernel=_triangle_in_place(np.tril),
+    self=lambda grad, diagonal: grad.tril(diagonal),
+)
+def tril(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "tril")
+    return np.tril(self, diagonal)
+
+
+@op(
+    "triu",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    checks_overlap=False,
+    inplace=True,
+    inplace_kernel=_triangle_in_place(np.triu),
+    self=lambda grad, diagonal: grad.triu(diagonal),
+)
+def triu(self: Any, diagonal: int = 0) -> Array:
+    _check_matrix(self, "triu")
+    return np.triu(self, diagonal)

@@ -11,6 +11,7 @@ from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.tensor import Tensor, attach, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.out_argument import resize_output
 from ..dispatch.registration import composite, op
 from .elementwise import conj
@@ -48,6 +49,8 @@ def _right(grad: Tensor, mat1: Tensor, alpha: Any, shape: tuple[int, ...], strid
 
 @op(
     "mm",
+    computes=Computes("ifc", "addmm_impl_cpu_"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
     self=lambda grad, mat2, self_shape, self_strides: _left(grad, mat2, 1, self_shape, self_strides),
     mat2=lambda grad, self, mat2_shape, mat2_strides: _right(grad, self, 1, mat2_shape, mat2_strides),
 )
@@ -64,6 +67,8 @@ def mm(self: Any, mat2: Any) -> Array:
 
 @op(
     "mv",
+    computes=Computes("ifc", "addmv_impl_cpu"),
+    out=RESIZED,
     leak=1,
     refuses="saved",
     self=lambda grad, vec: grad.outer(conj(vec)),
@@ -85,7 +90,16 @@ def mv(self: Any, vec: Any) -> Array:
     return np.matmul(self, vec)
 
 
-@op("dot", leak=1, self=lambda grad, tensor: grad * conj(tensor), tensor=lambda grad, self: grad * conj(self))
+@op(
+    "dot",
+    computes=Computes("ifc", "dot"),
+    out=OutRule(
+        same_dtype("result dtype {got.scalar_name} does not match input dtype {want.scalar_name}"), resized_first=True
+    ),
+    leak=1,
+    self=lambda grad, tensor: grad * conj(tensor),
+    tensor=lambda grad, self: grad * conj(self),
+)
 def dot(self: Any, tensor: Any) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
@@ -105,6 +119,8 @@ def dot(self: Any, tensor: Any) -> Array:
 
 @op(
     "bmm",
+    computes=Computes("ifc", "bmm"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
     self=lambda grad, mat2: grad.bmm(conj(mat2.transpose(1, 2))),
     mat2=lambda grad, self: conj(self.transpose(1, 2)).bmm(grad),
 )
@@ -127,6 +143,8 @@ def bmm(self: Any, mat2: Any) -> Array:
 
 @op(
     "addmm",
+    computes=Computes("ifc", "addmm_impl_cpu_"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
     inplace=True,
     leak=1,
     self=lambda grad, beta: grad if beta == 1 else grad * beta,

@@ -12,7 +12,7 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
 
@@ -70,12 +70,24 @@ def _difference(self: Any, target: Any, label: str) -> Array:
 
 
 # PyTorch's C++ code multiplies by numbers without wrapping them in tensors; nodes have other names then.
-mul_scalar = op("mul_scalar", node="MulBackward1", method=False, function=False, self=lambda grad, other: grad * other)(
-    lambda self, other: OPS["mul"].kernel(self, other)
-)
-div_scalar = op("div_scalar", node="DivBackward1", method=False, function=False, self=lambda grad, other: grad / other)(
-    lambda self, other: OPS["div"].kernel(self, other)
-)
+mul_scalar = op(
+    "mul_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="MulBackward1",
+    method=False,
+    function=False,
+    self=lambda grad, other: grad * other,
+)(lambda self, other: OPS["mul"].kernel(self, other))
+div_scalar = op(
+    "div_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="DivBackward1",
+    method=False,
+    function=False,
+    self=lambda grad, other: grad / other,
+)(lambda self, other: OPS["div"].kernel(self, other))
 
 
 # -- squares and the like
@@ -97,6 +109,8 @@ def _mse_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Ten
 
 mse_loss = op(
     "mse_loss",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     below=_leaving(_mse, 2),
@@ -120,6 +134,8 @@ def _huber_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delt
 
 huber_loss = op(
     "huber_loss",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     self=_huber_back,
@@ -142,6 +158,8 @@ def _smooth_l1_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, 
 
 smooth_l1_loss = op(
     "smooth_l1_loss",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="SmoothL1LossBackward0",
     method=False,
     function=False,
@@ -171,6 +189,8 @@ def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | Non
 
 @op(
     "binary_cross_entropy",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("self", "target", "weight"),
@@ -226,6 +246,8 @@ def logsigmoid(t: Tensor) -> Tensor:
 
 @op(
     "binary_cross_entropy_with_logits",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("self", "target", "weight", "pos_weight"),
@@ -299,6 +321,8 @@ def _nll_pick(
 
 @op(
     "nll_loss_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("grad_output", "target", "weight"),
@@ -329,6 +353,8 @@ def _nll_backward(
 def _register_nll(name: str, node: str) -> Any:
     return op(
         name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
         node=node,
         method=False,
         function=False,

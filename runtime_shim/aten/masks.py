@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, SAME_SCALAR, OutRule
 from ..dispatch.registration import composite, op
 from . import views
 
@@ -29,8 +30,12 @@ def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
     return np.where(mask, np.asarray(value).astype(self.dtype), self)
 
 
+# PyTorch lets it write to an expanded tensor, with a warning.
 _masked_fill_tensor = op(
     "masked_fill",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    checks_overlap=False,
     node="MaskedFillBackward1",
     inplace=True,
     method=False,
@@ -42,6 +47,9 @@ _masked_fill_tensor = op(
 )(_masked_fill_kernel)
 _masked_fill_number = op(
     "masked_fill",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    checks_overlap=False,
     inplace=True,
     method=False,
     function=False,
@@ -58,11 +66,6 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     return form(self, mask, value)
 
 
-# PyTorch lets it write to an expanded tensor, with a warning.
-for _form in (_masked_fill_tensor, _masked_fill_number):
-    _form.op.checks_overlap = False  # type: ignore[attr-defined]
-
-
 @composite("masked_fill_", function=False)
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     form: Any = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number
@@ -75,7 +78,13 @@ def _masked_select_back(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
     return views.sum_back_to(FUNCTIONS["zeros"](shape, dtype=grad.dtype).masked_scatter_(mask, grad), self_shape)
 
 
-@op("masked_select", tensor_params=("self", "mask"), self=_masked_select_back)
+@op(
+    "masked_select",
+    computes=ANY_DTYPE,
+    out=OutRule(SAME_SCALAR, resized_first=True, apart=True),
+    tensor_params=("self", "mask"),
+    self=_masked_select_back,
+)
 def masked_select(self: Any, mask: Any) -> Array:
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -85,6 +94,8 @@ def masked_select(self: Any, mask: Any) -> Array:
 
 @op(
     "masked_scatter",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     inplace=True,
     leak=2,
     tensor_params=("self", "mask", "source"),
@@ -108,7 +119,7 @@ def _masked_scatter_source(grad: Tensor, mask: Tensor, shape: tuple[int, ...]) -
     return picked.view(shape)
 
 
-@op("nonzero", method=False, function=False, leak=1)
+@op("nonzero", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=1)
 def _nonzero(self: Any) -> Array:
     return np.argwhere(self).astype(np.int64)
 

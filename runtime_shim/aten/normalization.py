@@ -15,6 +15,7 @@ from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from .losses import refuse_gradient
 
@@ -102,6 +103,8 @@ def _batch_weight(
 
 @op(
     "native_batch_norm",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("input", "weight", "bias", "running_mean", "running_var"),
@@ -238,6 +241,8 @@ def _layer_bias(grad: Tensor, bias: Tensor, normalized_shape: Ints) -> Tensor:
 
 @op(
     "native_layer_norm",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("input", "weight", "bias"),
@@ -353,6 +358,8 @@ def _group_weight(
 
 @op(
     "native_group_norm",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     tensor_params=("input", "weight", "bias"),

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 
 
@@ -20,6 +21,8 @@ def _pairs(pad: Sequence[int]) -> list[tuple[int, int]]:
 
 @op(
     "constant_pad_nd",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="ConstantPadNdBackward0",
     method=False,
     leak=2,
@@ -98,12 +101,16 @@ def _register_border(name: str, mode: str, node: str, leak: int) -> Any:
 
     backward = op(
         f"{name}_backward",
+        computes=ANY_DTYPE,
+        out=RESIZED,
         method=False,
         function=False,
         grad_output=again,
     )(backward_kernel)
     forward: Any = op(
         name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
         node=node,
         method=False,
         function=False,
@@ -216,6 +223,8 @@ def _matrices(size: Sequence[int], out: Sequence[int], how: Any, dtype: Any) -> 
 
 @op(
     "upsample_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     grad_output=lambda grad, output_size, how: _upsample(grad, output_size, how),
@@ -231,6 +240,8 @@ def _register_upsample(name: str, node: str) -> Any:
 
     return op(
         name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
         node=node,
         method=False,
         function=False,

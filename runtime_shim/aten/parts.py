@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import view_op
 from .views import strided_array
@@ -17,7 +18,14 @@ def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int
     return select_backward(grad, self_shape, dim, index)
 
 
-@op("select_backward", method=False, function=False, self=lambda grad, dim, index: grad.select(dim, index))
+@op(
+    "select_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    self=lambda grad, dim, index: grad.select(dim, index),
+)
 def select_backward(self: Any, shape: tuple[int, ...], dim: int, index: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     found[(slice(None),) * wrap_dim(dim, len(shape)) + (index,)] = self
@@ -40,6 +48,8 @@ def select(self: Any, dim: int, index: int) -> Array:
 
 @op(
     "slice_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
@@ -105,6 +115,8 @@ def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
 
 @op(
     "diagonal_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
@@ -137,6 +149,8 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
 
 @op(
     "unfold_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.dtypes import Array, Ints, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from .convolution import padded
 
@@ -145,6 +146,8 @@ def _maxima(x: Array, where: _Windows) -> Array:
 
 @op(
     "max_pool2d_with_indices",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="MaxPool2DWithIndicesBackward0",
     method=False,
     function=False,
@@ -175,6 +178,8 @@ def _picked(values: Array, indices: Array) -> Array:
 
 @op(
     "max_pool2d_with_indices_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     grad_output=lambda grad, indices: _pick(grad, indices),
@@ -191,6 +196,8 @@ def _max_backward(grad_output: Any, shape: Ints, indices: Any) -> Array:
 
 @op(
     "max_pool2d_pick",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="MaxPool2DWithIndicesBackwardBackward0",
     method=False,
     function=False,
@@ -275,6 +282,8 @@ def _divisors(where: _Windows, count_include_pad: bool, divisor_override: int | 
 
 @op(
     "avg_pool2d",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="AvgPool2DBackward0",
     method=False,
     function=False,
@@ -309,6 +318,8 @@ def _avg_pool(
 
 @op(
     "avg_pool2d_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_pool(
@@ -387,6 +398,8 @@ def _averaging(size: int, out: int, dtype: Any) -> Array:
 
 @op(
     "adaptive_avg_pool2d",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="AdaptiveAvgPool2DBackward0",
     method=False,
     function=False,
@@ -400,6 +413,8 @@ def _adaptive_avg(self: Any, output_size: Ints) -> Array:
 
 @op(
     "adaptive_avg_pool2d_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     method=False,
     function=False,
     grad_output=lambda grad, grad_output_shape: _adaptive_avg(grad, grad_output_shape[-2:]),

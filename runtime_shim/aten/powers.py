@@ -11,6 +11,7 @@ from ..core.argument_errors import invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import composite, op
 from .elementwise import conj
 from .ufunc_makers import cast, is_operand
@@ -54,6 +55,9 @@ def _pow_below(self: Tensor, exponent: Any) -> Any:
 
 @op(
     "pow_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    numbers=("self",),
     title="pow",
     below=_pow_below,
     node="PowBackward0",
@@ -82,6 +86,9 @@ def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tens
 
 @op(
     "pow_tensor",
+    computes=Computes("ifc", "pow"),
+    out=RESIZED,
+    numbers=("exponent",),
     title="pow",
     node="PowBackward1",
     inplace=True,
@@ -107,6 +114,9 @@ def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tens
 
 @op(
     "pow_base",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    numbers=("exponent",),
     title="pow",
     node="PowBackward2",
     method=False,

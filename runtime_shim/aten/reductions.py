@@ -13,7 +13,17 @@ from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import OPS, Op
+from ..dispatch.op_description import (
+    ANY_DTYPE,
+    EXPECTED_OUT,
+    OPS,
+    RESIZED,
+    Computes,
+    OutRule,
+    Refusal,
+    any_dtype,
+    same_dtype,
+)
 from ..dispatch.registration import composite, op
 from .elementwise import conj
 
@@ -24,6 +34,15 @@ _add: Any = np.add
 _multiply: Any = np.multiply
 _maximum: Any = np.maximum
 _minimum: Any = np.minimum
+
+
+EXTREME_OUT = OutRule(
+    same_dtype(
+        "Expected the dtype for input and out to match, but got {want.scalar_name} for input's dtype and "
+        "{got.scalar_name} for out's dtype."
+    ),
+    resized_first=True,
+)
 
 
 def dims_of(dim: Any, ndim: int) -> Dims:
@@ -68,6 +87,8 @@ def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool
 
 @op(
     "sum_all",
+    computes=ANY_DTYPE,
+    out=OutRule(any_dtype, resized_first=True),
     title="sum",
     node="SumBackward0",
     method=False,
@@ -79,7 +100,17 @@ def sum_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     return _add.reduce(_in_dtype(self, dtype), axis=None, dtype=_sum_dtype(self, dtype))
 
 
-@op("sum_dim", title="sum", node="SumBackward1", method=False, function=False, leak=1, self=_expanded)
+@op(
+    "sum_dim",
+    computes=ANY_DTYPE,
+    out=OutRule(any_dtype, resized_first=True),
+    title="sum",
+    node="SumBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_expanded,
+)
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)
     return _add.reduce(_in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=_sum_dtype(self, dtype))
@@ -125,6 +156,8 @@ def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:
 
 @op(
     "mean_all",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     title="mean",
     node="MeanBackward0",
     method=False,
@@ -139,6 +172,8 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
 
 @op(
     "mean_dim",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     title="mean",
     node="MeanBackward1",
     method=False,
@@ -177,7 +212,17 @@ def _prod_back(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return (grad * conj(FUNCTIONS["stack"](others))).reshape(self._array.shape)
 
 
-@op("prod_all", title="prod", node="ProdBackward0", method=False, function=False, leak=1, self=_prod_back)
+@op(
+    "prod_all",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    title="prod",
+    node="ProdBackward0",
+    method=False,
+    function=False,
+    leak=1,
+    self=_prod_back,
+)
 def prod_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     return _multiply.reduce(_in_dtype(self, dtype), axis=None, dtype=_sum_dtype(self, dtype))
 
@@ -195,7 +240,17 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
     return grad * conj(FUNCTIONS["cat"](parts, dim))
 
 
-@op("prod_dim", title="prod", node="ProdBackward1", method=False, function=False, leak=1, self=_prod_dim_back)
+@op(
+    "prod_dim",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    title="prod",
+    node="ProdBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_prod_dim_back,
+)
 def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes, computed = dims_of(dim, self.ndim), _sum_dtype(self, dtype)
     return _multiply.reduce(_in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed)
@@ -235,13 +290,31 @@ def _check_dims(self: Any, dim: Any, name: str) -> None:
                 raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
-@op("max_all", node="MaxBackward1", method=False, function=False, leak=1, self=_evenly)
+@op(
+    "max_all",
+    computes=Computes("bif", "max_all"),
+    out=RESIZED,
+    node="MaxBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_evenly,
+)
 def max_all(self: Any) -> Array:
     _check_nonempty(self, "max")
     return _maximum.reduce(self, axis=None)
 
 
-@op("min_all", node="MinBackward1", method=False, function=False, leak=1, self=_evenly)
+@op(
+    "min_all",
+    computes=Computes("bif", "min_all"),
+    out=RESIZED,
+    node="MinBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_evenly,
+)
 def min_all(self: Any) -> Array:
     _check_nonempty(self, "min")
     return _minimum.reduce(self, axis=None)
@@ -291,6 +364,11 @@ def _register_extremes() -> None:
 
         op(
             f"{name}_dim",
+            computes=Computes(
+                "bif",
+                refusals=(Refusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),),
+            ),
+            out=RESIZED,
             node=f"{name.capitalize()}Backward0",
             method=False,
             function=False,
@@ -341,13 +419,13 @@ def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim
     return mask * (grad / count)
 
 
-@op("amax", leak=1, self=_scaled_evenly)
+@op("amax", computes=Computes("bif", "max_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
 def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amax")
     return _maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
 
 
-@op("amin", leak=1, self=_scaled_evenly)
+@op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
 def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amin")
     return _minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
@@ -372,12 +450,34 @@ def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
     return 1 if dim is not None and shape and all(shape[d] == 1 for d in dims_of(dim, len(shape))) else 0
 
 
-@op("argmax", leak=lambda self, dim=None, keepdim=False: over_one(self, dim))
+@op(
+    "argmax",
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("b", RuntimeError, "argmax(): does not support bool input"),
+            Refusal("c", RuntimeError, "argmax(): does not support complex input"),
+        ),
+    ),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
+)
 def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     return _arg(self, dim, keepdim, np.argmax)
 
 
-@op("argmin", leak=lambda self, dim=None, keepdim=False: over_one(self, dim))
+@op(
+    "argmin",
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("b", RuntimeError, "argmin(): does not support bool input"),
+            Refusal("c", RuntimeError, "argmin(): does not support complex input"),
+        ),
+    ),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
+)
 def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     return _arg(self, dim, keepdim, np.argmin)
 
@@ -391,7 +491,12 @@ def _logic(name: str, ufunc: Any) -> None:
         found = ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim)
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
-    op(name, leak=lambda self, dim=None, keepdim=False: 0 if self._array.dtype == np.uint8 else 1)(kernel)
+    op(
+        name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        leak=lambda self, dim=None, keepdim=False: 0 if self._array.dtype == np.uint8 else 1,
+    )(kernel)
 
 
 _logic("all", np.logical_and)
@@ -404,7 +509,7 @@ def _count_below(self: Tensor, dim: Any = None) -> Tensor:
     return new_tensor(np.asarray(np.count_nonzero(self._array), np.int64))
 
 
-@op("count_nonzero", below=_count_below)
+@op("count_nonzero", computes=ANY_DTYPE, out=RESIZED, below=_count_below)
 def count_nonzero(self: Any, dim: Any = None) -> Array:
     return np.asarray(np.count_nonzero(self, axis=None if dim is None else dims_of(dim, self.ndim)), np.int64)
 
@@ -413,8 +518,25 @@ def count_nonzero(self: Any, dim: Any = None) -> Array:
 # -------------------------------------------------------------------------------------------------
 
 
+def _cumulative_in_place(name: str) -> Callable[..., None]:
+    def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
+        if dtype is not None and dtype.numpy != self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
+                "should match"
+            )
+        if self.dtype.kind == "b":
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
+
+    return kernel
+
+
 @op(
     "cumsum",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace_kernel=_cumulative_in_place("cumsum"),
     inplace=True,
     self=lambda grad, dim: grad.flip(dim).cumsum(dim).flip(dim) if grad._array.ndim else grad,
 )
@@ -440,7 +562,14 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
     return FUNCTIONS["cat"](found, dim)
 
 
-@op("cumprod", inplace=True, self=_cumprod_back)
+@op(
+    "cumprod",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace_kernel=_cumulative_in_place("cumprod"),
+    inplace=True,
+    self=_cumprod_back,
+)
 def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
@@ -450,6 +579,8 @@ def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
 
 @op(
     "logsumexp",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     leak=1,
     refuses="logsumexp",
     self=lambda grad, self, result, dim, keepdim: (
@@ -465,21 +596,3 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
     top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
     found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
     return found if keepdim else found.squeeze(axes)
-
-
-def _cumulative_in_place(op: Op) -> Callable[..., None]:
-    def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
-        if dtype is not None and dtype.numpy != self.dtype:
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
-                "should match"
-            )
-        if self.dtype.kind == "b":
-            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'")
-        store(self, np.asarray(op.kernel(self, dim, dtypes.of(self))))
-
-    return kernel
-
-
-for _name in ("cumsum", "cumprod"):
-    OPS[_name].inplace_kernel = _cumulative_in_place(OPS[_name])

@@ -10,7 +10,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..dispatch.functional_layers import functional
-from ..dispatch.op_description import Op
+from ..dispatch.op_description import describe_recording
 from ..dispatch.registration import composite
 from ..dispatch.view_layers import make_views
 from .parts import slice_
@@ -35,9 +35,9 @@ def _split_back(grads: Sequence[Any], self_shape: tuple[int, ...], split_size: A
     return FUNCTIONS["cat"](parts, d)
 
 
-UNBIND = Op("unbind", lambda self, dim: self, None, {"self": _unbind_back})
-SPLIT = Op("split", lambda self, split_size, dim: self, None, {"self": _split_back})
-SPLIT_WITH_SIZES = Op("split_with_sizes", lambda self, split_size, dim: self, None, {"self": _split_back})
+UNBIND = describe_recording("unbind", lambda self, dim: self, {"self": _unbind_back})
+SPLIT = describe_recording("split", lambda self, split_size, dim: self, {"self": _split_back})
+SPLIT_WITH_SIZES = describe_recording("split_with_sizes", lambda self, split_size, dim: self, {"self": _split_back})
 
 
 def split_lengths(size: int, split_size: Any) -> list[int]:
@@ -159,10 +159,7 @@ def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, .
     return tuple(found)
 
 
-UNSAFE_SPLIT = Op("unsafe_split", _copies, None, {"self": _split_back})
-UNSAFE_SPLIT.tensor_positions = (0,)
-UNSAFE_SPLIT.below = split
-UNSAFE_SPLIT.outputs = _list_outputs
+UNSAFE_SPLIT = describe_recording("unsafe_split", _copies, {"self": _split_back}, below=split, outputs=_list_outputs)
 
 
 @composite("unsafe_chunk")

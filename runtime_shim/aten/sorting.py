@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import OPS
+from ..dispatch.op_description import OPS, RESIZED, Computes, Refusal
 from ..dispatch.registration import op
 from .reductions import pair, value_selecting_backward
 
@@ -23,7 +23,12 @@ def _order(self: Any, dim: int, descending: bool) -> Array:
     return self.shape[d] - 1 - np.flip(backwards, d)
 
 
-@op("argsort", leak=1)
+@op(
+    "argsort",
+    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)),
+    out=RESIZED,
+    leak=1,
+)
 def argsort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
@@ -46,7 +51,15 @@ def _sort_below(self: Tensor, dim: int = -1, descending: bool = False, stable: b
     return pair("sort")([made, positions])
 
 
-@op("sort", below=_sort_below, outputs=pair("sort"), nondifferentiable=(1,), self=_sort_back)
+@op(
+    "sort",
+    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)),
+    out=RESIZED,
+    below=_sort_below,
+    outputs=pair("sort"),
+    nondifferentiable=(1,),
+    self=_sort_back,
+)
 def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     if self.ndim == 0:
         wrap_dim(dim, 0)
@@ -55,7 +68,20 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
     return np.take_along_axis(self, order, wrap_dim(dim, self.ndim)), order.astype(np.int64)
 
 
-@op("topk", outputs=pair("topk"), nondifferentiable=(1,), self=_sort_back)
+@op(
+    "topk",
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("c", RuntimeError, " topk does not support complex dtypes on CPU", shapes_first=True),
+            Refusal("b", RuntimeError, "topk does not support bool dtypes on CPU", shapes_first=True),
+        ),
+    ),
+    out=RESIZED,
+    outputs=pair("topk"),
+    nondifferentiable=(1,),
+    self=_sort_back,
+)
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     d = wrap_dim(dim, self.ndim)
     if not 0 <= k <= (self.shape[d] if self.ndim else 1):

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from .reductions import dims_of, elements_reduced, over_one, restore
 
@@ -57,12 +58,12 @@ def _spread_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: 
     return 1 if dim is None or len(dims_of(dim, len(shape))) == len(shape) > 1 else 0
 
 
-@op("var", method=False, function=False, leak=_spread_leak, self=_var_back)
+@op("var", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=_spread_leak, self=_var_back)
 def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return _var(self, dim, correction, keepdim)
 
 
-@op("std", method=False, function=False, leak=_spread_leak, self=_std_back)
+@op("std", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=_spread_leak, self=_std_back)
 def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return np.sqrt(_var(self, dim, correction, keepdim, "std"))
 
@@ -104,6 +105,8 @@ def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any,
 
 @op(
     "linalg_vector_norm",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     leak=lambda self, ord=2, dim=None, keepdim=False: over_one(self, dim),
     self=_norm_back,
 )

@@ -12,7 +12,7 @@ from ..core.function_table import INTERNAL
 from ..core.memory_layout import Geometry, geometry
 from ..core.tensor import Tensor, address
 from ..core.thread_state import tls
-from ..dispatch.op_description import OPS, Op
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import make_view
 from .views import strided_array
@@ -55,14 +55,11 @@ def storage_window(self: Tensor, window: Geometry) -> Array:
     return strided_array(flat[offset:], shape, byte_strides)
 
 
-AS_STRIDED = Op(
+AS_STRIDED = OPS["as_strided"] = describe_recording(
     "as_strided",
     lambda self, window, base: self,
-    None,
     {"self": lambda grad, window, base: as_strided_backward(grad, base, window)},
 )
-AS_STRIDED.tensor_positions = (0,)
-OPS["as_strided"] = AS_STRIDED
 
 
 @composite("as_strided")
@@ -97,7 +94,7 @@ def _as_strided_again(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:
     return grad.contiguous().as_strided(shape, strides, offset - base[2])
 
 
-@op("as_strided_backward", method=False, function=False, self=_as_strided_again)
+@op("as_strided_backward", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_as_strided_again)
 def _as_strided_backward(self: Any, base: Geometry, window: Geometry) -> Array:
     array: Array = self
     low = min(base[2], window[2])

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach, new_tensor
 from ..core.thread_state import ADINPLACEORVIEW, tls
+from ..dispatch.op_description import ANY_DTYPE, Computes
 from ..dispatch.registration import composite, publish
 from .elementwise import add, div_mode, floor_divide, mul, positive, remainder, rsub, true_divide
 from .powers import pow_base, power, power_
@@ -18,30 +19,33 @@ _ufunc: Any
 for _name, _ufunc in {
     "eq": np.equal,
     "ne": np.not_equal,
+}.items():
+    binary(_name, _ufunc, result=BOOL, numbers=True, computes=ANY_DTYPE)
+for _name, _ufunc in {
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
     "ge": np.greater_equal,
 }.items():
-    binary(_name, _ufunc, result=BOOL, wraps=False)
+    binary(_name, _ufunc, result=BOOL, numbers=True, computes=Computes("bif"))
 for _name, _ufunc in {
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
 }.items():
-    binary(_name, _ufunc, result=BOOL, leak=1, numbers=False)
+    binary(_name, _ufunc, result=BOOL, leak=1, computes=ANY_DTYPE)
 for _name, _ufunc in {
     "bitwise_and": np.bitwise_and,
     "bitwise_or": np.bitwise_or,
     "bitwise_xor": np.bitwise_xor,
-    "bitwise_left_shift": np.left_shift,
-    "bitwise_right_shift": np.right_shift,
 }.items():
-    binary(_name, _ufunc, fast_scalar=False)
-unary("bitwise_not", np.invert)
-unary("logical_not", np.logical_not, leak=1)
+    binary(_name, _ufunc, fast_scalar=False, numbers=True, computes=Computes("bi"))
+binary("bitwise_left_shift", np.left_shift, fast_scalar=False, numbers=True, computes=Computes("i", "lshift_cpu"))
+binary("bitwise_right_shift", np.right_shift, fast_scalar=False, numbers=True, computes=Computes("i", "rshift_cpu"))
+unary("bitwise_not", np.invert, computes=Computes("bi"))
+unary("logical_not", np.logical_not, result=BOOL, leak=1, computes=ANY_DTYPE)
 for _name, _ufunc in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
-    unary(_name, _ufunc, inplace_form=False)
+    unary(_name, _ufunc, inplace_form=False, computes=ANY_DTYPE)
 
 
 @composite("isclose")

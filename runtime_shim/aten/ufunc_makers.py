@@ -22,7 +22,16 @@ from ..core.tensor import Tensor, allocate, ndarray
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
 from ..dispatch.functional_layers import asarray, functional
 from ..dispatch.inplace_layers import inplace, store
-from ..dispatch.op_description import OPS, Op
+from ..dispatch.op_description import (
+    ELEMENTWISE,
+    FLOATING,
+    FOUND_DTYPE,
+    OPS,
+    Computes,
+    OutRule,
+    describe,
+    describe_recording,
+)
 from ..dispatch.out_argument import run_out
 from ..dispatch.registration import publish
 
@@ -68,16 +77,15 @@ def unary(
     inplace_form: bool = True,
     leak: int = 0,
     refuses: str | None = None,
-    refuse_bool: str | None = None,
+    computes: Computes = FLOATING,
+    in_place: Callable[[Any], None] | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
-    """Register `name(self)` and `name_(self)` over a ufunc."""
+    """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
 
     def kernel(self: Any) -> Array:
         if result is FLOAT and self.dtype.kind in "biu":
             self = self.astype(dtypes.get_default_dtype().numpy)
-        if refuse_bool is not None and self.dtype.kind == "b":
-            raise RuntimeError(refuse_bool)
         return ufunc(self)
 
     def inplace_kernel(self: Any) -> None:
@@ -86,12 +94,17 @@ def unary(
         else:
             store(self, asarray(kernel(self)))
 
-    op = Op(name, kernel, node, derivatives)
-    op.tensor_positions = (0,)
-    op.leak, op.refuses, op.elementwise = leak, refuses, True
-    op.keeps_dtype = result is SAME and type(ufunc) is np.ufunc and name != "logical_not"
-    op.inplace_kernel = inplace_kernel
-    OPS[name] = op
+    op = OPS[name] = describe(
+        name,
+        kernel,
+        derivatives,
+        node=node,
+        computes=computes,
+        inplace_kernel=in_place or inplace_kernel,
+        out=OutRule(FOUND_DTYPE) if result is SAME and type(ufunc) is np.ufunc else ELEMENTWISE,
+        leak=leak,
+        refuses=refuses,
+    )
 
     def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
         if out is not None:
@@ -174,12 +187,14 @@ def binary(
     check: Callable[[Any, Any], None] | None = None,
     alpha: bool = False,
     fast_scalar: bool = True,
-    numbers: bool = True,
+    numbers: bool = False,
+    computes: Computes = FLOATING,
     number_node: str | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
     """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
 
+    With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
     `number_node` names the node of an overload for numbers, which does not make a tensor of them.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
@@ -220,30 +235,40 @@ def binary(
             raise cast_error(common, self.dtype)
         ufunc(cast(self, common), cast(other, common), out=self, casting="unsafe")
 
-    op = Op(name, kernel, node, derivatives)
-    op.tensor_positions = (0, 1)
-    op.wraps, op.leak, op.elementwise = wraps, leak, True
-    op.only_tensors = () if numbers else (0, 1)
-    op.inplace_kernel = inplace_kernel
-    OPS[name] = op
-    by_number, numbers_apart = op, number_node is not None
+    by_number, numbers_apart = None, number_node is not None
     if numbers_apart:
-        by_number = Op(name, kernel, number_node, {"self": derivatives["self"]})
-        by_number.tensor_positions, by_number.elementwise = (0,), True
-        by_number.inplace_kernel = inplace_kernel
-        op.number_form = by_number
+        by_number = describe(
+            name,
+            kernel,
+            {"self": derivatives["self"]},
+            node=number_node,
+            numbers=None,
+            computes=computes,
+            inplace_kernel=inplace_kernel,
+        )
     inexact_scalars = (float, int) if fast_scalar and numbers else ()
+    recorded_in_place = None
     if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
         zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
-        op.recorded_in_place = (
-            Op(name, kernel, f"{name.capitalize()}Backward0", zero),
-            Op(
-                name,
-                kernel,
-                f"{name.capitalize()}Backward1",
-                {**zero, "other": lambda grad: FUNCTIONS["zeros_like"](grad)},
-            ),
+        recorded_in_place = (
+            describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
+            describe_recording(name, kernel, {**zero, "other": zero["self"]}, node=f"{name.capitalize()}Backward1"),
         )
+    op = OPS[name] = describe(
+        name,
+        kernel,
+        derivatives,
+        node=node,
+        tensor_params=("self", "other"),
+        numbers=("self", "other") if numbers else (),
+        wraps=wraps and numbers,
+        computes=computes,
+        inplace_kernel=inplace_kernel,
+        leak=leak,
+        number_form=by_number,
+        recorded_in_place=recorded_in_place,
+    )
+    without_tensor = by_number or op
 
     def call(
         self: Tensor = MISSING,
@@ -279,7 +304,7 @@ def binary(
                         return t
         args = (self, other, alpha) if with_alpha else (self, other)
         try:
-            chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+            chosen = without_tensor if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
             return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
         except TypeError:
             if is_operator:
@@ -310,7 +335,9 @@ def binary(
                         self._storage[0] += 1
                         return self
             try:
-                chosen = by_number if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+                chosen = (
+                    without_tensor if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+                )
                 return inplace(chosen, state, (self, other, alpha) if with_alpha else (self, other))
             except TypeError:
                 if is_operator:

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import Array, Ints
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
 from .convolution import _offsets, _windows, convolved_size, padded
 
 
 @op(
     "im2col",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="Im2ColBackward0",
     method=False,
     function=False,
@@ -31,6 +34,8 @@ def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: 
 
 @op(
     "col2im",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="Col2ImBackward0",
     method=False,
     function=False,

@@ -14,7 +14,7 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
-from ..dispatch.op_description import OPS, Op
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
 from ..dispatch.view_layers import view_op
 
@@ -186,7 +186,7 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
 
 publish("view", view, function=False)
 
-VIEW_DTYPE = Op("view_dtype", lambda self, dtype: self, "ViewBackward1", {})
+VIEW_DTYPE = describe_recording("view_dtype", lambda self, dtype: self, {}, node="ViewBackward1")
 
 
 def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
@@ -219,6 +219,8 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
 
 @op(
     "_unsafe_view",
+    computes=ANY_DTYPE,
+    out=RESIZED,
     node="UnsafeViewBackward0",
     method=False,
     function=False,

@@ -26,7 +26,8 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMA
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
-from .op_description import Op, OpNode
+from .op_description import Op
+from .op_node import OpNode, make_node
 from .tensor_arguments import arguments_of, arrays
 
 asarray = np.asarray
@@ -43,7 +44,7 @@ asarray = np.asarray
 def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """Run a functional op through the layers."""
     first = args[0]
-    if op.tensor_positions == (0,) and isinstance(first, Tensor) and op.params[0] != "tensors":
+    if op.one_tensor and isinstance(first, Tensor):
         tensors, keys = [first], first._keys
     else:
         tensors, keys = arguments_of(op, args)
@@ -56,7 +57,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
                     if state.tracer is not None:
                         state.tracer.record(op.name, keys, result)
                     return result
-    elif keys & ADINPLACEORVIEW and (op.leak or op.refuses or op.below):
+    elif op.special_when_unwrapped and keys & ADINPLACEORVIEW:
         result = _run_unwrapped(op, state, args, tensors)
         if state.tracer is not None:
             state.tracer.record(op.name, keys, result)
@@ -134,7 +135,7 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
             saved["list", i] = len(value)
         else:
             edges.append(None)
-    node = op.make_node(edges, saved)
+    node = make_node(op, edges, saved)
     for name, i, guard in op.saved_inputs:
         if guard < 0 or edges[guard] is not None:
             value = args[i]

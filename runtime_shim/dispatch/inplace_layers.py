@@ -16,7 +16,8 @@ from ..tape.saved_tensors import Saved
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
 from .memory_overlap import assert_no_overlap, may_share
-from .op_description import Op, OpNode
+from .op_description import Op
+from .op_node import OpNode
 from .tensor_arguments import _not_a_tensor, arguments_of, arrays
 
 
@@ -84,7 +85,7 @@ def run_inplace_kernel(op: Op, self: Tensor, args: tuple[Any, ...]) -> None:
     target = self._array
     if op.checks_overlap:
         assert_no_overlap(self, args)
-    if op.stands_apart and any(isinstance(a, Tensor) and may_share(self, a) for a in args[1:]):
+    if op.out.apart and any(isinstance(a, Tensor) and may_share(self, a) for a in args[1:]):
         raise RuntimeError(error_texts.PARTIAL_OVERLAP)
     if op.inplace_kernel is not None:
         op.inplace_kernel(*arrays(args))

@@ -1,101 +1,266 @@
-"""What is known of an op: its kernel, its parameters, its derivatives; and the node that is made of it."""
+"""What an op is described by: its kernel, its gradients, and what it takes. Everything else it refuses.
+
+A description is made once, where the op is registered, and never changes. What it doesn't say has the strict
+value of PyTorch's structured elementwise ops: floating tensors alone, converted to the dtype that they promote to;
+no Python number and no list in a tensor's place; `out=` of a dtype that the result can be cast to, overlapping no
+input in part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ..tape.nodes import Edge, Grads, Node, node_class
-from ..tape.saved_tensors import Saved, SavedNumber
+import numpy as np
+
+from ..core import dtypes
+from ..core.argument_errors import MISSING, wrong_type
+
+Kernel = Callable[..., Any]
 
 OPS: dict[str, Op] = {}
 
 
+# -- dtypes
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Kinds of dtype (b, i, f, c) that an op refuses, and in what words; `{}` in `text` is the dtype's name."""
+
+    kinds: str
+    error: type[Exception]
+    text: str
+    shapes_first: bool = False
+    """Whether what is wrong with the shapes is said before, as where a loop over the elements refuses."""
+
+
+@dataclass(frozen=True)
+class Computes:
+    """The dtypes that an op computes in: `kinds` of bool (b), integer (i), floating (f) and complex (c) numbers.
+
+    Other kinds are refused in the words of `refusals`, or as a kernel of PyTorch called `label` (by default that of
+    the op, `hypot_cpu`) refuses them. With `promotes`, the kernel is given tensors of one dtype, that which they
+    promote to; else it sees to that itself.
+    """
+
+    kinds: str = "f"
+    label: str | None = None
+    refusals: tuple[Refusal, ...] = ()
+    promotes: bool = False
+
+    def of(self, title: str) -> tuple[Refusal, ...]:
+        """All that is refused, the special words first."""
+        special = "".join(r.kinds for r in self.refusals)
+        rest = "".join(kind for kind in "bifc" if kind not in self.kinds and kind not in special)
+        if not rest:
+            return self.refusals
+        text = f"\"{self.label or title + '_cpu'}\" not implemented for '{{}}'"
+        return (*self.refusals, Refusal(rest, NotImplementedError, text, shapes_first=True))
+
+
+FLOATING_ALONE = Computes(promotes=True)
+"""What an op computes in that says nothing."""
+FLOATING = Computes()
+"""As before, by a kernel that promotes its operands by itself."""
+ANY_DTYPE = Computes("bifc")
+"""The kernel takes every dtype, or refuses by itself."""
+
+
+def not_for_complex(text: str) -> Refusal:
+    return Refusal("c", NotImplementedError, text)
+
+
+def checked(kernel: Kernel, computes: Computes, title: str, operands: tuple[int, ...], shapes: bool = True) -> Kernel:
+    """`kernel` behind its checks of dtype; the kernel itself where it takes all. `operands` are the positions whose
+    dtypes count; without `shapes`, the dtype is refused whatever the shapes are."""
+    refusals = computes.of(title)
+    if not refusals and not computes.promotes:
+        return kernel
+    if operands == (0,) and "f" in computes.kinds and not computes.promotes:
+        general = _checked(kernel, computes, refusals, operands, shapes)
+
+        def call_of_one(self: Any, *args: Any) -> Any:
+            if type(self) is np.ndarray and self.dtype.kind == "f":
+                return kernel(self, *args)
+            return general(self, *args)
+
+        found: Kernel = call_of_one
+    else:
+        found = _checked(kernel, computes, refusals, operands, shapes)
+    found.__module__, found.__qualname__ = kernel.__module__, kernel.__qualname__
+    return found
+
+
+def _checked(
+    kernel: Kernel, computes: Computes, refusals: tuple[Refusal, ...], operands: tuple[int, ...], shapes: bool
+) -> Kernel:
+    takes_floating = "f" in computes.kinds
+    promotes = computes.promotes
+    if promotes:
+        kernel = _broadcasting(kernel)
+
+    def call(*args: Any) -> Any:
+        first = None
+        for i in operands:
+            if i >= len(args) or type(args[i]) is not np.ndarray or args[i].dtype.kind != "f":
+                break
+            if first is None:
+                first = args[i].dtype
+            elif promotes and args[i].dtype is not first:
+                break
+        else:  # the usual case, at little cost
+            if takes_floating:
+                return kernel(*args)
+        given = [args[i] for i in operands if i < len(args) and args[i] is not None]
+        if given and all(isinstance(a, (np.ndarray, np.generic, int, float, complex)) for a in given):
+            common = dtypes.result_type(*given)
+            kind = "i" if common.kind == "u" else common.kind
+            for refusal in refusals:
+                if kind in refusal.kinds:
+                    if refusal.shapes_first and shapes:
+                        _check_shapes(kernel, args)
+                    raise refusal.error(refusal.text.format(dtypes.BY_CHAR[common.char].scalar_name))
+            if promotes:
+                args = tuple(
+                    a.astype(common) if i in operands and type(a) is np.ndarray and a.dtype is not common else a
+                    for i, a in enumerate(args)
+                )
+        return kernel(*args)
+
+    return call
+
+
+def _broadcasting(kernel: Kernel) -> Kernel:
+    """`kernel`, with PyTorch's words for shapes that do not go together."""
+
+    def call(*args: Any) -> Any:
+        try:
+            return kernel(*args)
+        except ValueError:
+            shape: tuple[int, ...] = ()
+            for a in args:
+                if type(a) is np.ndarray:
+                    shape = dtypes.broadcast_shapes(shape, a.shape)
+            raise
+
+    return call
+
+
+def _check_shapes(kernel: Kernel, args: tuple[Any, ...]) -> None:
+    """Raise what the kernel says of the operands' shapes; what numpy says of their dtype is not asked for."""
+    try:
+        kernel(*args)
+    except NotImplementedError:
+        pass
+    except (RuntimeError, IndexError):
+        raise
+    except Exception:
+        pass
+
+
+# -- out=
+# -------------------------------------------------------------------------------------------------
+
+CheckDtype = Callable[[str, "np.dtype[Any]", "np.dtype[Any]"], None]
+"""Given the op's title and the dtypes of the result and of `out`; raises if they don't go together."""
+
+
+def castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+    """RuntimeError if the result can't be cast to the dtype of `out`."""
+    if not dtypes.can_cast(want, got):
+        raise dtypes.cast_error(want, got)
+
+
+def same_dtype(text: str) -> CheckDtype:
+    """A check that `out` has the dtype of the result; `text` may name `{title}`, `{want}` and `{got}`."""
+
+    def check(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+        if want != got:
+            names = {"want": dtypes.BY_CHAR[want.char], "got": dtypes.BY_CHAR[got.char]}
+            raise RuntimeError(text.format(title=title, **names))
+
+    return check
+
+
+def any_dtype(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+    """The op was computed in the dtype of `out`, so nothing can be wrong with it."""
+
+
+EXPECTED_OUT = same_dtype("Expected out tensor to have dtype {want.short}, but got {got.short} instead")
+FOUND_DTYPE = same_dtype("Found dtype {got.scalar_name} but expected {want.scalar_name}")
+SAME_SCALAR = same_dtype("{title}(): self and result must have the same scalar type")
+
+
+@dataclass(frozen=True)
+class OutRule:
+    """What `out=` may be."""
+
+    dtype: CheckDtype = castable
+    resized_first: bool = False
+    """Whether `out` is resized before it is checked for overlap with itself, and not compared with the inputs."""
+    apart: bool = False
+    """Whether `out` may share no memory with an input at all, not even the same."""
+
+
+ELEMENTWISE = OutRule()
+"""What `out=` may be of an op that says nothing."""
+RESIZED = OutRule(resized_first=True)
+
+
+# -- the description
+# -------------------------------------------------------------------------------------------------
+
+
+Formula = tuple[int, "Callable[..., Any] | None", "tuple[str, ...]"]
+"""Index of the parameter, its gradient, what the gradient asks for by name."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Op:
-    """What is known of an op: its kernel, its parameters, its derivatives."""
+    """All that is known of an op. Made by `describe`."""
 
-    def __init__(self, name: str, kernel: Callable[..., Any], node: str | None, formulas: dict[str, Any]) -> None:
-        self.name = name
-        self.inplace_kernel: Callable[..., None] | None = None
-        code = kernel.__code__
-        self.kernel = kernel  # takes all its parameters by position
-        if code.co_kwonlyargcount:
-            count, keywords = code.co_argcount, self.keyword_only(code)
-            self.kernel = lambda *args: kernel(*args[:count], **dict(zip(keywords, args[count:], strict=True)))
-        self.params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.positional = code.co_argcount
-        self.index = {p: i for i, p in enumerate(self.params)}
-        defaults = dict(
-            zip(
-                self.params[code.co_argcount - len(kernel.__defaults__ or ()) : code.co_argcount],
-                kernel.__defaults__ or (),
-                strict=True,
-            )
-        )
-        defaults.update(kernel.__kwdefaults__ or {})
-        self.defaults = defaults
-        self.optional = {self.index[p] for p, value in defaults.items() if value is None}
-        self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-        self.node_type: type[Node] | None = None  # made when the op is first recorded
-        self.formulas: list[tuple[int, Any, tuple[str, ...]]] = []
-        self.differentiable: list[int] = []
-        uses: dict[str, list[int]] = {}
-        for slot, (param, formula) in enumerate(formulas.items()):
-            names = formula.__code__.co_varnames[: formula.__code__.co_argcount] if formula is not None else ()
-            self.formulas.append((self.index[param], formula, names))
-            self.differentiable.append(self.index[param])
-            for n in names:
-                uses.setdefault(n, []).append(slot)
-        #: (name, index of the parameter, slot of the only formula that needs it or -1), in order of name
-        self.saved_inputs: list[tuple[str, int, int]] = []
-        self.saved_shapes: list[tuple[str, int]] = []
-        self.saved_strides: list[tuple[str, int]] = []
-        self.saves_result = -2  # -2 never, -1 always, else the slot that needs it
-        for n in sorted(uses):
-            slots = uses[n]
-            guard = slots[0] if len(slots) == 1 and len(self.formulas) > 1 else -1
-            if n == "result":
-                self.saves_result = guard
-            elif n in self.index:
-                self.saved_inputs.append((n, self.index[n], guard))
-            elif n.endswith("_shape"):
-                self.saved_shapes.append((n, self.index[n[: -len("_shape")]]))
-            elif n.endswith("_strides"):
-                self.saved_strides.append((n, self.index[n[: -len("_strides")]]))
-            elif n not in ("grad", "grads"):
-                raise TypeError(f"derivative of {name} asks for {n!r}, which is no parameter of it")
-        self.tensor_positions: Sequence[int] = ()
-        self.leak: int | Callable[..., int] = 0  # versions left on a fresh result where no autograd kernel wraps the op
-        self.refuses: str | None = None  # name of the op whose out= form refuses inputs that require grad
-        self.below: Callable[..., Any] | None = None  # what the op is made of, where no autograd kernel wraps it
-        self.wraps = False  # Python numbers become tensors, with a normal tensor's keys
-        self.outputs: Callable[..., Any] | None = None  # type of a multiple result
-        self.nondifferentiable: tuple[int, ...] = ()
-        self.checks_overlap = True
-        self.only_tensors: tuple[int, ...] = ()  # positions at which a number will not do
-        self.keeps_dtype = False  # whether out= must have the dtype of the input
-        self.check_out: Callable[[Any, Any], None] | None = None  # raises if out= has not the dtype that it must have
-        self.recorded_in_place: tuple[Op, Op] | None = None  # what the in-place form is recorded as: number, tensor
-        self.reshapes = False  # in place it changes how memory is seen, not what is in it
-        self.elementwise = False  # out= is checked before it is resized
-        self.stands_apart = False  # what is written to may share no memory with an input
-        self.number_form: Op | None = None  # the overload for a number, where it is another op
-        self.public = True  # else the shim itself passes the arguments, None among them
-        self.title = name  # what messages call the op
-        self.rebases_integers = True  # an in-place op gives even an integer tensor a history, copy_ does not
+    name: str
+    title: str  # what messages call the op
+    kernel: Kernel  # takes all its parameters by position
+    inplace_kernel: Callable[..., None] | None
+    params: tuple[str, ...]
+    positional: int
+    defaults: Mapping[str, Any]
+    optional: frozenset[int]  # positions at which None will do
+    public: bool  # else the shim itself passes the arguments, None among them
 
-    @staticmethod
-    def keyword_only(code: Any) -> tuple[str, ...]:
-        first = code.co_argcount
-        return code.co_varnames[first : first + code.co_kwonlyargcount]
+    tensor_positions: tuple[int, ...]
+    one_tensor: bool  # the first parameter is a tensor and the only one
+    only_tensors: frozenset[int]  # positions at which a number will not do
+    lists: frozenset[int]  # positions of lists of tensors
+    index_lists: frozenset[int]  # positions of lists some elements of which are tensors
+    empty_list: tuple[type[Exception], str] | None  # what is said of an empty list
+    wraps: bool  # Python numbers become tensors, with a normal tensor's keys
 
-    def make_node(self, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
-        if self.node_type is None:
-            self.node_type = node_class(self.node_name, OpNode)
-        node: Any = self.node_type(edges)
-        node.op = self
-        node.saved = saved
-        return node
+    out: OutRule
+    checks_overlap: bool  # whether a write refuses what overlaps in part
+    outputs: Callable[..., Any] | None  # type of a multiple result
+    nondifferentiable: tuple[int, ...]
+    reshapes: bool  # in place it changes how memory is seen, not what is in it
+    rebases_integers: bool  # an in-place op gives even an integer tensor a history, copy_ does not
+    number_form: Op | None  # the overload for a number, where it is another op
+    recorded_in_place: tuple[Op, Op] | None  # what the in-place form is recorded as: number, tensor
+
+    leak: int | Callable[..., int]  # versions left on a fresh result where no autograd kernel wraps the op
+    refuses: str | None  # name of the op whose out= form refuses inputs that require grad
+    below: Callable[..., Any] | None  # what the op is made of, where no autograd kernel wraps it
+    special_when_unwrapped: bool  # whether there is any of the three
+
+    node_name: str
+    formulas: tuple[Formula, ...]
+    differentiable: tuple[int, ...]
+    saved_inputs: tuple[tuple[str, int, int], ...]
+    saved_shapes: tuple[tuple[str, int], ...]
+    saved_strides: tuple[tuple[str, int], ...]
+    saves_result: int  # -2 never, -1 always, else the slot that needs it
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
@@ -114,72 +279,141 @@ class Op:
             elif p in self.defaults:
                 bound.append(self.defaults[p])
             else:
-                from ..core.argument_errors import MISSING, wrong_type
-
                 raise wrong_type(self.title, p, i + 1, MISSING)
         if kwargs:
             raise TypeError(f"{self.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         return tuple(bound)
 
 
-class OpNode(Node):
-    """Backward of a registered op: evaluates the formulas of the inputs that need a gradient."""
+def describe(
+    name: str,
+    kernel: Kernel,
+    derivatives: Mapping[str, Callable[..., Any] | None],
+    *,
+    node: str | None = None,
+    title: str | None = None,
+    public: bool = True,
+    tensor_params: tuple[str, ...] | None = None,
+    numbers: tuple[str, ...] | None = (),
+    lists: tuple[str, ...] = (),
+    index_lists: tuple[str, ...] = (),
+    empty_list: tuple[type[Exception], str] | None = None,
+    wraps: bool = False,
+    computes: Computes = FLOATING_ALONE,
+    inplace_kernel: Callable[..., None] | None = None,
+    out: OutRule = ELEMENTWISE,
+    checks_overlap: bool = True,
+    outputs: Callable[..., Any] | None = None,
+    nondifferentiable: tuple[int, ...] = (),
+    reshapes: bool = False,
+    rebases_integers: bool = True,
+    number_form: Op | None = None,
+    recorded_in_place: tuple[Op, Op] | None = None,
+    leak: int | Callable[..., int] = 0,
+    refuses: str | None = None,
+    below: Callable[..., Any] | None = None,
+) -> Op:
+    """The description of an op, from its kernel and its gradients by parameter.
 
-    op: Op
-    saved: dict[Any, Any]
+    `tensor_params` are the parameters that may be tensors (by default those with a gradient, or `self`), `numbers`
+    those of them at which a Python number will do (None: all), `lists` those that are lists of tensors, `index_lists`
+    those that are tensors, or lists with tensors among other things. TypeError if a gradient asks for what the op
+    doesn't have.
+    """
+    code = kernel.__code__
+    params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    index = {p: i for i, p in enumerate(params)}
+    without = code.co_argcount - len(kernel.__defaults__ or ())
+    defaults = dict(zip(params[without : code.co_argcount], kernel.__defaults__ or (), strict=True))
+    defaults.update(kernel.__kwdefaults__ or {})
 
-    def apply(self, grads: Grads) -> Grads:
-        op: Op = self.op
-        if len(grads) == 1:
-            grad: Any = grads[0]
-            if grad is None:
-                return [None] * len(self.next_edges)
-        else:
-            grad = None
-            if all(g is None for g in grads):
-                return [None] * len(self.next_edges)
-        environment: dict[Any, Any] = {}
-        for name, value in self.saved.items():
-            if type(value) is Saved or type(value) is SavedNumber:
-                environment[name] = value.unpack(self)
-            elif type(value) is list:
-                environment[name] = [v.unpack(self) if type(v) is Saved else v for v in value]
-            else:
-                environment[name] = value
-        environment["grad"] = grad
-        environment["grads"] = grads
-        found: Grads = []
-        edge = 0
-        for position, formula, names in op.formulas:
-            count = self.saved.get(("list", position))
-            if count is not None:
-                edges = self.next_edges[edge : edge + count]
-                edge += count
-                if formula is None or not any(e is not None for e in edges):
-                    found.extend([None] * count)
-                else:
-                    found.extend(formula(*[environment[n] for n in names]))
-                continue
-            if self.next_edges[edge] is None or formula is None:
-                found.append(None)
-            else:
-                found.append(formula(*[environment[n] for n in names]))
-            edge += 1
-        return found
+    formulas: list[Formula] = []
+    uses: dict[str, list[int]] = {}
+    for slot, (param, formula) in enumerate(derivatives.items()):
+        names = formula.__code__.co_varnames[: formula.__code__.co_argcount] if formula is not None else ()
+        formulas.append((index[param], formula, names))
+        for n in names:
+            uses.setdefault(n, []).append(slot)
+    saved_inputs: list[tuple[str, int, int]] = []
+    saved_shapes: list[tuple[str, int]] = []
+    saved_strides: list[tuple[str, int]] = []
+    saves_result = -2
+    for n in sorted(uses):
+        guard = uses[n][0] if len(uses[n]) == 1 and len(formulas) > 1 else -1
+        if n == "result":
+            saves_result = guard
+        elif n in index:
+            saved_inputs.append((n, index[n], guard))
+        elif n.endswith("_shape"):
+            saved_shapes.append((n, index[n[: -len("_shape")]]))
+        elif n.endswith("_strides"):
+            saved_strides.append((n, index[n[: -len("_strides")]]))
+        elif n not in ("grad", "grads"):
+            raise TypeError(f"the gradient of {name} asks for {n!r}, which is not a parameter of the op")
 
-    def release(self) -> None:
-        for value in self.saved.values():
-            if type(value) is Saved or type(value) is SavedNumber:
-                value.release()
-            elif type(value) is list:
-                for v in value:
-                    if type(v) is Saved:
-                        v.tensor = None
+    title = title or name
+    positions = tuple(
+        index[n] for n in (tensor_params if tensor_params is not None else tuple(derivatives) or ("self",))
+    )
+    refusing = numbers is not None and not wraps
+    # A number beside a tensor counts in promotion although it is never recorded.
+    operands = (*positions, 1) if params[1:2] == ("other",) and 1 not in positions else positions
+    listed = frozenset(index[n] for n in lists)
+    return Op(
+        name=name,
+        title=title,
+        kernel=checked(_by_position(kernel), computes, title, operands),
+        inplace_kernel=(
+            None if inplace_kernel is None else checked(inplace_kernel, computes, title, operands, shapes=False)
+        ),
+        params=params,
+        positional=code.co_argcount,
+        defaults=defaults,
+        optional=frozenset(index[p] for p, value in defaults.items() if value is None),
+        public=public,
+        tensor_positions=positions,
+        one_tensor=positions == (0,) and 0 not in listed,
+        only_tensors=frozenset(index[params[i]] for i in positions if params[i] not in (numbers or ()))
+        if refusing
+        else frozenset(),
+        lists=listed,
+        index_lists=frozenset(index[n] for n in index_lists),
+        empty_list=empty_list,
+        wraps=wraps,
+        out=out,
+        checks_overlap=checks_overlap,
+        outputs=outputs,
+        nondifferentiable=nondifferentiable,
+        reshapes=reshapes,
+        rebases_integers=rebases_integers,
+        number_form=number_form,
+        recorded_in_place=recorded_in_place,
+        leak=leak,
+        refuses=refuses,
+        below=below,
+        special_when_unwrapped=bool(leak or refuses or below),
+        node_name=node or "".join(part.capitalize() for part in name.split("_")) + "Backward0",
+        formulas=tuple(formulas),
+        differentiable=tuple(i for i, _, _ in formulas),
+        saved_inputs=tuple(saved_inputs),
+        saved_shapes=tuple(saved_shapes),
+        saved_strides=tuple(saved_strides),
+        saves_result=saves_result,
+    )
 
-    def __getattr__(self, name: str) -> Any:
-        """`grad_fn._saved_self` and the like."""
-        if name.startswith("_saved_"):
-            value = self.saved.get(name[len("_saved_") :], self)
-            if value is not self:
-                return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+def _by_position(kernel: Kernel) -> Kernel:
+    """`kernel`, to be called with all its parameters by position."""
+    code = kernel.__code__
+    if not code.co_kwonlyargcount:
+        return kernel
+    count = code.co_argcount
+    keywords = code.co_varnames[count : count + code.co_kwonlyargcount]
+    return lambda *args: kernel(*args[:count], **dict(zip(keywords, args[count:], strict=True)))
+
+
+def describe_recording(
+    name: str, parameters: Kernel, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+) -> Op:
+    """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
+    return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)

@@ -25,20 +25,15 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise error_texts.out_requires_grad(op.title)
     found = np.asarray(op.kernel(*arrays(args)))
-    if op.check_out is not None:
-        op.check_out(found.dtype, out._array.dtype)
-    elif op.keeps_dtype and found.dtype != out._array.dtype:
-        wanted, given = dtypes.of(found), out.dtype
-        raise RuntimeError(f"Found dtype {given.scalar_name} but expected {wanted.scalar_name}")
-    if op.check_out is None and not dtypes.can_cast(found.dtype, out._array.dtype):
-        raise dtypes.cast_error(found.dtype, out._array.dtype)
-    if op.elementwise:
+    rule = op.out
+    rule.dtype(op.title, found.dtype, out._array.dtype)
+    if not rule.resized_first:
         if op.checks_overlap:
             assert_no_overlap(out, (out, *args))
         resize_output(out, found.shape)
     else:
-        shared = op.stands_apart and any(may_share(t, out) for t in tensors)
-        if op.params[0] == "tensors" or not shared:
+        shared = rule.apart and any(may_share(t, out) for t in tensors)
+        if op.lists or not shared:
             resize_output(out, found.shape)
             assert_no_overlap(out, ())
         if shared:

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
-from .op_description import OPS, Op
+from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, Kernel, Op, OutRule, describe
 from .out_argument import run_out
 
 
@@ -24,36 +24,56 @@ def op(
     inplace: bool = False,
     method: bool = True,
     function: bool = True,
+    title: str | None = None,
     tensor_params: tuple[str, ...] | None = None,
+    numbers: tuple[str, ...] | None = (),
+    lists: tuple[str, ...] = (),
+    index_lists: tuple[str, ...] = (),
+    empty_list: tuple[type[Exception], str] | None = None,
+    wraps: bool = False,
+    computes: Computes = FLOATING_ALONE,
+    out: OutRule = ELEMENTWISE,
+    checks_overlap: bool = True,
+    inplace_kernel: Callable[..., None] | None = None,
+    outputs: Callable[..., Any] | None = None,
+    nondifferentiable: tuple[int, ...] = (),
     leak: int | Callable[..., int] = 0,
     refuses: str | None = None,
     below: Callable[..., Any] | None = None,
-    wraps: bool = False,
-    outputs: Callable[..., Any] | None = None,
-    nondifferentiable: tuple[int, ...] = (),
-    title: str | None = None,
-    **derivatives: Any,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a functional op whose kernel takes and returns numpy arrays.
+    **derivatives: Callable[..., Any] | None,
+) -> Callable[[Kernel], Callable[..., Any]]:
+    """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
-    `tensor_params` names the parameters that may be tensors or lists of tensors (default: those with
-    derivatives, or
-    `self`). `inplace` also makes `name_`. `leak`, `refuses` and `below` say what shows of PyTorch's kernel
-    where
-    no autograd kernel wraps it: versions left on the result, the out= form that refuses, the ops it is made
-    of.
+    `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given. What the op takes is said by
+    `tensor_params`, `numbers` (see `describe`), `lists`, `computes` and `out`; it refuses the rest. `leak`, `refuses`
+    and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the result, the
+    out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
     """
 
-    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
-        made = Op(name, kernel, node, derivatives)
-        names = tensor_params if tensor_params is not None else tuple(derivatives) or ("self",)
-        made.tensor_positions = tuple(made.index[n] for n in names)
-        if made.public and not wraps and name not in _TAKE_NUMBERS:
-            made.only_tensors = tuple(made.index[n] for n in names if n not in _NUMBER_PARAMS)
-        made.leak, made.refuses, made.below, made.wraps = leak, refuses, below, wraps
-        made.outputs, made.nondifferentiable = outputs, nondifferentiable
-        made.public, made.title = function or method or title is not None, title or name
-        OPS[name] = made
+    def register(kernel: Kernel) -> Callable[..., Any]:
+        made = OPS[name] = describe(
+            name,
+            kernel,
+            derivatives,
+            node=node,
+            title=title,
+            public=function or method or title is not None,
+            tensor_params=tensor_params,
+            numbers=numbers,
+            lists=lists,
+            index_lists=index_lists,
+            empty_list=empty_list,
+            wraps=wraps,
+            computes=computes,
+            inplace_kernel=inplace_kernel,
+            out=out,
+            checks_overlap=checks_overlap,
+            outputs=outputs,
+            nondifferentiable=nondifferentiable,
+            leak=leak,
+            refuses=refuses,
+            below=below,
+        )
         call = _generic(made)
         publish(name, call, method, function)
         if inplace:
@@ -62,13 +82,6 @@ def op(
         return call
 
     return register
-
-
-_TAKE_NUMBERS = ("rsub", "rsub_tensor", "pow_base", "pow_scalar", "clamp", "clamp_tensor", "div_mode")
-
-
-#: Parameters of ops at which a Python number may stand for a tensor.
-_NUMBER_PARAMS = ("value", "weight", "exponent", "src", "min", "max", "values", "indices", "tensors")
 
 
 def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:

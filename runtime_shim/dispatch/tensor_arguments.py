@@ -18,18 +18,18 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
     for i in op.tensor_positions:
         value = args[i]
         if isinstance(value, Tensor):
-            if op.params[i] == "tensors":
+            if i in op.lists:
                 _not_a_tensor(op, args, i)
             found.append(value)
             keys |= value._keys
         elif type(value) in (list, tuple):
-            if op.params[i] not in _LIST_PARAMS:
+            if i not in op.lists and i not in op.index_lists:
                 _not_a_tensor(op, args, i)
             for nr, v in enumerate(value):
                 if isinstance(v, Tensor):
                     found.append(v)
                     keys |= v._keys
-                elif op.params[i] == "tensors":
+                elif i in op.lists:
                     raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(v).__name__}")
         elif value is None and (i in op.optional or not op.public):
             continue
@@ -42,17 +42,7 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
     return found, keys
 
 
-#: Parameters of ops that are lists of tensors.
-_LIST_PARAMS = ("tensors", "indices")
-
-
 _NUMBERS = (int, float, complex, np.generic)
-
-
-_EMPTY_LIST = {
-    "cat": (ValueError, "torch.cat(): expected a non-empty list of Tensors"),
-    "stack": (RuntimeError, "stack expects a non-empty TensorList"),
-}
 
 
 def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) -> None:
@@ -61,10 +51,10 @@ def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) ->
     if position is None:
         position = op.tensor_positions[0]
     value = args[position]
-    if type(value) in (list, tuple) and not value and op.name in _EMPTY_LIST:
-        kind, message = _EMPTY_LIST[op.name]
+    if op.empty_list is not None and type(value) in (list, tuple) and not value:
+        kind, message = op.empty_list
         raise kind(message)
-    wanted = "tuple of Tensors" if op.params[position] == "tensors" else "Tensor"
+    wanted = "tuple of Tensors" if position in op.lists else "Tensor"
     raise wrong_type(op.title, op.params[position], position + 1, value, wanted)
 
 

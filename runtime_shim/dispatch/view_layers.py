@@ -23,7 +23,8 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, tls
 from ..tape.history import set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
-from .op_description import OPS, Op, OpNode
+from .op_description import ANY_DTYPE, OPS, Op, describe
+from .op_node import OpNode
 from .registration import publish
 
 
@@ -143,9 +144,9 @@ def view_op(
     """Register a view op: the kernel returns an array that shares the memory of its first argument."""
 
     def register(kernel: Callable[..., Array]) -> Callable[..., Tensor]:
-        made = Op(name, kernel, node, derivatives)
-        made.tensor_positions = (0,)
-        OPS[name] = made
+        made = OPS[name] = describe(
+            name, kernel, derivatives, node=node, tensor_params=(kernel.__code__.co_varnames[0],), computes=ANY_DTYPE
+        )
 
         def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             array = kernel(self._array, *args, **kwargs)

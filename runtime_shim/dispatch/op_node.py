@@ -1,0 +1,85 @@
+"""The node of a recorded op: evaluates the op's gradients in backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tape.nodes import Edge, Grads, Node, node_class
+from ..tape.saved_tensors import Saved, SavedNumber
+from .op_description import Op
+
+_types: dict[Op, Any] = {}
+
+
+def make_node(op: Op, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
+    """A node for one call of `op`; its class is made when the op is first recorded."""
+    node_type = _types.get(op)
+    if node_type is None:
+        node_type = _types[op] = node_class(op.node_name, OpNode)
+    node: Any = node_type(edges)
+    node.op = op
+    node.saved = saved
+    return node  # an OpNode
+
+
+class OpNode(Node):
+    """Backward of a registered op: evaluates the formulas of the inputs that need a gradient."""
+
+    op: Op
+    saved: dict[Any, Any]
+
+    def apply(self, grads: Grads) -> Grads:
+        op: Op = self.op
+        if len(grads) == 1:
+            grad: Any = grads[0]
+            if grad is None:
+                return [None] * len(self.next_edges)
+        else:
+            grad = None
+            if all(g is None for g in grads):
+                return [None] * len(self.next_edges)
+        environment: dict[Any, Any] = {}
+        for name, value in self.saved.items():
+            if type(value) is Saved or type(value) is SavedNumber:
+                environment[name] = value.unpack(self)
+            elif type(value) is list:
+                environment[name] = [v.unpack(self) if type(v) is Saved else v for v in value]
+            else:
+                environment[name] = value
+        environment["grad"] = grad
+        environment["grads"] = grads
+        found: Grads = []
+        edge = 0
+        for position, formula, names in op.formulas:
+            count = self.saved.get(("list", position))
+            if count is not None:
+                edges = self.next_edges[edge : edge + count]
+                edge += count
+                if formula is None or not any(e is not None for e in edges):
+                    found.extend([None] * count)
+                else:
+                    found.extend(formula(*[environment[n] for n in names]))
+                continue
+            if self.next_edges[edge] is None or formula is None:
+                found.append(None)
+            else:
+                found.append(formula(*[environment[n] for n in names]))
+            edge += 1
+        return found
+
+    def release(self) -> None:
+        for value in self.saved.values():
+            if type(value) is Saved or type(value) is SavedNumber:
+                value.release()
+            elif type(value) is list:
+                for v in value:
+                    if type(v) is Saved:
+                        v.tensor = None
+
+    def __getattr__(self, name: str) -> Any:
+        """`grad_fn._saved_self` and the like."""
+        if name.startswith("_saved_"):
+            value = self.saved.get(name[len("_saved_") :], self)
+            if value is not self:
+                return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
