@@ -12,7 +12,7 @@ from guardfix.linter.findings import Finding
 
 from .choice import FixChoice
 from .fix import Fix
-from .fix_rule import FixFunction, find_fix_rule
+from .fix_rule import find_fix_rule
 from .site import Site
 
 
@@ -44,9 +44,10 @@ class FixableReport(Report):
         for finding in self.findings:
             _ = finding.fix
 
-    def has_a_fix(self, finding: Finding) -> bool:
-        """Whether the finding's rule knows a fix for the finding's language; it may still not apply here."""
-        return _function_for(finding, self) is not None
+    def may_have_fix(self, finding: Finding) -> bool:
+        """Whether the finding's rule has a fix in the finding's language; it may still not apply here."""
+        rule = find_fix_rule(finding.code, finding.name)
+        return rule is not None and rule.function_for(self.project.files[finding.path].language) is not None
 
 
 def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
@@ -81,20 +82,17 @@ class _Maker:
         self.last: tuple[str, Source | None] = ("", None)
 
     def __call__(self, finding: Finding) -> Fix | None:
-        function = _function_for(finding, self.report)
-        if function is None:
+        report, rule = self.report, find_fix_rule(finding.code, finding.name)
+        if rule is None:
             return None
-        if self.last[0] != finding.path:
-            self.last = (finding.path, self.report.unchanged(finding.path))
-        source = self.last[1]
-        rule = find_fix_rule(finding.code, finding.name)
-        if source is None or rule is None:
-            return None
-        report = self.report
         facts = report.project.files[finding.path]
+        function = rule.function_for(facts.language)
+        source = self.source(finding.path) if function is not None else None
+        if function is None or source is None:
+            return None
         return function(Site(finding, facts, report.project, source, report.workspace, report.choice, rule.most))
 
-
-def _function_for(finding: Finding, report: Report) -> FixFunction | None:
-    rule = find_fix_rule(finding.code, finding.name)
-    return rule.function_for(report.project.files[finding.path].language) if rule is not None else None
+    def source(self, path: str) -> Source | None:
+        if self.last[0] != path:
+            self.last = (path, self.report.unchanged(path))
+        return self.last[1]

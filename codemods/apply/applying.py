@@ -40,7 +40,7 @@ class Outcome:
 def rewrites(report: FixableReport) -> Iterator[Rewrite]:
     """What would become of each file that has a fix to apply."""
     for path, group in groupby(report.findings, key=lambda finding: finding.path):
-        findings = [finding for finding in group if report.has_a_fix(finding)]
+        findings = [finding for finding in group if report.may_have_fix(finding)]
         if not findings:
             continue
         source = report.unchanged(path)

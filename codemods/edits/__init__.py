@@ -1,1 +1,1 @@
-"""Parts of edits: statements, includes, names of variables, regions of libcst trees."""
+"""What fixes share: edits of statements, includes, names and `with` blocks, and the doubts that make a fix unsafe."""

@@ -21,7 +21,7 @@ Example:
 Use instead: fill the cache in `__init__` (as a buffer), or under `with torch.inference_mode(False):`, or use
 `torch.no_grad()` for the evaluation.
 
-Fix: display only.
+Fix: none.
 
 Not flagged: caches that are only read by methods under inference mode; values that aren't new tensors.
 

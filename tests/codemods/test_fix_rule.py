@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from guardfix.codemods.fix_rule import FixRule, find_fix_rule
 from guardfix.codemods.fixable import fixes_for
 from guardfix.codemods.site import Site
 from guardfix.linter.engine import Options, check
-from guardfix.linter.rule import load_rule, rule_names
+from guardfix.linter.rule import load_rule
+from guardfix.linter.rule_names import RuleName, rule_names
 
 ORDER = list(Applicability)
 FILES = sorted(path.stem for path in Path(next(iter(fixes.__path__))).glob("*.py") if path.stem != "__init__")
@@ -27,11 +29,19 @@ def test_every_fix_is_the_twin_of_a_rule() -> None:
 
 
 @pytest.mark.parametrize("rule", [rule for rule in rule_names() if rule.module in FILES], ids=lambda rule: rule.code)
-def test_a_fix_is_made_in_every_language_of_its_rule(rule) -> None:  # type: ignore[no-untyped-def]
+def test_a_fix_is_made_in_every_language_of_its_rule(rule: RuleName) -> None:
     found = find_fix_rule(rule.code, rule.name)
     assert found is not None
     for language in load_rule(rule).languages:
         assert found.function_for(language) is not None, language
+
+
+@pytest.mark.parametrize("rule", rule_names(), ids=lambda rule: rule.code)
+def test_the_documentation_says_the_most_that_the_fix_claims(rule: RuleName) -> None:
+    found = find_fix_rule(rule.code, rule.name)
+    said = re.search(r"^Fix: (none|safe|unsafe|display|as for GF101)\b", load_rule(rule).documentation, re.MULTILINE)
+    assert said is not None
+    assert said[1].replace("as for GF101", "safe") == (found.most.value if found is not None else "none")
 
 
 def test_the_function_of_a_language_goes_before_the_one_for_all() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from guardfix.codemods.apply.rewriting import apply_edits, rewrite
@@ -63,6 +63,7 @@ def test_an_edit_that_would_break_the_code_is_refused() -> None:
     assert not result.changed
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # slow is the machine, when it is shared
 @given(st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=5))
 def test_no_byte_outside_the_edits_changes(text: bytes, places: list[tuple[int, int]]) -> None:
     edits, end = [], 0
