@@ -42,8 +42,8 @@ def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Ed
     header = "if 1:\n" if indent else ""
     unit = indent_unit(text)
     module = parse_with_libcst(header + region, unit)
-    if module is None:
-        return None
+    if module is None or module.code != header + region:
+        return None  # libcst (1.9) forgets the blank of `except Error :`, and would edit that line
     with suppress(cst.CSTValidationError, RecursionError):
         if header:
             holder = cst.ensure_type(module.body[0], cst.If)

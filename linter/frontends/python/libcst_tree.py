@@ -7,6 +7,7 @@ lines: the smallest statement of the module, or member of a class, that holds th
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache, cached_property
@@ -20,6 +21,7 @@ from ...files.sources import Source
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
+_BLANK_BEFORE_COLON = re.compile(r"^([ \t]*except\b[^\r\n#:]*?)([ \t]+):", re.MULTILINE)
 LibcstDefinition = cst.FunctionDef | cst.ClassDef | cst.Lambda
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
@@ -211,7 +213,13 @@ def _read(source: Source, region: Span) -> LibcstTree | None:
     if is_monstrous(text):
         return None
     module = parse_with_libcst(header + text)
-    return on_large_stack(_placing(module, source, region.start - len(header))) if module is not None else None
+    if module is not None and module.code != header + text:
+        # libcst (1.9) forgets the blank of `except Error :`, and everything behind it would move.
+        text = _BLANK_BEFORE_COLON.sub(r"\1:\2", text)
+        module = parse_with_libcst(header + text)
+    if module is None or module.code != header + text:
+        return None
+    return on_large_stack(_placing(module, source, region.start - len(header)))
 
 
 def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], LibcstTree]:

@@ -126,6 +126,13 @@ FORMS = [
     pytest.param(
         "x = f'{a['b']}'\ntorch.no_grad()", Form.TEMPORARY, "torch.no_grad()", None, id="nested quotes (3.12)"
     ),
+    pytest.param(
+        "try: pass\nexcept (A, B) : pass\nexcept C as d : torch.no_grad()",
+        Form.TEMPORARY,
+        "torch.no_grad()",
+        None,
+        id="a blank that libcst forgets",
+    ),
     pytest.param("x = t'{a}'\ntorch.no_grad()", Form.TEMPORARY, "torch.no_grad()", None, id="a t-string (3.14)"),
     pytest.param(
         "total = " + " + ".join("x" * 400) + "; torch.no_grad()",
@@ -324,6 +331,16 @@ def test_where_the_parsers_disagree_nothing_is_edited(
     assert [facts.path for facts in report.partial] == [str(program)], "the run does not say that it left something out"
     apply_fixes(fixes_for(report, choice=FixChoice(unsafe=True)))
     assert program.read_text() == PROGRAM
+
+
+def test_a_statement_that_libcst_cannot_write_back_is_reported_and_not_edited(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    code = "import torch\n\n\n@torch.no_grad()\nasync def f():\n    try:\n        g()\n    except A : pass\n"
+    path.write_text(code)
+    report = with_fixes(check([str(path)], Options(workers=1)))
+    assert [finding.code for finding in report.findings] == ["GF401"]
+    apply_fixes(report, unsafe=True)
+    assert path.read_text() == code
 
 
 def test_a_file_that_libcst_cannot_read_is_said_to_be_in_doubt(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
