@@ -213,13 +213,18 @@ def _read(source: Source, region: Span) -> LibcstTree | None:
     if is_monstrous(text):
         return None
     module = parse_with_libcst(header + text)
-    if module is not None and module.code != header + text:
+    if module is not None and not _writes_back(module, header + text):
         # libcst (1.9) forgets the blank of `except Error :`, and everything behind it would move.
         text = _BLANK_BEFORE_COLON.sub(r"\1:\2", text)
         module = parse_with_libcst(header + text)
-    if module is None or module.code != header + text:
+    if module is None or not _writes_back(module, header + text):
         return None
     return on_large_stack(_placing(module, source, region.start - len(header)))
+
+
+def _writes_back(module: cst.Module, text: str) -> bool:
+    """Whether libcst has every byte in its place; at the end it may forget a lone carriage return."""
+    return module.code.rstrip("\r\n") == text.rstrip("\r\n")
 
 
 def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], LibcstTree]:

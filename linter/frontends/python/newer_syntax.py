@@ -1,4 +1,4 @@
-"""Length-preserving masking of syntax that is newer than the oldest Python that guardfix runs on (3.11)."""
+"""Length-preserving masking of syntax that is newer than the oldest Python that guardfix runs on (3.10)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...facts import Span
 
 
 def plain_syntax(module: cst.Module) -> bytes:
-    """The module's text with f-strings, t-strings, type parameters and type aliases overwritten."""
+    """The module's text with f-strings, t-strings, type parameters and aliases, and new kinds of `*` overwritten."""
     finder = _NewSyntax()
     MetadataWrapper(module, unsafe_skip_copy=True).visit(finder)
     masked = bytearray(module.code.encode())
@@ -19,7 +19,7 @@ def plain_syntax(module: cst.Module) -> bytes:
             masked[span.start : span.start + 3] = masked[span.end - 3 : span.end] = b'"""'
         else:  # `f""`, `f"x"`: without newlines
             masked[span.start] = masked[span.end - 1] = ord('"')
-    for span in finder.parameters:
+    for span in (*finder.parameters, *finder.stars):
         _overwrite(masked, span, b" ")
     for span in finder.aliases:
         _overwrite(masked, span, b" ")
@@ -41,6 +41,7 @@ class _NewSyntax(cst.CSTVisitor):
         self.strings: list[Span] = []
         self.parameters: list[Span] = []
         self.aliases: list[Span] = []
+        self.stars: list[Span] = []
 
     def _add(self, spans: list[Span], node: cst.CSTNode) -> None:
         found = self.get_metadata(ByteSpanPositionProvider, node)
@@ -64,3 +65,18 @@ class _NewSyntax(cst.CSTVisitor):
         value = self.get_metadata(ByteSpanPositionProvider, node.value)
         self.aliases.append(Span(start, value.start + value.length))
         return False
+
+    def visit_ExceptStarHandler(self, node: cst.ExceptStarHandler) -> None:
+        blank = self.get_metadata(ByteSpanPositionProvider, node.whitespace_after_except)
+        self._add_star(blank.start + blank.length)
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:
+        if isinstance(node.annotation, cst.StarredElement):
+            self._add_star(self.get_metadata(ByteSpanPositionProvider, node.annotation).start)
+
+    def visit_Index(self, node: cst.Index) -> None:
+        if node.star:
+            self._add_star(self.get_metadata(ByteSpanPositionProvider, node).start)
+
+    def _add_star(self, at: int) -> None:
+        self.stars.append(Span(at, at + 1))
