@@ -337,9 +337,9 @@ def test_a_statement_that_libcst_cannot_write_back_is_reported_and_not_edited(tm
     path = tmp_path / "module.py"
     code = "import torch\n\n\n@torch.no_grad()\nasync def f():\n    try:\n        g()\n    except A : pass\n"
     path.write_text(code)
-    report = with_fixes(check([str(path)], Options(workers=1)))
+    report = check([str(path)], Options(workers=1))
     assert [finding.code for finding in report.findings] == ["GF401"]
-    apply_fixes(report, unsafe=True)
+    apply_fixes(fixes_for(report, choice=FixChoice(unsafe=True)))
     assert path.read_text() == code
 
 
