@@ -1,7 +1,8 @@
 """GF001 unreadable-file: a file or directory can't be read, so guardfix knows nothing about it.
 
 What it flags: a file that can't be opened, a directory that can't be listed, or a file whose byte order mark
-announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding.
+announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding. In a Python file, also a place that another
+rule would report but that Python's own parser and libcst read differently: nothing is reported or edited there.
 
 Why it is bad: if a run skipped such a file silently, it would look like a clean run.
 
