@@ -67,26 +67,6 @@ _ELSEWHERE = {
     "ops": "library",
 }
 
-# Functions whose kernels are imported only when they themselves are asked for.
-_LATE_KERNELS = {
-    "einsum": "einsum",
-    **dict.fromkeys(
-        (
-            "conv1d",
-            "conv2d",
-            "conv3d",
-            "conv_transpose1d",
-            "conv_transpose2d",
-            "conv_transpose3d",
-        ),
-        "convolution",
-    ),
-    **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d"), "pooling"),
-    **dict.fromkeys(("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"), "normalization"),
-    **dict.fromkeys(("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"), "embedding"),
-    "constant_pad_nd": "padding",
-}
-
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The dtype that both can be converted to."""
@@ -114,14 +94,15 @@ def trace(input: Tensor | None = None) -> Any:
     return input.diagonal().sum()
 
 
-def _import_ops() -> None:
-    """Make Tensor and every registered op a name of this module."""
-    from .aten import FUNCTIONS, Tensor
+def _import_ops() -> dict[str, str]:
+    """Make Tensor and every registered op a name of this module; returns the ops that come late, by module."""
+    from .aten import FUNCTIONS, LATE_FUNCTIONS, Tensor
 
     names = globals()
     names["Tensor"] = Tensor
     for name, function in FUNCTIONS.items():
         names.setdefault(name, function)
+    return LATE_FUNCTIONS
 
 
 def __getattr__(name: str) -> Any:
@@ -134,10 +115,11 @@ def __getattr__(name: str) -> Any:
 
         made = getattr(numpy, name)
         return lambda type=None: made((type or get_default_dtype()).numpy)
-    if name in _LATE_KERNELS:
-        importlib.import_module(f"guardfix.runtime_shim.aten.{_LATE_KERNELS[name]}")
     if not name.startswith("__"):
-        _import_ops()
+        late = _import_ops().get(name)
+        if late is not None:
+            importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
+            _import_ops()
         if name in globals():
             return globals()[name]
     from .core.supported_names import missing_name
@@ -146,8 +128,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    _import_ops()
-    late = {*_MODULES, *_ELSEWHERE, *_LATE_KERNELS, "finfo", "iinfo"}
+    late = {*_MODULES, *_ELSEWHERE, *_import_ops(), "finfo", "iinfo"}
     return sorted({*globals(), *late} - {"Any", "TYPE_CHECKING", "annotations", "importlib", "warnings"})
 
 

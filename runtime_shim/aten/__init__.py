@@ -1,43 +1,37 @@
 """The ops, by subject. Importing this package registers them all, and completes Tensor.
 
-Whoever hands out tensors imports it, so that there is no tensor without its methods. It is named after PyTorch's own
-library of ops, since `torch.ops` is something else: the namespace of ops that programs define.
+Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it stands:
+each module of this folder is imported, but for those of LATE. The package is named after PyTorch's own library of ops,
+since `torch.ops` is something else: the namespace of ops that programs define.
 """
+
+import importlib
+import pkgutil
 
 from ..autograd import tensor_methods  # noqa: F401
 from ..core import storage, tensor_printing  # noqa: F401
 from ..core.function_table import FUNCTIONS
 from ..core.supported_names import mark_unsupported
 from ..core.tensor import Tensor
-from . import (  # noqa: F401
-    activations,
-    choosing,
-    complex_views,
-    copies,
-    creation,
-    elementwise,
-    gathering,
-    indexing,
-    inplace,
-    joining,
-    linalg,
-    masks,
-    parts,
-    pickling,
-    powers,
-    random_numbers,
-    reductions,
-    several_views,
-    sorting,
-    spread,
-    strided,
-    tensor_operators,
-    transposes,
-    views,
-)
 
-from . import out_forms  # noqa: F401  isort: skip  (likewise)
+#: Modules that only networks need, and the functions at whose first use they are imported. They would double the time
+#: of the import; what is not named here is imported at once.
+LATE = {
+    "convolution": ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+    "einsum": ("einsum",),
+    "embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
+    "losses": (),
+    "normalization": ("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"),
+    "padding": ("constant_pad_nd",),
+    "pooling": ("max_pool1d", "max_pool2d", "avg_pool1d"),
+    "unfolding": (),
+}
+LATE_FUNCTIONS = {function: module for module, functions in LATE.items() for function in functions}
+
+for _module in pkgutil.iter_modules(__path__):
+    if _module.name not in LATE:
+        importlib.import_module(f"{__name__}.{_module.name}")
 
 mark_unsupported()
 
-__all__ = ["FUNCTIONS", "Tensor"]
+__all__ = ["FUNCTIONS", "LATE", "LATE_FUNCTIONS", "Tensor"]

@@ -11,7 +11,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, Refusal
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, OutRule, Refusal
 from ..dispatch.registration import composite, op
 from .ufunc_makers import unary
 
@@ -332,11 +332,11 @@ def _log_softmax(self: Any, dim: int) -> Array:
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
 
 
-@composite("softmax")
+@composite("softmax", out=OutRule(EXPECTED_OUT))
 def softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
     return _softmax(self if dtype is None else self.to(dtype), dim)
 
 
-@composite("log_softmax")
+@composite("log_softmax", out=OutRule(EXPECTED_OUT))
 def log_softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
     return _log_softmax(self if dtype is None else self.to(dtype), dim)

@@ -12,7 +12,7 @@ from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, OutRule, Refusal
+from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, OutRule, Refusal, same_dtype
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast, is_operand
 
@@ -160,7 +160,11 @@ def _where(condition: Any, self: Any, other: Any) -> Array:
         raise
 
 
-@composite("where", method=False)
+@composite(
+    "where",
+    method=False,
+    out=OutRule(same_dtype("Expected out type to be {want.scalar_name} but got {got.scalar_name}")),
+)
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """Elements of `input` where the condition holds, else of `other`."""
     if not isinstance(condition, Tensor):

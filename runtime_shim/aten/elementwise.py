@@ -288,7 +288,7 @@ _lerp_tensor = op(
 )(_lerp_kernel)
 
 
-@composite("lerp")
+@composite("lerp", out=RESIZED)
 def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """`self + weight * (end - self)`; the weight is a number or a tensor."""
     return (_lerp_tensor if isinstance(weight, Tensor) else _lerp_number)(self, end, weight)

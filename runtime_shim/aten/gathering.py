@@ -177,7 +177,7 @@ def _scatter_form(src: Any, value: Any) -> tuple[Any, Any]:
     return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
 
 
-@composite("scatter")
+@composite("scatter", out=RESIZED)
 def scatter(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING) -> Tensor:
     """A copy with `src` (a tensor or number) written where `index` points along `dim`."""
     form, src = _scatter_form(src, value)

@@ -175,7 +175,7 @@ def _times(t: Tensor, factor: Any) -> Tensor:
     return t if factor == 1 else t * factor
 
 
-@composite("outer")
+@composite("outer", out=RESIZED)
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     for name, operand in (("self", self), ("vec2", vec2)):
         if operand._array.ndim != 1:

@@ -124,7 +124,7 @@ def _nonzero(self: Any) -> Array:
     return np.argwhere(self).astype(np.int64)
 
 
-@composite("nonzero")
+@composite("nonzero", out=RESIZED)
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     found = _nonzero(self)
     return found.unbind(1) if as_tuple else found

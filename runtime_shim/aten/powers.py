@@ -147,7 +147,7 @@ def power_(self: Tensor, exponent: Any) -> Tensor:
     return chosen.inplace(self, exponent)  # type: ignore[attr-defined]
 
 
-@composite("square")
+@composite("square", out=RESIZED)
 def square(self: Tensor) -> Any:
     return pow_scalar(self, 2)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.device import check_device
 from ..core.tensor import Tensor
+from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
 from .creation import checked_shape, finish, numpy_dtype
 
@@ -81,7 +82,7 @@ def _random(name: str, draw: Any, refusal: str) -> None:
             requires_grad,
         )
 
-    composite(name, method=False)(create)
+    composite(name, method=False, out=RESIZED, out_title=f"aten::{name}")(create)
     composite(f"{name}_like", method=False)(like)
 
 
@@ -89,7 +90,7 @@ _random("rand", lambda shape: np.asarray(generator().random(shape)), "check_unif
 _random("randn", lambda shape: np.asarray(generator().standard_normal(shape)), "normal_kernel_cpu")
 
 
-@composite("randint", method=False)
+@composite("randint", method=False, out=RESIZED, out_title="aten::randint")
 def randint(
     low: int,
     high: Any = None,
@@ -109,6 +110,6 @@ def randint(
     )
 
 
-@composite("randperm", method=False)
+@composite("randperm", method=False, out=RESIZED, out_title="aten::randperm")
 def randperm(n: int, *, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     return finish(generator().permutation(n).astype(numpy_dtype(dtype or dtypes.int64)))

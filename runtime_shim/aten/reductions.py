@@ -188,7 +188,7 @@ def mean_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | N
     return _mean_kernel(self, dim, keepdim, dtype)
 
 
-@composite("mean")
+@composite("mean", out=RESIZED, computed_in_out=lambda self, *_: self._array.dtype.kind in "fc")
 def mean(
     self: Tensor,
     dim: Any = None,
@@ -256,7 +256,7 @@ def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | N
     return _multiply.reduce(_in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed)
 
 
-@composite("prod")
+@composite("prod", out=RESIZED, computed_in_out=lambda *_: True)
 def prod(self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Any:
     return prod_all(self, dtype) if dim is None else prod_dim(self, dim, keepdim, dtype)
 
@@ -397,7 +397,7 @@ def _register_extremes() -> None:
                 return (max_all if _name == "max" else min_all)(self)
             return _by_name(f"{_name}_dim")(self, dim, keepdim)
 
-        composite(name)(call)
+        composite(name, out=OutRule(EXPECTED_OUT))(call)
 
 
 def _by_name(name: str) -> Any:

@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, OutRule
 from ..dispatch.registration import composite, op
 from .reductions import dims_of, elements_reduced, over_one, restore
 
@@ -72,14 +72,14 @@ def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
     return None, (1 if correction is None else correction) if unbiased is None else float(bool(unbiased))
 
 
-@composite("std")
+@composite("std", out=RESIZED)
 def std(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
 
 
-@composite("var")
+@composite("var", out=RESIZED)
 def var(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -131,7 +131,7 @@ def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     return found
 
 
-@composite("norm")
+@composite("norm", out=OutRule(EXPECTED_OUT))
 def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     if p is None or p == "fro":
         p = 2

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes, error_texts
+from ..core.argument_errors import wrong_type
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from .inplace_layers import bump
 from .memory_overlap import assert_no_overlap, may_share
-from .op_description import Op
+from .op_description import Op, OutRule
 from .tensor_arguments import arguments_of, arrays
 
 
@@ -81,3 +84,53 @@ def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
         grown[: flat.size] = flat
     t._storage = [t._storage[0], grown]  # aliases stay with the memory that they have
     t._array = grown[offset:].reshape(shape)
+
+
+def with_out(
+    call: Callable[..., Any],
+    name: str,
+    rule: OutRule,
+    computed_in_out: Callable[..., bool] | None = None,
+) -> Callable[..., Any]:
+    """`call`, made of other ops or with several results, with an `out=` (one for each result).
+
+    What it computes is written as `run_out` does for an op. Where `computed_in_out` of its arguments holds, it is
+    computed in the dtype of `out`.
+    """
+
+    @wraps(call)
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return call(*args, **kwargs)
+        state = tls.state
+        targets = out if isinstance(out, (tuple, list)) else (out,)
+        if state.grad_mode and not state.excluded & AUTOGRAD:
+            given = (*args, *kwargs.values(), *targets)
+            if any(isinstance(a, Tensor) and requires_grad(a) for a in given):
+                raise error_texts.out_requires_grad(name)
+        if computed_in_out is not None and computed_in_out(*args):
+            kwargs.setdefault("dtype", out.dtype)
+        grad_mode, state.grad_mode = state.grad_mode, False
+        try:
+            found = call(*args, **kwargs)
+        finally:
+            state.grad_mode = grad_mode
+        if isinstance(found, Tensor):
+            return _write_result(found, out, name, rule)
+        return type(found)(*[_write_result(f, target, name, rule) for f, target in zip(found, targets, strict=True)])
+
+    return function
+
+
+def _write_result(found: Tensor, out: Any, name: str, rule: OutRule) -> Tensor:
+    if not isinstance(out, Tensor):
+        raise wrong_type(name, "out", 0, out)
+    rule.dtype(name, found._array.dtype, out._array.dtype)
+    resize_output(out, found._array.shape)
+    assert_no_overlap(out, ())
+    np.copyto(out._array, found._array, casting="unsafe")
+    out._storage[0] += 1
+    state = tls.state
+    if (out._keys | state.included) & ~state.excluded & ADINPLACEORVIEW:
+        bump(out, state)
+    return out

@@ -13,7 +13,7 @@ from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
 from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, Kernel, Op, OutRule, describe
-from .out_argument import run_out
+from .out_argument import run_out, with_out
 
 
 def op(
@@ -76,6 +76,8 @@ def op(
         )
         call = _generic(made)
         publish(name, call, method, function)
+        if function and outputs is not None:
+            FUNCTIONS[name] = with_out(FUNCTIONS[name], made.title, out)
         if inplace:
             call.inplace = _generic_inplace(made)  # type: ignore[attr-defined]
             publish(name + "_", call.inplace, method, function)  # type: ignore[attr-defined]
@@ -113,12 +115,25 @@ def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]
 
 
 def composite(
-    name: str | None = None, *, method: bool = True, function: bool = True
+    name: str | None = None,
+    *,
+    method: bool = True,
+    function: bool = True,
+    out: OutRule | None = None,
+    out_title: str | None = None,
+    computed_in_out: Callable[..., bool] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Publish a function made of other ops; it passes no layer of its own."""
+    """Publish a function made of other ops; it passes no layer of its own.
+
+    With `out`, the function has an `out=` by that rule; see `with_out`. `out_title` is what its messages say.
+    """
 
     def register(call: Callable[..., Any]) -> Callable[..., Any]:
-        publish(name or call.__name__, call, method, function)
+        published = name or call.__name__
+        publish(published, call, method, function)
+        if out is not None:
+            title = out_title or published
+            FUNCTIONS[published] = with_out(FUNCTIONS[published], title, out, computed_in_out)
         return call
 
     return register

@@ -1,0 +1,182 @@
+"""An op is one file: planted in a copy of the shim it is found, and what its description doesn't say is refused.
+
+The words are PyTorch's for an op of the same name, which the oracle confirms.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardfix.runtime_shim.dispatch.op_description import OPS
+
+ROOT = Path(__file__).parents[2]
+
+PLANTED = '''
+"""The logarithm of the sum of exponentials."""
+
+import numpy as np
+
+from ..dispatch.registration import op
+
+
+@op(
+    "logaddexp",
+    inplace=True,
+    self=lambda grad, self, result: grad * (self - result).exp(),
+    other=lambda grad, other, result: grad * (other - result).exp(),
+)
+def logaddexp(self, other):
+    return np.logaddexp(self, other)
+'''
+
+# Expression over `torch`, and what it gives or how it is refused.
+TABLE = [
+    pytest.param("torch.logaddexp(x, x).dtype", "torch.float32", id="floating tensors are taken"),
+    pytest.param("x.logaddexp(x).tolist() == torch.logaddexp(x, x).tolist()", "True", id="it is a method as well"),
+    pytest.param("torch.logaddexp(x, x.double()).dtype", "torch.float64", id="dtypes are promoted"),
+    pytest.param("torch.logaddexp(x, n).dtype", "torch.float32", id="an integer tensor is promoted"),
+    pytest.param("torch.logaddexp(input=x, other=x).shape", "torch.Size([3])", id="by keyword"),
+    pytest.param("'logaddexp' in dir(torch)", "True", id="it is listed"),
+    pytest.param("w.logaddexp(w).sum().backward() or w.grad.sum().item()", "3.0", id="it has its gradient"),
+    pytest.param("type(torch.logaddexp(w, w).grad_fn).__name__", "'LogaddexpBackward0'", id="its node has its name"),
+    pytest.param(
+        "torch.logaddexp(n, n)",
+        "NotImplementedError: \"logaddexp_cpu\" not implemented for 'Long'",
+        id="integers are refused",
+    ),
+    pytest.param(
+        "torch.logaddexp(n.bool(), n.bool())",
+        "NotImplementedError: \"logaddexp_cpu\" not implemented for 'Bool'",
+        id="bools are refused",
+    ),
+    pytest.param(
+        "torch.logaddexp(x, 2)",
+        "TypeError: logaddexp(): argument 'other' (position 2) must be Tensor, not int",
+        id="a number is refused",
+    ),
+    pytest.param(
+        "x.logaddexp(2.5)",
+        "TypeError: logaddexp(): argument 'other' (position 1) must be Tensor, not float",
+        id="a number is refused by the method",
+    ),
+    pytest.param(
+        "torch.logaddexp([1.0], x)",
+        "TypeError: logaddexp(): argument 'input' (position 1) must be Tensor, not list",
+        id="a list is refused",
+    ),
+    pytest.param(
+        "torch.logaddexp(x)",
+        'TypeError: logaddexp() missing 1 required positional arguments: "other"',
+        id="an argument that is missing",
+    ),
+    pytest.param(
+        "torch.logaddexp(x, torch.ones(2))",
+        "RuntimeError: The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0",
+        id="shapes that do not go together",
+    ),
+    pytest.param("torch.logaddexp(x, x, out=x.double()).dtype", "torch.float64", id="out= is cast to"),
+    pytest.param(
+        "torch.logaddexp(x, x, out=torch.zeros(3).long())",
+        "RuntimeError: result type Float can't be cast to the desired output type Long",
+        id="out= of integers is refused",
+    ),
+    pytest.param(
+        "torch.logaddexp(w, w, out=torch.zeros(3))",
+        "RuntimeError: logaddexp(): functions with out=... arguments don't support automatic differentiation, but one "
+        "of the arguments requires grad.",
+        id="out= with a gradient is refused",
+    ),
+    pytest.param(
+        "torch.logaddexp(y[:3], y[:3], out=y[1:])",
+        "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+        "single memory location. Please clone() the tensor before performing the operation.",
+        id="out= that overlaps an input in part is refused",
+    ),
+    pytest.param(
+        "y[:3].logaddexp_(y[1:])",
+        "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+        "single memory location. Please clone() the tensor before performing the operation.",
+        id="in place over a part of an input is refused",
+    ),
+    pytest.param(
+        "n.logaddexp_(x)",
+        "RuntimeError: result type Float can't be cast to the desired output type Long",
+        id="in place into integers is refused",
+    ),
+]
+
+OBSERVE = """
+import importlib, json, sys
+torch = importlib.import_module(sys.argv[1])
+seen = []
+for expression in json.loads(sys.argv[2]):
+    names = {
+        "torch": torch, "x": torch.zeros(3), "y": torch.zeros(4), "n": torch.tensor([1, 2, 3]),
+        "w": torch.zeros(3, requires_grad=True),
+    }
+    try:
+        seen.append(repr(eval(expression, names)))
+    except Exception as error:
+        seen.append(f"{type(error).__name__}: {error}")
+print(json.dumps(seen))
+"""
+
+
+def outcomes(module: str, folder: Path) -> dict[str, str]:
+    """What each expression of the table gives, with the packages below `folder` (none of them for PyTorch)."""
+    expressions = [str(row.values[0]) for row in TABLE]
+    done = subprocess.run(
+        [sys.executable, "-c", OBSERVE, module, json.dumps(expressions)],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return dict(zip(expressions, json.loads(done.stdout), strict=True))
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("planted")
+    package = folder / "guardfix"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    ignored = shutil.ignore_patterns("__pycache__", "include")
+    shutil.copytree(ROOT / "runtime_shim", package / "runtime_shim", ignore=ignored)
+    (package / "runtime_shim" / "aten" / "logaddexp.py").write_text(PLANTED, encoding="utf-8")
+    return outcomes("guardfix.runtime_shim", folder)
+
+
+@pytest.mark.parametrize(("expression", "expected"), TABLE)
+def test_an_op_that_says_nothing_refuses(planted: dict[str, str], expression: str, expected: str) -> None:
+    assert planted[expression] == expected
+
+
+@pytest.fixture(scope="module")
+def of_pytorch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    pytest.importorskip("torch")
+    return outcomes("torch", tmp_path_factory.mktemp("pytorch"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("expression", "expected"), TABLE)
+def test_pytorch_refuses_in_these_words(of_pytorch: dict[str, str], expression: str, expected: str) -> None:
+    assert of_pytorch[expression] == expected
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(OPS["hypot"])])
+def test_a_description_does_not_change(field: str) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(OPS["hypot"], field, None)
+
+
+def test_a_gradient_that_asks_for_what_is_not_there_is_an_error_of_the_file() -> None:
+    from guardfix.runtime_shim.dispatch.op_description import describe
+
+    with pytest.raises(TypeError, match="the gradient of f asks for 'other', which is not a parameter of the op"):
+        describe("f", lambda self: self, {"self": lambda grad, other: grad})
