@@ -283,7 +283,8 @@ def test_migrate_lists_what_it_leaves_with_the_reason(tree: Path) -> None:
 def test_migrate_lists_what_it_leaves_where_it_stands_now(tree: Path) -> None:
     """The edits above have moved it."""
     inference = LOAD.replace("  at::AutoNon", "  torch::NoGradGuard no_grad;\n  at::AutoNon")
-    (tree / "mixed.cpp").write_text(inference + UNKNOWN)
+    never = UNKNOWN.replace(" g;", " g(false);")  # what `false` was meant for is not in the code
+    (tree / "mixed.cpp").write_text(inference + never)
     before = guardfix("check", "mixed.cpp", cwd=tree).stdout
     assert "mixed.cpp:10:3: GF101" in before
     outcome = guardfix("migrate", "--apply", "--no-hoist", "--unsafe", "mixed.cpp", cwd=tree)
