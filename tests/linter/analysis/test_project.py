@@ -186,7 +186,7 @@ def test_invocations_of_a_macro_are_found_in_every_file() -> None:
 )
 def test_classes_of_a_guards_name(other: str, expected: list[str]) -> None:
     project = snippet("void f() {}", other).project
-    assert [class_.qualified for _, class_ in project.defined_elsewhere("InferenceMode")] == expected
+    assert ["::".join(class_.qualified) for _, class_ in project.defined_elsewhere("InferenceMode")] == expected
 
 
 class Remembered(dict[str, int]):

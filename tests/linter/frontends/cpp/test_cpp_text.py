@@ -151,7 +151,7 @@ REGISTRATIONS = [
 @pytest.mark.parametrize(("text", "found"), REGISTRATIONS)
 def test_registrations(text: str, found: set[tuple[str, str, str]]) -> None:
     data = text.encode()
-    assert {(r.function, r.key, r.operator) for r in find_registrations(data, code_only(data))} == found
+    assert {("::".join(r.function), r.key, r.operator) for r in find_registrations(data, code_only(data))} == found
 
 
 def test_macros_that_double_at_every_level_are_left_alone() -> None:
@@ -160,7 +160,7 @@ def test_macros_that_double_at_every_level_are_left_alone() -> None:
     lines += [*(f"M{i}(CPU)" for i in range(300)), 'TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.impl("op", g); }']
     data = "\n".join(lines).encode()
     assert ("g", "Autograd", "op") in {
-        (r.function, r.key, r.operator) for r in find_registrations(data, code_only(data))
+        ("::".join(r.function), r.key, r.operator) for r in find_registrations(data, code_only(data))
     }
 
 
