@@ -23,6 +23,7 @@ from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
 from ..dispatch.functional_layers import asarray, functional
 from ..dispatch.inplace_layers import inplace, store
 from ..dispatch.op_description import (
+    ANY_DTYPE,
     ELEMENTWISE,
     FLOATING,
     FOUND_DTYPE,
@@ -83,13 +84,22 @@ def unary(
 ) -> Callable[..., Any]:
     """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
 
+    floating = "f" if "f" in computes.kinds else ""  # the kind that needs no look at what is refused
+    refuse = computes.refuse(name)
+
     def kernel(self: Any) -> Array:
-        if result is FLOAT and self.dtype.kind in "biu":
-            self = self.astype(dtypes.get_default_dtype().numpy)
+        if self.dtype.kind != floating:
+            refuse(self.dtype)
+            if result is FLOAT and self.dtype.kind in "biu":
+                self = self.astype(dtypes.get_default_dtype().numpy)
         return ufunc(self)
 
     def inplace_kernel(self: Any) -> None:
-        if result is SAME and self.dtype.kind in "fc" and type(ufunc) is np.ufunc:
+        if self.dtype.kind != floating:
+            refuse(self.dtype)
+        if in_place is not None:
+            in_place(self)
+        elif result is SAME and self.dtype.kind in "fc" and type(ufunc) is np.ufunc:
             ufunc(self, out=self)
         else:
             store(self, asarray(kernel(self)))
@@ -99,8 +109,8 @@ def unary(
         kernel,
         derivatives,
         node=node,
-        computes=computes,
-        inplace_kernel=in_place or inplace_kernel,
+        computes=ANY_DTYPE,  # the kernels refuse by themselves, which costs less
+        inplace_kernel=inplace_kernel,
         out=OutRule(FOUND_DTYPE) if result is SAME and type(ufunc) is np.ufunc else ELEMENTWISE,
         leak=leak,
         refuses=refuses,
@@ -112,7 +122,7 @@ def unary(
         state = tls.state
         if state.fast and isinstance(self, Tensor):
             a = self._array
-            if a.dtype.kind == "f":
+            if a.dtype.kind == floating:
                 r = ufunc(a)
                 if type(r) is not ndarray:
                     r = asarray(r)
@@ -134,7 +144,7 @@ def unary(
             state = tls.state
             if state.fast and direct and self._version_counter is None:
                 a = self._array
-                if a.dtype.kind == "f" and 0 not in a.strides:
+                if a.dtype.kind == floating and 0 not in a.strides:
                     ufunc(a, out=a)
                     self._storage[0] += 1
                     return self

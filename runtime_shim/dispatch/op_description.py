@@ -60,6 +60,18 @@ class Computes:
         text = f"\"{self.label or title + '_cpu'}\" not implemented for '{{}}'"
         return (*self.refusals, Refusal(rest, NotImplementedError, text, shapes_first=True))
 
+    def refuse(self, title: str) -> Callable[[np.dtype[Any]], None]:
+        """A function that raises for a dtype that is refused."""
+        refusals = self.of(title)
+
+        def check(dtype: np.dtype[Any]) -> None:
+            kind = "i" if dtype.kind == "u" else dtype.kind
+            for refusal in refusals:
+                if kind in refusal.kinds:
+                    raise refusal.error(refusal.text.format(dtypes.BY_CHAR[dtype.char].scalar_name))
+
+        return check
+
 
 FLOATING_ALONE = Computes(promotes=True)
 """What an op computes in that says nothing."""

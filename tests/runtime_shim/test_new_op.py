@@ -132,8 +132,10 @@ print(json.dumps(seen))
 def outcomes(module: str, folder: Path) -> dict[str, str]:
     """What each expression of the table gives, with the packages below `folder` (none of them for PyTorch)."""
     expressions = [str(row.values[0]) for row in TABLE]
+    # PyTorch's logaddexp has no form in place.
+    asked = [e.replace("logaddexp_", "hypot_") if module == "torch" else e for e in expressions]
     done = subprocess.run(
-        [sys.executable, "-c", OBSERVE, module, json.dumps(expressions)],
+        [sys.executable, "-c", OBSERVE, module, json.dumps(asked)],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
