@@ -81,14 +81,14 @@ def read_configuration(path: str) -> Configuration:
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, as TOML must be") from None
+        raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, which TOML requires") from None
     except tomllib.TOMLDecodeError as error:
         raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
     if os.path.basename(path) == "pyproject.toml":
         for name in ("tool", "guardfix"):
             table = table.get(name, {})
             if not isinstance(table, dict):
-                raise BadConfiguration(f"{path}: `{name}` must be a table: settings stand below `[tool.guardfix]`")
+                raise BadConfiguration(f"{path}: `{name}` must be a table: settings go under `[tool.guardfix]`")
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
         raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; the settings are {', '.join(sorted(KEYS))}")
@@ -96,7 +96,7 @@ def read_configuration(path: str) -> Configuration:
         if not _is_strings(table.get(key, [])):
             raise BadConfiguration(f"{path}: `{key}` must be a list of strings")
     if table.get("select") == []:
-        raise BadConfiguration(f"{path}: `select` is empty; without it the rules that are on by default are run")
+        raise BadConfiguration(f"{path}: `select` is empty; leave it out to run the default rules")
     for key in _SWITCHES:
         if not isinstance(table.get(key, True), bool):
             raise BadConfiguration(f"{path}: `{key}` must be true or false")

@@ -30,9 +30,10 @@ class Outcome:
             yield f"Applied {fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}."
         for rewritten in self.written:
             for finding, fix in rewritten.held_back:
-                yield f"{finding.path}: {finding.code} not applied, it overlaps another fix; run again: {fix.message}"
+                why = "not applied because it overlaps another fix; run again"
+                yield f"{finding.path}: {finding.code} {why}: {fix.message}"
         for rewritten in self.refused:
-            yield f"{rewritten.source.path}: left as it was: {rewritten.refused}"
+            yield f"{rewritten.source.path}: not changed: {rewritten.refused}"
         for path, reason in self.failed:
             yield f"{path}: not written: {reason}"
 

@@ -31,7 +31,7 @@ def made_decorator(site: Site) -> Fix | None:
         edits.append(insertion(found.call_span.end, "()"))
     if alone[1] and alone.end() <= following.start:
         edits.append(Edit(Span(*alone.span(1)), ""))
-    message = f"make it the decorator `@{found.use.written}()`; the guard did nothing, and acts from then on"
+    message = f"make it the decorator `@{found.use.written}()`; the guard, which had no effect, takes effect"
     return site.fix(message, edits, at_most=Applicability.UNSAFE)
 
 

@@ -47,8 +47,8 @@ def replacement(site: Site) -> Fix | None:
         at_most = Applicability.DISPLAY  # what else has to change with it is not in sight
     elif use.form in (Form.HEAP, Form.OPTIONAL) and is_held_by_what_stays(site):
         at_most = Applicability.DISPLAY
-        doubts.append("what makes the guard and the type that holds it must change together, and one of them stays")
-    message = f"replace {use.written} by {spelling(site)}"
+        doubts.append("the guard's construction and the type that holds it must change together, but one of them can't")
+    message = f"replace {use.written} with {spelling(site)}"
     if dropped:
         message += f", which makes {_names(covered)} redundant"
     moved = _hoist(site, dropped, variable, include, renamed)
@@ -107,5 +107,7 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None,
     drops = [removal(site.text, span) for span in dropped]
     elsewhere = [edit for edit in renamed if not use.span.holds(edit.span)]
     edits = {*moved, *drops, *elsewhere, *([include] if include else [])}
-    message = "replace the guard and move it above the model load, which the migration guide says to guard too"
+    message = (
+        "replace the guard and move it above the model load, which the migration guide says should be covered as well"
+    )
     return site.fix(message, sorted(edits), doubts=hazards_at(site), at_most=Applicability.UNSAFE, name=HOIST)

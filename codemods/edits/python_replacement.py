@@ -39,7 +39,7 @@ def python_replacement(site: Site) -> Fix | None:
     # The import goes with the fixes that leave no use of the name: with unsafe ones where one of them is unsafe.
     unneeded = gone.use if gone is not None and gone.is_doubtful == bool(replaced.doubts) else None
     edits = [*replaced.edits, *import_edits(facts.python, site.text, unneeded)]
-    message = f"replace {found.use.written} by {_spelling(facts, decision)}"
+    message = f"replace {found.use.written} with {_spelling(facts, decision)}"
     dropped = _redundant_neighbours(found, facts, site.text) if decision.context is Context.INFERENCE else []
     if dropped:
         edits += dropped
@@ -126,13 +126,13 @@ def _doubts(found: PythonUse, decision: Decision, facts: Facts) -> Iterator[str]
     yield from doubts_about_the_context(decision)
     form = found.use.form
     if form is Form.TEMPORARY:
-        yield "the object was freed at once, and the `with` is not"
+        yield "the object was freed at once, but the `with` lasts"
     elif form is Form.AUTO and found.entered:
-        yield "the object is used in ways that are not followed"
+        yield "the object is used in ways that guardfix doesn't follow"
     elif form is Form.AUTO and not _is_function_body(found.use, facts):
-        yield "the object lived to the end of the function, and the `with` ends with its block"
+        yield "the object lived until the end of the function, but the `with` ends with its block"
     elif form is Form.ARGUMENT:
-        yield "what becomes of the object is not followed"
+        yield "guardfix doesn't follow what happens to the object"
     if decision.context is Context.INFERENCE and facts.python is not None:
         for escape in facts.python.escapes:
             if facts.python.uses[escape.use] is found:

@@ -20,7 +20,7 @@ def doubts_about_the_context(decision: Decision) -> list[str]:
     """The doubt that the evidence leaves; none when it is strong."""
     if decision.confidence is Confidence.HIGH:
         return []
-    return [f"the context is only {decision.confidence} confidence"]
+    return [f"the context has only {decision.confidence} confidence"]
 
 
 def doubts_about(site: Site) -> list[str]:
@@ -28,27 +28,27 @@ def doubts_about(site: Site) -> list[str]:
     use, decision = site.use, site.decision
     doubts = doubts_about_the_context(decision)
     if use.under_error:
-        doubts.append("the parser was lost here")
+        doubts.append("the parser got lost here")
     if use.form is Form.TEMPORARY and not use.shared:
-        doubts.append("the temporary was destroyed at once, and the named guard is not")
+        doubts.append("the temporary was destroyed at once, but the named guard isn't")
     elif use.form is Form.VEXING_PARSE:
         doubts.append("this declared a function, and now declares a guard")
     elif use.form in (Form.STATIC, Form.GLOBAL):
-        doubts.append("a guard with static storage sets the state of whichever thread initialises it")
+        doubts.append("a guard with static storage sets the state of whichever thread initializes it")
     elif use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER):
         doubts.append(f"the guard stands as {use.form.value}, and its scope is not certain")
     elif use.form is Form.MEMBER and not _is_guard_struct(site):
         doubts.append("a member guard lives as long as its object")
     if use.argument is not None and not use.argument.empty and use.argument.value is not True:
-        doubts.append("the argument was asserted to be true, and switches InferenceMode now")
+        doubts.append("the argument had to be true, and now turns InferenceMode on or off")
     if _loses_comment(site):
         doubts.append("a comment inside the declaration is lost")
     if use.form is Form.MEMBER and is_constructed_out_of_line(site):
-        doubts.append("a constructor is defined elsewhere and may initialise it")
+        doubts.append("a constructor is defined elsewhere and may initialize it")
     if decision.context is Context.INFERENCE and switches_grad_on_below(site):
-        doubts.append("grad mode is switched on again below, where nothing can be recorded any more")
+        doubts.append("grad mode is turned on again below, where nothing can be recorded anymore")
     if use.shared:
-        doubts.append("the declaration holds more than this guard")
+        doubts.append("the declaration contains more than this guard")
     if decision.context is Context.INFERENCE:
         doubts += hazards_at(site)
     return doubts

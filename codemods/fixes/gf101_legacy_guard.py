@@ -26,7 +26,7 @@ def migrate_cpp(site: Site) -> Fix | None:
         return None
     removed = _removal(site)
     if context is Context.REMOVE:
-        message = "remove the guard: it covers nothing that it should cover; this changes what runs below it"
+        message = "remove the guard: it doesn't cover what it should; this changes what runs below it"
         return site.fix(message, removed, at_most=Applicability.UNSAFE) if removed else None
     if (
         removed
@@ -34,7 +34,7 @@ def migrate_cpp(site: Site) -> Fix | None:
         and site.choice.remove_redundant
         and bypasses_dispatcher(site.use, site.facts, site.project)
     ):
-        message = "remove the guard: autograd is off in `forward`, and what is called bypasses the dispatcher"
+        message = "remove the guard: autograd is off in `forward`, and the called functions bypass the dispatcher"
         return site.fix(message, removed, at_most=Applicability.UNSAFE)
     if form in (Form.ALIAS, Form.USING):
         return retargeted_alias(site)
@@ -45,7 +45,9 @@ def migrate_cpp(site: Site) -> Fix | None:
     ):
         # What the replacement would be is there already; removing is as safe as replacing would be.
         row = site.facts.row(there.span.start)
-        message = f"remove the guard: the {guards.INFERENCE_MODE} of line {row} does what its replacement would do"
+        message = (
+            f"remove the guard: the {guards.INFERENCE_MODE} of line {row} already does what its replacement would do"
+        )
         return site.fix(message, removed, doubts=doubts_about(site))
     return replacement(site)
 

@@ -29,4 +29,4 @@ def widen(site: Site) -> Fix | None:
         insertion(branch.condition_start, "TORCH_VERSION_MAJOR > 1 || ("),
         insertion(branch.directive.end, ")"),
     ]
-    return site.fix("let torch 2 take the branch with the new guard", edits)
+    return site.fix("make torch 2 use the branch with the new guard", edits)

@@ -92,6 +92,6 @@ def _written(fix: Fix, literal: Literal, home: Span, piece: Facts) -> Fix | None
     further = [_written(one, literal, home, piece) for one in fix.further]
     result = replace(fix, edits=tuple(edits), further=tuple(one for one in further if one is not None))
     if piece.partial and fix.applicability is Applicability.SAFE:
-        message = f"{fix.message}; the template hides a part of the code"
+        message = f"{fix.message}; the template hides part of the code"
         return replace(result, message=message, applicability=Applicability.UNSAFE)
     return result

@@ -28,4 +28,4 @@ def replace_by_inference_mode(site: Site) -> Fix | None:
     if include is not None:
         edits.append(include)
     doubts = hazards_in_words(use, facts, site.project)
-    return site.fix(f"replace {use.written} by {spelling}", sorted(set(edits)), doubts=doubts)
+    return site.fix(f"replace {use.written} with {spelling}", sorted(set(edits)), doubts=doubts)

@@ -13,5 +13,5 @@ FIX = FixRule(Applicability.UNSAFE)
 @FIX.fix
 def remove(site: Site) -> Fix | None:
     edits = guard_removal(site)
-    message = "remove the guard; an op that is called back through the dispatcher would recurse"
+    message = "remove the guard; an op called through the dispatcher would recurse"
     return site.fix(message, edits) if edits else None

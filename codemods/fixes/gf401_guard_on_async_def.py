@@ -30,10 +30,10 @@ def guard_inside(site: Site) -> Fix | None:
     decorated = found.decorated
     guard = _call_text(site.text, found)
     if decorated.pauses:
-        return site.suggestion(f"guard what computes between the pauses: `with {guard}:` inside `{decorated.name}`")
+        return site.suggestion(f"guard the computations between the awaits: `with {guard}:` inside `{decorated.name}`")
     stack = _unsilenced(site.facts).get(decorated.span, [found])
     if found is not stack[-1]:
-        return site.suggestion(f"use `with {guard}:` inside `{decorated.name}`, as the fix of the guard below does it")
+        return site.suggestion(f"use `with {guard}:` inside `{decorated.name}`, as the fix of the guard below does")
     guards = [text for text, _ in groupby(_call_text(site.text, one) for one in stack)]
     edits = None
     if len(guards) <= _DEEPEST_WITH:
@@ -42,8 +42,12 @@ def guard_inside(site: Site) -> Fix | None:
         edits = body_under_guard(site.text, decorated, [one.use.span for one in stack], ", ".join(guards))
     if edits is None:
         return site.suggestion(f"use `with {guard}:` inside `{decorated.name}`")
-    acts = "the guard did nothing, and acts" if len(guards) == 1 else "the guards did nothing, and act"
-    return site.fix(f"put `with {', '.join(guards)}:` inside `{decorated.name}`; {acts} from then on", edits)
+    acts = (
+        ("the guard, which had no effect, takes effect")
+        if len(guards) == 1
+        else "the guards, which had no effect, take effect"
+    )
+    return site.fix(f"put `with {', '.join(guards)}:` inside `{decorated.name}`; {acts}", edits)
 
 
 @lru_cache(maxsize=1)

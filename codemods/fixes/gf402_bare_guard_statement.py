@@ -12,4 +12,5 @@ FIX = FixRule(Applicability.UNSAFE)
 
 @FIX.fix
 def make_decorator(site: Site) -> Fix | None:
-    return made_decorator(site) or site.suggestion(f"put `with {site.use.written}():` around the code it is for")
+    around = f"put `with {site.use.written}():` around the code that it should cover"
+    return made_decorator(site) or site.suggestion(around)

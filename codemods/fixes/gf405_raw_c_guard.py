@@ -22,7 +22,7 @@ def enter_for_the_rest(site: Site) -> Fix | None:
     edits = rest_of_block_under(site.text, use, guard)
     if edits is None:
         return None
-    return site.fix(f"put the rest of the block below `with {guard}:`; it then ends with the block", edits)
+    return site.fix(f"move the rest of the block into `with {guard}:`; the guard then ends with the block", edits)
 
 
 def _entered(site: Site) -> str:

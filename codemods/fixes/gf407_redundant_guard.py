@@ -23,4 +23,4 @@ def take_out(site: Site) -> Fix | None:
         from ..edits.with_items import item_removal  # which imports libcst
 
         edits = item_removal(site.text, found)
-    return site.fix(f"take `{found.use.written}()` out", edits) if edits is not None else None
+    return site.fix(f"remove `{found.use.written}()`", edits) if edits is not None else None

@@ -18,25 +18,25 @@ from .standard_input import write_fixed
 @click.command("check")
 @selection
 @standard_input
-@output_format_option("findings", help="How findings are printed.")
+@output_format_option("findings", help="The output format.")
 @click.option(
     "--fix",
     is_flag=True,
     help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
 )
 @choosing
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 def command(**arguments: Any) -> None:
-    """Find guards that are used wrongly, and say why.
+    """Find guards that are used wrongly, and explain why.
 
-    PATHS are files and folders; the current folder when none is given. With `-` and --stdin-filename, standard input
+    PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, standard input
     is checked; --fix then prints the fixed text, and what is left to standard error.
     """
     from guardfix.codemods.choice import FixChoice
 
     run, choice = run_from(arguments), choice_from(arguments)
     if not arguments["fix"] and choice != FixChoice():
-        raise click.UsageError("--unsafe, --no-hoist and --remove-redundant choose what --fix applies: add --fix")
+        raise click.UsageError("--unsafe, --no-hoist and --remove-redundant need --fix")
     found = check_with(run, _import_the_rest)
     from guardfix.codemods.fixable import fixes_for
 

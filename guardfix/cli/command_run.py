@@ -61,7 +61,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     given, ignore = arguments.pop("select"), _split(arguments.pop("ignore"))
     select = _split(given)
     if given and not select:
-        raise click.UsageError("--select names no rule; without it the rules that are on by default are run")
+        raise click.UsageError("--select is empty; leave it out to run the default rules")
     configured = configuration.options()
     options = replace(
         configured,
@@ -130,7 +130,7 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
         with _progress(run.quiet) as progress:
             return check(run.paths, run.options, workspace=run.workspace, progress=progress, at_first_hit=at_first_hit)
     except NoSuchPath as error:
-        raise Failure(f"no such file or folder: {error}") from None
+        raise Failure(f"no such file or directory: {error}") from None
     except BadPattern as error:
         where = "--exclude" if str(error) in run.options.exclude else run.configuration
         raise Failure(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None

@@ -45,11 +45,11 @@ def cli() -> None:
     """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.
 
     \b
-      guardfix check src/            every guard that is used wrongly, and why
-      guardfix migrate src/          the diff that would mend it
-      guardfix migrate --apply src/  mend it
+      guardfix check src/            find guards that are used wrongly, and see why
+      guardfix migrate src/          show a diff that fixes them
+      guardfix migrate --apply src/  apply it
 
-    Exit status: 0 nothing found or everything done, 1 findings or changes that would be made, 2 the run failed.
+    Exit status: 0 nothing found or everything done, 1 findings, or changes that would be made, 2 the run failed.
     """
 
 

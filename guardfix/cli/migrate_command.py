@@ -26,14 +26,14 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
 @selection
 @standard_input
-@click.option("--apply", is_flag=True, help="Write the changes. Without it they are only shown.")
+@click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
 @choosing
 def command(**arguments: Any) -> None:
-    """Show the changes that migrate guards as a unified diff; with --apply, make them.
+    """Show the changes that migrate guards as a unified diff, or apply them.
 
-    PATHS are files and folders; the current folder when none is given. With `-` and --stdin-filename, the text is read
+    PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, the text is read
     from standard input, and --apply prints it migrated. Safe fixes keep the meaning of the
-    program; what is left over is listed behind the diff, with the reason.
+    program. What is left is listed after the diff, with the reason.
     """
     run = run_from(arguments)
     from guardfix.codemods.apply.applying import apply_fixes, rewrites
@@ -65,7 +65,7 @@ def command(**arguments: Any) -> None:
     for rewritten in rewrites(report):
         if rewritten.refused:
             refused += 1
-            click.echo(f"{printable(rewritten.source.path)}: left as it is: {rewritten.refused}", err=True)
+            click.echo(f"{printable(rewritten.source.path)}: not changed: {rewritten.refused}", err=True)
             continue
         changed.append(rewritten)
         _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
@@ -73,11 +73,11 @@ def command(**arguments: Any) -> None:
             for_reading.append(rewritten.source)
     if not run.quiet:
         if changed and base != os.path.realpath(os.curdir):
-            click.echo(f"note: names in the diff start from {printable(base)}: apply it there", err=True)
+            click.echo(f"note: paths in the diff are relative to {printable(base)}; apply it there", err=True)
         for source in for_reading:
             click.echo(
-                f"note: {printable(source.path)}: its diff is for reading: neither patch nor git apply takes "
-                f"{source.encoding.upper()}; `--apply` writes it",
+                f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
+                f"{source.encoding.upper()}; use `--apply` to write it",
                 err=True,
             )
         for note in notes(report):
@@ -85,7 +85,7 @@ def command(**arguments: Any) -> None:
         _tell_rest(report, changed)
         if changed:
             plural = "" if len(changed) == 1 else "s"
-            click.echo(f"Would change {len(changed)} file{plural}; `--apply` writes.", err=True)
+            click.echo(f"Would change {len(changed)} file{plural}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
     sys.exit(1 if changed or refused else 0)

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_version(value):
-        raise click.BadParameter(f"`{value}` is no version; write 1.13 or 2.1.0")
+        raise click.BadParameter(f"`{value}` is not a version; use a form like 1.13 or 2.1.0")
     return value
 
 
@@ -42,26 +42,26 @@ def selection(command: F) -> F:
                 multiple=True,
                 metavar="RULES",
                 shell_complete=complete_rule,
-                help="Rules to run: codes, prefixes (GF4), names or ALL; commas or repeated.",
+                help="Rules to run: codes, prefixes (GF4), names or ALL; comma-separated or repeated.",
             ),
             click.option(
                 "--ignore",
                 multiple=True,
                 metavar="RULES",
                 shell_complete=complete_rule,
-                help="Rules to leave out, in the same forms.",
+                help="Rules to skip, in the same form.",
             ),
             click.option(
                 "--exclude",
                 multiple=True,
                 metavar="PATTERN",
-                help="Files and folders to pass over, in .gitignore's syntax.",
+                help="Files and directories to skip, in .gitignore syntax.",
             ),
-            click.option("--no-gitignore", is_flag=True, help="Look at files that .gitignore names, too."),
+            click.option("--no-gitignore", is_flag=True, help="Also check files that .gitignore excludes."),
             click.option(
                 "--force-exclude",
                 is_flag=True,
-                help="Exclude files even when they are named on the command line.",
+                help="Exclude files even if they are named on the command line.",
             ),
             click.option(
                 "--config",
@@ -74,24 +74,22 @@ def selection(command: F) -> F:
                 "-j",
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="Processes to use; all cores when left out.",
+                help="Number of processes; by default one per core.",
             ),
-            click.option(
-                "--include-docs", is_flag=True, help="Look at C++ in the code blocks of .md and .rst files, too."
-            ),
+            click.option("--include-docs", is_flag=True, help="Also check C++ in code blocks of .md and .rst files."),
             click.option(
                 "--minimum-torch",
                 metavar="VERSION",
                 callback=_version,
-                help="The oldest torch that the code has to run with: GF505 looks for what it cannot do.",
+                help="The oldest torch version that the code supports; used by GF505.",
             ),
             click.option(
                 "--color",
                 type=click.Choice(["auto", "always", "never"]),
                 default="auto",
-                help="Colours: on a terminal only, always, never.",
+                help="When to use colors.",
             ),
-            click.option("--quiet", "-q", is_flag=True, help="No summary and no notes."),
+            click.option("--quiet", "-q", is_flag=True, help="Print no summary and no notes."),
         )
     ):
         command = option(command)
@@ -112,21 +110,19 @@ def output_format_option(subject: Subject, **settings: Any) -> Callable[[F], F]:
     return click.option("--output-format", type=click.Choice(format_names(subject)), default=DEFAULT_FORMAT, **settings)
 
 
-_UNSAFE = click.option(
-    "--unsafe", is_flag=True, help="Take the unsafe fixes too: those that may change what the program does."
-)
+_UNSAFE = click.option("--unsafe", is_flag=True, help="Include unsafe fixes, which may change what the program does.")
 _UNSAFE_OR_NOT = click.option(
     "--unsafe/--safe-only",
     default=True,
     show_default="--unsafe",
-    help="Take all fixes, or those alone that keep the meaning of the program.",
+    help="Use all fixes, or only those that keep the meaning of the program.",
 )
 _MORE_CHOICES = (
-    click.option("--no-hoist", is_flag=True, help="Of the unsafe fixes, leave out moving guards above the model load."),
+    click.option("--no-hoist", is_flag=True, help="Don't move guards above the model load (an unsafe fix)."),
     click.option(
         "--remove-redundant",
         is_flag=True,
-        help="Of the unsafe fixes, take deleting guards in Function::forward whose callee bypasses the dispatcher.",
+        help="Also remove guards in Function::forward whose callee bypasses the dispatcher (unsafe).",
     ),
 )
 

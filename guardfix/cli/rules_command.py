@@ -12,7 +12,7 @@ from .options import output_format_option
 
 
 @click.command("rules", short_help="List every rule.")
-@output_format_option("rules", help="How the list is printed.")
+@output_format_option("rules", help="The output format.")
 def command(output_format: str) -> None:
     """List every rule: code, name, whether it is on by default, its fix, and what it says."""
     write = load_format(output_format).rules

@@ -23,19 +23,19 @@ _PYTHON_SUFFIXES = {".py"}
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Look for headers in DIR, too.",
+    help="Also search DIR for headers.",
 )
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
-@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name, or a file).")
+@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
-@click.option("--flag", "flags", multiple=True, metavar="FLAG", help="Pass FLAG to the compiler as it is.")
+@click.option("--flag", "flags", multiple=True, metavar="FLAG", help="Pass FLAG to the compiler.")
 @click.option("--trace", is_flag=True, help="Print guard scopes and each op's kernels, flags and version to stderr.")
 @click.option(
     "--legacy-since19",
     is_flag=True,
-    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9 (hides Autograd only); by default it has "
-    "the one before (hides ADInplaceOrView, too).",
+    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9 (hides Autograd only); by default, it has "
+    "the earlier meaning (also hides ADInplaceOrView).",
 )
 @click.option("--backend", default="guardfix.runtime_shim", show_default=True, hidden=True)
 def command(

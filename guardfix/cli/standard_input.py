@@ -35,7 +35,7 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
 def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
     """Print what the fixes make of the text that was read, and return it; where they make nothing, as it was."""
     if rewritten is not None and rewritten.refused:
-        click.echo(f"{printable(rewritten.source.path)}: left as it was: {rewritten.refused}", err=True)
+        click.echo(f"{printable(rewritten.source.path)}: not changed: {rewritten.refused}", err=True)
     elif rewritten is not None:
         text = rewritten.source.encode(rewritten.text)
     click.echo(text, nl=False)

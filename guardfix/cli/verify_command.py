@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--against",
     metavar="OTHER",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Compare the one given program with OTHER instead of migrating it.",
+    help="Compare the given program with OTHER instead of migrating it.",
 )
 @click.option(
     "--backend",
@@ -42,13 +42,23 @@ if TYPE_CHECKING:
 @click.option(
     "--legacy-since19",
     is_flag=True,
-    help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9; by default it has the one before.",
+    help="Give AutoNonVariableTypeMode the meaning that it has had since PyTorch 1.9; the default is the earlier one.",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=60, show_default=True, metavar="SECONDS", help="For each run."
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit of each run.",
 )
 @click.option(
-    "--memory", type=click.IntRange(min=1), default=2048, show_default=True, metavar="MB", help="For each run."
+    "--memory",
+    type=click.IntRange(min=1),
+    default=2048,
+    show_default=True,
+    metavar="MB",
+    help="Memory limit of each run.",
 )
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
@@ -57,19 +67,19 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="Look for headers in DIR, too.",
+    help="Also search DIR for headers.",
 )
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
-@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name, or a file).")
+@click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
-@click.option("--allow-unsupported", is_flag=True, help="Exit with 0 although programs could not be compared.")
+@click.option("--allow-unsupported", is_flag=True, help="Exit with 0 even if programs can't be compared.")
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
 
     Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
-    unsafe fixes too; nothing of yours is written. A program with an old guard that no fix replaces is run once,
+    unsafe fixes as well; your files are not changed. A program with an old guard that no fix replaces is run once
     to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
     raises now where it worked before); changed; unsupported (it could not be compared).
 
@@ -101,7 +111,7 @@ def command(**arguments: Any) -> None:
         )
     if not results:
         click.echo(
-            "guardfix verify: no program there: neither a C++ file with a main nor a Python script that uses torch",
+            "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
             err=True,
         )
         sys.exit(2)
@@ -122,7 +132,7 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         try:
             result = next(found, None)
         except NoSuchPath as error:
-            raise Failure(f"no such file or folder: {error}") from None
+            raise Failure(f"no such file or directory: {error}") from None
         except VerificationFailed as error:
             click.echo(f"guardfix verify: {error}", err=True)
             sys.exit(2)
@@ -163,7 +173,7 @@ def _migration(run: CommandRun, choice: FixChoice) -> Migration:
     migration = migrate(fixes_for(check_with(run), choice=choice))
     for left in migration.left:
         if left.why is Why.REFUSED:
-            click.echo(f"{left.place.path}: left as it is: {left.message}", err=True)
+            click.echo(f"{left.place.path}: not changed: {left.message}", err=True)
     return migration
 
 

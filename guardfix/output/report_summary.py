@@ -32,7 +32,8 @@ def summary(report: FixableReport, width: int | None = None) -> str:
         line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
     if unsafe:
         line += (
-            f"\n{unsafe}{' more' if safe else ''} with `guardfix migrate --apply --unsafe`: read what each may change."
+            f"\n{unsafe}{' more' if safe else ''} fixable with `guardfix migrate --apply --unsafe`; "
+            "review these, as they may change behavior."
         )
     return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
 
@@ -45,7 +46,7 @@ def notes(report: Report) -> Iterator[str]:
     if report.partial:
         places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
         more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
-        yield f"note: {count_of(len(report.partial), 'file')} could only be parsed in part ({places}{more})"
+        yield f"note: {count_of(len(report.partial), 'file')} could only be parsed partially ({places}{more})"
     if report.suppressed:
         yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
 

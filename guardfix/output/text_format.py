@@ -116,7 +116,7 @@ def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
     if len(decision.evidence) > len(shown):
         yield f"and {len(decision.evidence) - len(shown)} more, in --output-format json"
     if not decision.evidence:
-        yield "nothing near it speaks for an inference workload or for a kernel"
+        yield "nothing nearby points to an inference workload or a kernel"
 
 
 def _where(evidence: Evidence, path: str) -> str:

@@ -37,13 +37,15 @@ def _reasons(result: Result) -> list[str]:
         found += _partings(judgement)
         if judgement.output is not None:
             before, after = judgement.output
-            found.append(f"The output parts at: {before!r} before, {after!r} after.")
+            found.append(f"The output first differs at: {before!r} before, {after!r} after.")
     if result.after is not None:
         found += _unsafe(result)
     found += _left(result)
     if result.left_out:
         plural = "" if result.left_out == 1 else "s"
-        found.append(f"{result.left_out} file{plural} of its folder were not copied: there was too much.")
+        found.append(
+            f"{result.left_out} file{plural} in its directory were left out of the copy: too many, or too large."
+        )
     return found
 
 
@@ -53,7 +55,7 @@ def _unsafe(result: Result) -> Iterator[str]:
     for fix in found[:_SHOWN]:
         yield f"Migrated with `--unsafe`: {fix.place.in_words(result.program)}: {fix.message}."
     if len(found) > _SHOWN:
-        yield f"And with {len(found) - _SHOWN} more unsafe fixes."
+        yield f"And {len(found) - _SHOWN} more unsafe fixes."
 
 
 def _left(result: Result) -> Iterator[str]:
@@ -61,9 +63,9 @@ def _left(result: Result) -> Iterator[str]:
     told = result.migration.foremost if result.after is None else None
     found = [left for left in result.migration.left if left is not told]
     for left in found[:_SHOWN]:
-        yield f"Left as it is ({left.why}): {left.place.in_words(result.program)}: {left.message}."
+        yield f"Not migrated ({left.why}): {left.place.in_words(result.program)}: {left.message}."
     if len(found) > _SHOWN:
-        yield f"Left as they are: {len(found) - _SHOWN} more; `guardfix check` shows them."
+        yield f"Not migrated: {len(found) - _SHOWN} more; `guardfix check` lists them."
 
 
 def _partings(judgement: Judgement) -> list[str]:
@@ -73,9 +75,9 @@ def _partings(judgement: Judgement) -> list[str]:
     first, parting = comparison.first, comparison.parting
     found = []
     if first is not None:
-        found.append(f"The traces part at {first.where()}: {first.what()}.")
+        found.append(f"The traces first differ at {first.where()}: {first.what()}.")
     if parting is not None and parting is not first:
-        found.append(f"What the program gets to see parts at {parting.where()}: {parting.what()}.")
+        found.append(f"What the program sees first differs at {parting.where()}: {parting.what()}.")
     return found
 
 

@@ -21,7 +21,7 @@ _SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
 
 _WORDS = {
     Why.NO_FIX: "",
-    Why.SHOWN_ONLY: "a suggestion, to be made by hand: ",
+    Why.SHOWN_ONLY: "only a suggestion: ",
     Why.UNSAFE: "",
     Why.HELD_BACK: "its fix overlaps another one: ",
     Why.REFUSED: "",
@@ -105,13 +105,16 @@ class Migration:
         """Why nothing is migrated, in words."""
         if self.foremost is None:
             if self.old_guards:
-                return "nothing was migrated: no rule speaks of its old guard (it is suppressed, or beside a new one)"
+                return (
+                    "nothing was migrated: there is no finding about its old guard (it is suppressed, or "
+                    "next to a new one)"
+                )
             return "there is nothing to migrate"
         first = self.foremost.in_words(program)
         if self.foremost.why is Why.UNSAFE:
             unsafe = sum(left.why is Why.UNSAFE for left in self.left)
             count = "the one fix is unsafe" if unsafe == 1 else f"the {unsafe} fixes are unsafe"
-            return f"nothing was migrated: {count}, and --safe-only takes safe ones alone: {first}"
+            return f"nothing was migrated: {count}, and --safe-only is set: {first}"
         count = "1 finding has" if len(self.left) == 1 else f"{len(self.left)} findings have"
         return f"nothing was migrated: {count} no fix that can be applied: {first}"
 
@@ -119,8 +122,8 @@ class Migration:
     def advice(self) -> str:
         """What to do about a program that stays wrong because nothing was migrated."""
         if any(left.why is Why.UNSAFE for left in self.left):
-            return "leave out `--safe-only`: then what the unsafe fixes make of it is verified"
-        return "choose the guard by hand: what hides this from autograd is still there"
+            return "leave out `--safe-only` to verify the unsafe fixes as well"
+        return "choose the guard by hand; the old one still hides this from autograd"
 
 
 def migrate(report: FixableReport) -> Migration:

@@ -22,7 +22,7 @@ class Verdict(StrEnum):
 
 
 _WAS_WRONG = "the program was silently wrong: "
-_LOOK = "look at the diff of the migration"
+_LOOK = "look at the diff"
 
 
 class VerificationFailed(Exception):
@@ -81,17 +81,17 @@ REFUSALS = (
     ),
     Refusal(
         "Setting requires_grad=True on inference tensor",
-        "an inference tensor is to require grad",
+        "an inference tensor is made to require grad",
         "clone it first, outside the scope (`t.clone().requires_grad_()`), or make it outside the scope",
     ),
     Refusal(
         "Inference tensors do not track version counter",
-        "the version of an inference tensor is asked for",
-        "clone the tensor outside the scope, or ask `is_inference()` first",
+        "the version of an inference tensor is read",
+        "clone the tensor outside the scope, or check `is_inference()` first",
     ),
     Refusal(
         "modified by an inplace operation",
-        "backward finds that a tensor which it saved was changed",
+        "backward finds that a saved tensor was modified",
         "clone the tensor before it is changed, or change it before it is used: the old guard hid the change",
         frozenset({"saved", "view"}),
     ),
@@ -169,7 +169,7 @@ def judge(
     if error is None and gone and after.status == before.status and not _other_values(before, comparison, gone[0]):
         return found.saying(
             Verdict.REPAIRED,
-            f"before, {gone[0].message}; after, nothing is hidden and the results are others",
+            f"before, {gone[0].message}; after, nothing is hidden and the results are different",
             "check that nothing relied on the wrong results",
         )
     return found.saying(Verdict.CHANGED, _change(before, after, comparison, output, error), _change_advice(error))
@@ -184,7 +184,7 @@ def judge_alone(
     """
     stopped = _unsupported(run, run)
     if stopped is not None:
-        return Judgement(Verdict.SAME, f"{reason}; whether it is right was not seen: {stopped.reason}", stopped.advice)
+        return Judgement(Verdict.SAME, f"{reason}; whether it is correct is unknown: {stopped.reason}", stopped.advice)
     silent = _silent(run)
     if uncovered is not None:
         silent += _uncovered(run, uncovered, places)
@@ -195,13 +195,13 @@ def judge_alone(
         end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
         return Judgement(
             Verdict.SAME,
-            f"{reason}; run as it is, nothing in it was silently wrong{end}{': ' + short(error) if error else ''}",
+            f"{reason}; when run as is, nothing was silently wrong{end}{': ' + short(error) if error else ''}",
             refusal.advice if refusal is not None else "",
         )
     what = silent[0].message.removeprefix(_WAS_WRONG)
     return Judgement(
         Verdict.SAME,
-        f"{reason}; and it stays silently wrong: {what}",
+        f"{reason}; it is still silently wrong: {what}",
         advice,
         silent_before=silent,
         silent_after=silent,
@@ -220,7 +220,7 @@ def differs(first: ProgramRun, second: ProgramRun, places: Mapping[str, str]) ->
 def not_deterministic() -> Judgement:
     return Judgement(
         Verdict.UNSUPPORTED,
-        "two runs of the program as it was differ: there is nothing to compare with",
+        "two runs of the original program differ, so there is nothing to compare with",
         "seed its random numbers, and keep times, addresses and the order of threads out of its results",
     )
 
@@ -237,24 +237,22 @@ def _unsupported(before: ProgramRun, after: ProgramRun) -> Judgement | None:
                 return judgement
         missing = _missing(run)
         if missing:
-            return Judgement(
-                Verdict.UNSUPPORTED, missing, "`--backend torch` verifies with an installed PyTorch instead"
-            )
+            return Judgement(Verdict.UNSUPPORTED, missing, "use `--backend torch` to verify with an installed PyTorch")
     if before.timed_out:
         if before.first("ready") is None:
-            return Judgement(Verdict.UNSUPPORTED, "the program does not get compiled in time", "try it with less")
+            return Judgement(Verdict.UNSUPPORTED, "the program takes too long to compile", "try a smaller program")
         return Judgement(
             Verdict.UNSUPPORTED,
-            "the program as it was did not end in time",
-            "give it more with `--timeout`, or less to do",
+            "the original program did not finish in time",
+            "raise `--timeout`, or give the program less to do",
         )
     if before.endless_output:
-        return Judgement(Verdict.UNSUPPORTED, "the program as it was prints without end", "give it less to do")
+        return Judgement(Verdict.UNSUPPORTED, "the original program prints endlessly", "give the program less to do")
     if before.out_of_memory:
         return Judgement(
             Verdict.UNSUPPORTED,
-            "the program as it was ran out of memory",
-            "give it more with `--memory`, or less to do",
+            "the original program ran out of memory",
+            "raise `--memory`, or give the program less to do",
         )
     return None
 
@@ -269,7 +267,7 @@ def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
         return Judgement(
             Verdict.UNSUPPORTED,
             f"the shim's C++ headers lack {failure['missing']}",
-            "`--backend torch` verifies with an installed PyTorch instead",
+            "use `--backend torch` to verify with an installed PyTorch",
         )
     error = next((line for line in message.splitlines() if "error:" in line), message.splitlines()[-1])
     if when == "after":
@@ -311,7 +309,7 @@ def _silent_in_words(event: Mapping[str, Any]) -> str:
         written = f"written to {'once' if times == 1 else f'{times} times'}" if times > 0 else "changed"
         return (
             f"{_WAS_WRONG}backward of {_node(event['op'])} used a saved tensor {tensor} that had "
-            f"been {written} since, unseen: its version was still {event['version']}"
+            f"been {written} since, unnoticed: its version was still {event['version']}"
         )
     if event["kind"] == "view":
         return (
@@ -320,7 +318,7 @@ def _silent_in_words(event: Mapping[str, Any]) -> str:
         )
     return (
         f"{_WAS_WRONG}a guard in backward of {_node(event['op'])} kept its gradient {tensor} "
-        "from having a gradient of its own, though create_graph asked for it"
+        "from being differentiable, although create_graph asked for it"
     )
 
 
@@ -348,25 +346,25 @@ def _same(
 ) -> tuple[str, str]:
     parts = ["the same output, results and gradients"]
     if before.status != 0:
-        parts.append(f"and the same end ({status_in_words(before.status)})")
+        parts.append(f"and the same exit ({status_in_words(before.status)})")
     reason = " ".join(parts)
     if comparison.inference:
         count = comparison.inference
         reason += f"; {count} result{' is an inference tensor' if count == 1 else 's are inference tensors'} now"
     if silent_before and silent_after:
-        return f"{reason}, and both are wrong: {silent_after[0].message}", "mend the program: the migration does not"
+        return f"{reason}, and both are wrong: {silent_after[0].message}", "fix the program; the migration doesn't"
     return reason, ""
 
 
 def _ending(before: ProgramRun, after: ProgramRun) -> str:
     if after.timed_out:
-        return "the migrated program did not end in time; before, it did"
+        return "the migrated program did not finish in time; before, it did"
     if after.endless_output:
-        return "the migrated program prints without end; before, it ended"
+        return "the migrated program prints endlessly; before, it ended"
     if after.out_of_memory:
         return "the migrated program ran out of memory; before, it did not"
     if after.status is not None and after.status < 0 and after.status != before.status and not after.all("raised"):
-        return f"the migrated program was ended by {_signal(after.status)}; before, it ended with " + (
+        return f"the migrated program was killed by {_signal(after.status)}; before, it ended with " + (
             status_in_words(before.status)
         )
     return ""
@@ -432,8 +430,8 @@ def _change(
 
 def _change_advice(error: Mapping[str, Any] | None) -> str:
     if error is not None and error["error"] == "RecursionError":
-        return "the guard kept a kernel from calling itself through the dispatcher: it must not go"
-    return "look at the diff of the migration: the guard it chose means something else here"
+        return "the guard kept a kernel from calling itself through the dispatcher; it can't be removed"
+    return "look at the diff: the new guard means something else here"
 
 
 def status_in_words(status: int | None) -> str:

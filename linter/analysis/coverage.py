@@ -33,7 +33,7 @@ def is_inference_scope(use: GuardUse) -> bool:
 
 
 def is_run_in_place(inner: int | None, outer: int | None, facts: Facts) -> bool:
-    """Whether `inner` runs where it stands in `outer`: it is the same function, or a lambda that is called at once."""
+    """Whether `inner` runs where it is in `outer`: it is the same function, or a lambda that is called at once."""
     while inner != outer:
         if inner is None or not facts.functions[inner].immediately_invoked:
             return False

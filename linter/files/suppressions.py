@@ -69,12 +69,12 @@ def find_directives(text: bytes, row: Callable[[int], int], comments: Callable[[
             if begun and begun[-1].checks == checks:
                 found += _silenced(range(begun.pop().row, here + 1), checks)
             elif _may_be_ours(checks):
-                lost.append((here, f"`{mark.written}` ends no NOLINTBEGIN of the same checks, and silences nothing"))
+                lost.append((here, f"`{mark.written}` has no matching NOLINTBEGIN and suppresses nothing"))
         else:
             first = here + 1 if match["kind"] == b"NEXTLINE" else here
             found += _silenced(range(first, first + 1), checks)
     lost += [
-        (mark.row, f"`{mark.written}` has no NOLINTEND of the same checks, and silences nothing")
+        (mark.row, f"`{mark.written}` has no matching NOLINTEND and suppresses nothing")
         for mark in begun
         if _may_be_ours(mark.checks)
     ]

@@ -40,7 +40,7 @@ def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
         yield RULE.at(facts, Span(0, 0), f"cannot read this file: {facts.unreadable}")
     for place in facts.python.disagreements if facts.python is not None else ():
         message = (
-            f"cannot tell what stands here: Python's own parser reads `{place.proposed}`, libcst `{place.confirmed}`; "
+            f"can't tell what this is: Python's own parser reads `{place.proposed}`, libcst `{place.confirmed}`; "
             "nothing is reported or edited here"
         )
         yield RULE.at(facts, place.span, message)

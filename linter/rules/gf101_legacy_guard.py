@@ -86,7 +86,7 @@ def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
 def message_for(decision: Decision) -> str:
     """What the finding says: the replacement and for what."""
     if decision.context is Context.UNKNOWN:
-        return f"{guards.LEGACY} is deprecated; what should replace it here is not clear from the code"
+        return f"{guards.LEGACY} is deprecated; the code doesn't show what should replace it here"
     if decision.context is Context.REMOVE:
         return f"{guards.LEGACY} is deprecated and does nothing useful here; remove it"
     return f"{guards.LEGACY} is deprecated; use {decision.replacement} for {_WHY[decision.context]}"

@@ -52,7 +52,7 @@ def arguments(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding
             )
         else:
             shown = argument.text.strip("(){} ")
-            message = f"{guards.LEGACY} is no switch: its constructor asserts that `{shown}` is true"
+            message = f"{guards.LEGACY} is not a switch: its constructor asserts that `{shown}` is true"
         yield RULE.at(facts, argument.span, message, use=use)
 
 

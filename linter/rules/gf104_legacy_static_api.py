@@ -46,9 +46,10 @@ def static_calls(use: GuardUse, facts: Facts, project: Project) -> Iterator[Find
     method = use.written.rsplit("::", 1)[-1]
     if method == "is_enabled":
         message = (
-            f"{use.written} was removed from PyTorch; ask c10::InferenceMode::is_enabled() or the excluded key set"
+            f"{use.written} was removed from PyTorch; query c10::InferenceMode::is_enabled() or "
+            "the excluded key set instead"
         )
         yield RULE.at(facts, use.type_span, message, use=use)
     elif method == "set_enabled":
-        message = f"{use.written} was removed from PyTorch; use a guard, whose scope switches it back"
+        message = f"{use.written} was removed from PyTorch; use a guard, whose scope restores the state"
         yield RULE.at(facts, use.type_span, message, use=use)

@@ -58,8 +58,8 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
         yield RULE.at(
             facts,
             use.span,
-            f"`{use.variable}` is declared as a function, with {use.guard} as its result, and no guard is made; "
-            + ("give the guard its value" if needs_a_value else "drop the brackets"),
+            f"this declares a function `{use.variable}` that returns {use.guard}, not a guard; "
+            + ("pass it a value" if needs_a_value else "drop the parentheses"),
             use=use,
         )
     elif use.form is Form.TEMPORARY and not use.shared and use.declares_its_argument:

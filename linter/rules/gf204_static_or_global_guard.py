@@ -54,11 +54,9 @@ def static_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     if not is_gradient_guard(use, facts, project):
         return
     if use.form is Form.GLOBAL:
-        how = "at namespace scope sets the mode of the thread that runs the initialisers, until the program ends"
+        how = "at namespace scope sets the mode of the thread that runs the initializers, until the program exits"
     elif use.function is None:
-        how = "as a static member sets the mode of the thread that runs the initialisers, until the program ends"
+        how = "as a static member sets the mode of the thread that runs the initializers, until the program exits"
     else:
-        how = (
-            "with static storage stays on in the thread that initialises it, and in no other, behind this function too"
-        )
+        how = "with static storage stays on in the thread that initializes it, even after this function returns"
     yield RULE.at(facts, use.type_span, f"{use.guard} {how}; declare it in the functions that need it", use=use)

@@ -81,7 +81,7 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         and not _is_released(holder, facts)
     ):
         message = (
-            f"{use.guard} is kept in `{holder.name}` and never released in this file: no scope ends it; "
+            f"{use.guard} is kept in `{holder.name}` and never released in this file, so no scope ends it; "
             "release it on the same thread, or use local guards"
         )
         yield RULE.at(facts, use.span, message, use=use, severity=Severity.INFO)

@@ -62,7 +62,7 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     yield RULE.at(
         facts,
         use.type_span,
-        f"{use.guard} is on as long as the object of {name} lives, in the thread that made it; "
+        f"{use.guard} is on for as long as the {name} object lives, in the thread that created it; "
         "declare it in the methods that run the model",
         use=use,
     )

@@ -99,7 +99,7 @@ def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
         if work is None:
             continue
         message = (
-            f"{guard.guard} of line {facts.row(guard.span.start)} is not in force here: guards are thread local, and "
+            f"{guard.guard} of line {facts.row(guard.span.start)} has no effect here: guards are thread-local, and "
             f"`{start.by}` runs this in another thread; repeat the guard in the lambda"
         )
         yield RULE.at(facts, work.span, message, use=guard)

@@ -83,11 +83,13 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     row = facts.row(late.span.start)
     if is_load(late):
-        message = f"the model is loaded at line {row}, above the guard under which it is run; move the guard above it"
+        message = (
+            f"the model is loaded at line {row}, above the guard that covers its run; move the guard above the load"
+        )
         yield RULE.at(facts, use.type_span, message, use=use, severity=Severity.INFO)
     else:
         message = (
-            f"the model is run at line {row}, above the guard, which covers only the reading of the result; move it up"
+            f"the model is run at line {row}, above the guard, which only covers reading the result; move the guard up"
         )
         yield RULE.at(facts, use.type_span, message, use=use)
 

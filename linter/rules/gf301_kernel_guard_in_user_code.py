@@ -81,9 +81,9 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     decision = _user_code(use, facts, project)
     if decision is None:
         return
-    harm = "tensors can be changed unseen by autograd, which gives silently wrong gradients"
+    harm = "autograd can miss changes to tensors, which gives silently wrong gradients"
     if use.guard == guards.BELOW_AUTOGRAD:
-        harm = "it hides dispatch keys and switches no grad mode, so tensors keep autograd's bookkeeping"
+        harm = "it hides dispatch keys but doesn't turn off grad mode, so tensors keep autograd's bookkeeping"
     yield RULE.at(
         facts,
         use.type_span,
@@ -122,7 +122,7 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
     if program is None or decision.context not in (Context.UNKNOWN, Context.INFERENCE):
         return None
     reason = Evidence(
-        "stands in `main`, which is no kernel",
+        "is in `main`, which isn't a kernel",
         facts.path,
         program.span.start,
         facts.row(program.span.start),
@@ -149,4 +149,4 @@ def _program(use: GuardUse, facts: Facts) -> Function | None:
 
 def _what(decision: Decision) -> str:
     first = next((reason for reason in decision.evidence if reason.side is Side.INFERENCE), None)
-    return "a program of its own" if first is not None and first.signal == in_program.name else "an inference workload"
+    return "a standalone program" if first is not None and first.signal == in_program.name else "an inference workload"

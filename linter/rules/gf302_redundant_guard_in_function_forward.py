@@ -64,7 +64,9 @@ RULE = Rule(
 def redundant_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if not _is_candidate(use, facts, project) or not bypasses_dispatcher(use, facts, project):
         return
-    message = f"{use.guard} does nothing here: autograd is off in `forward`, and what is called bypasses the dispatcher"
+    message = (
+        f"{use.guard} has no effect here: autograd is off in `forward`, and the called functions bypass the dispatcher"
+    )
     yield RULE.at(facts, use.type_span, message, use=use)
 
 

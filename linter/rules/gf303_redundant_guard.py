@@ -90,5 +90,5 @@ def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
             if other in seen or not is_gradient_guard(other, facts, project):
                 continue
             seen.add(other)
-            message = f"{other.guard} does nothing here: InferenceMode at line {row} has switched gradients off"
+            message = f"{other.guard} has no effect here: InferenceMode at line {row} has already turned off gradients"
             yield RULE.at(facts, other.span, message, use=other)

@@ -58,6 +58,6 @@ def guards_in_backward(use: GuardUse, facts: Facts, project: Project) -> Iterato
         return
     for function in facts.enclosing(use.function):
         if project.autograd_method(facts, function) == "backward":
-            message = f"{use.guard} in `backward` stops autograd from recording: no higher-order gradients"
+            message = f"{use.guard} in `backward` keeps autograd from recording, so there are no higher-order gradients"
             yield RULE.at(facts, use.type_span, message, use=use)
             return

@@ -65,8 +65,8 @@ def on_async_def(facts: Facts, project: Project) -> Iterator[Finding]:
             decorated = found.decorated
             assert decorated is not None
             message = (
-                f"`@{found.use.written}` does nothing on the {decorated.kind} `{decorated.name}`: "
-                "its body runs after the guard is left"
+                f"`@{found.use.written}` has no effect on the {decorated.kind} `{decorated.name}`: "
+                "its body runs after the guard has exited"
             )
             yield RULE.at(facts, found.use.span, message, use=found.use)
 

@@ -56,7 +56,7 @@ def bare_statements(facts: Facts, project: Project) -> Iterator[Finding]:
     for found in uses_of(facts, _INACTIVE, Form.TEMPORARY):
         if found.expected:
             continue
-        message = f"`{found.use.written}()` as a statement does nothing: a guard acts when it is entered"
+        message = f"`{found.use.written}()` as a statement has no effect: a guard must be entered"
         if found.following is not None and found.following.kind is not Kind.CLASS:
-            message = f"`{found.use.written}()` before a `def` does nothing; was `@{found.use.written}()` meant?"
+            message = f"`{found.use.written}()` above a `def` has no effect; did you mean `@{found.use.written}()`?"
         yield RULE.at(facts, found.use.span, message, use=found.use)

@@ -51,7 +51,7 @@ def uncalled(facts: Facts, project: Project) -> Iterator[Finding]:
             continue
         use = found.use
         if use.form is Form.WITH:
-            message = f"`with {use.written}:` raises TypeError: the guard is not called"
+            message = f"`with {use.written}:` raises TypeError: the guard must be called"
         else:
-            message = f"`{use.written}` as a statement does nothing: the guard is neither called nor entered"
+            message = f"`{use.written}` as a statement has no effect: the guard is neither called nor entered"
         yield RULE.at(facts, use.type_span, message, use=use)

@@ -56,11 +56,9 @@ def raw_guards(facts: Facts, project: Project) -> Iterator[Finding]:
         if found.entered or (found.released and not inert):
             continue
         if inert:
-            message = f"`{use.written}` acts only when it is entered: without `with` it does nothing"
+            message = f"`{use.written}` takes effect only when entered: without `with` it does nothing"
         elif use.form is Form.TEMPORARY:
             message = f"`{use.written}` as a statement is freed at once; use `with`"
         else:
-            message = (
-                f"`{use.written}` is in force until `{use.variable}` is freed, whenever that is; enter it with `with`"
-            )
+            message = f"`{use.written}` is in effect until `{use.variable}` is freed, whenever that happens; use `with`"
         yield RULE.at(facts, use.span, message, use=use)

@@ -65,5 +65,5 @@ def pauses(facts: Facts, project: Project) -> Iterator[Finding]:
         who = "the caller" if pause.word == "yield" else "every other task of the event loop"
         rest = len(found.pauses) - 1
         more = f" (and {rest} more in this block)" if rest else ""
-        message = f"`{pause.word}` inside `with {found.use.written}(…)`: {who} runs in this mode meanwhile{more}"
+        message = f"`{pause.word}` inside `with {found.use.written}(…)`: meanwhile {who} runs in this mode{more}"
         yield RULE.at(facts, pause.span, message, use=found.use)

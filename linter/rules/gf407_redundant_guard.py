@@ -74,7 +74,8 @@ def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
                 else f"line {facts.row(inference.use.span.start)}"
             )
             message = (
-                f"`{found.use.written}()` is redundant: `{inference.use.written}` of {where} switches gradients off"
+                f"`{found.use.written}()` is redundant: `{inference.use.written}` of {where} already "
+                "turns off gradients"
             )
             yield RULE.at(facts, found.call_span, message, use=found.use)
 

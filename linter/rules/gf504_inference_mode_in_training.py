@@ -65,6 +65,6 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
             continue
         message = (
             f"`{use.written}` in a file that trains with {sign.what} (line {facts.row(sign.span.start)}): "
-            "what is made under it cannot be trained with; use no_grad"
+            "tensors made under it can't be used in training; use no_grad"
         )
         yield RULE.at(facts, found.call_span, message, use=use)

@@ -54,5 +54,7 @@ def uncalled_decorators(facts: Facts, project: Project) -> Iterator[Finding]:
         if found.called or found.decorated is None or found.decorated.kind is Kind.CLASS:
             continue
         use = found.use
-        message = f"`@{use.written}` without brackets needs torch 2.1, and torch {project.minimum_torch} is supported"
+        message = (
+            f"`@{use.written}` without parentheses needs torch 2.1, but torch {project.minimum_torch} is supported"
+        )
         yield RULE.at(facts, use.span, message, use=use)

@@ -63,6 +63,6 @@ def escapes(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
         row = facts.row(use.span.start)
         message = (
             f"`{hazard.variable}` is an inference tensor, made under the InferenceMode of line {row}; "
-            f"here it is {hazard.what}, which raises; clone it first, or make it under NoGradGuard"
+            f"here it is {hazard.what}, which raises an error; clone it first, or make it under NoGradGuard"
         )
         yield RULE.at(facts, hazard.span, message, use=use, variable=hazard.variable)

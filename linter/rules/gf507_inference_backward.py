@@ -85,8 +85,9 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
             continue
         if _is_made_inside(name, use, facts):
             message = (
-                f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, and this raises; "
-                "end the mode above what is differentiated"
+                f"nothing is recorded under the InferenceMode of line {row}: `{name}` has no graph, so "
+                "this raises an error; "
+                "end the mode before the code to differentiate"
             )
             yield RULE.at(facts, call.span, message, use=use)
         else:

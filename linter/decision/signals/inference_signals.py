@@ -65,7 +65,7 @@ def gradients_off(scene: Scene) -> Iterator[Sighting]:
     for other in (*scene.neighbours(), *around):
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
             where = "beside" if other.scope == scene.use.scope else "around"
-            yield Sighting(f"gradients are switched off {where} it, by {other.guard}", other.span.start)
+            yield Sighting(f"gradients are turned off {where} it by {other.guard}", other.span.start)
             return
 
 
@@ -74,7 +74,7 @@ def beside_graph_optimizer_guard(scene: Scene) -> Iterator[Sighting]:
     """a `GraphOptimizerEnabledGuard` stands beside the guard"""
     for other in scene.neighbours():
         if other.guard == "GraphOptimizerEnabledGuard":
-            message = "stands beside a GraphOptimizerEnabledGuard, which matters only when a TorchScript model runs"
+            message = "is next to a GraphOptimizerEnabledGuard, which only matters when a TorchScript model runs"
             yield Sighting(message, other.span.start)
             return
 
@@ -117,7 +117,7 @@ def _is_module(type_: TypeName) -> bool:
 def in_objective_c(scene: Scene) -> Iterator[Sighting]:
     """the guard stands in an Objective-C++ file"""
     if scene.facts.path.endswith((".mm", ".m")):
-        message = "stands in an Objective-C++ file: an application, not a library of ops"
+        message = "is in an Objective-C++ file, so in an application rather than a library of ops"
         yield Sighting(message, scene.use.type_span.start)
 
 
@@ -126,7 +126,7 @@ def in_program(scene: Scene) -> Iterator[Sighting]:
     """its function is `main`, or one of Google Benchmark"""
     function = scene.outermost
     if function is not None and _is_program(function):
-        message = f"stands in `{function.name}`, a program of its own rather than an op"
+        message = f"is in `{function.name}`, which is a program rather than an op"
         yield Sighting(message, function.span.start)
 
 
@@ -139,4 +139,4 @@ def named_like_workload(scene: Scene) -> Iterator[Sighting]:
     """its function has a name like `predict`, `detect` or `runModel`"""
     function = scene.outermost
     if function is not None and _WORKLOAD_NAME.search(function.name):
-        yield Sighting(f"stands in `{function.name}`, named like a workload", function.span.start)
+        yield Sighting(f"is in `{function.name}`, whose name suggests an inference workload", function.span.start)

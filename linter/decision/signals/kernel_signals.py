@@ -23,11 +23,11 @@ _DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|call
 
 @signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE)
 def in_function_forward(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in `forward` of a `torch::autograd::Function`"""
+    """the guard is in `forward` of a `torch::autograd::Function`"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.FORWARD:
         message = (
-            f"stands in `{_with_owner(scene, part.function)}` of a {scene.spelled(*CPP_AUTOGRAD_FUNCTION)}, "
+            f"is in `{_with_owner(scene, part.function)}` of a {scene.spelled(*CPP_AUTOGRAD_FUNCTION)}, "
             "which runs as an autograd kernel"
         )
         yield Sighting(message, part.function.span.start)
@@ -135,7 +135,7 @@ def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
     """an `ExcludeDispatchKeyGuard` stands beside the guard"""
     for other in scene.neighbours():
         if other.guard == "ExcludeDispatchKeyGuard":
-            message = "stands beside an ExcludeDispatchKeyGuard: dispatcher work, not a workload"
+            message = "is next to an ExcludeDispatchKeyGuard, which is for dispatcher code, not for workloads"
             yield Sighting(message, other.span.start)
             return
 
@@ -168,7 +168,7 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
 
 
 def _invoked(scene: Scene, ops: list[Call]) -> Sighting:
-    message = f"a lambda that is called where it stands runs one op below autograd: `{shown(ops[0].callee)}`"
+    message = f"a lambda that is called immediately runs one op below autograd: `{shown(ops[0].callee)}`"
     return Sighting(message, scene.chain[0].span.start)
 
 
@@ -212,9 +212,9 @@ def _is_returned(call: Call, scene: Scene) -> bool:
 
 @signal("in-variable-type", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def in_variable_type(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in namespace `VariableType`"""
+    """the guard is in namespace `VariableType`"""
     if "VariableType" in _namespaces(scene):
-        message = "stands in namespace VariableType, where autograd kernels are"
+        message = "is in namespace VariableType, which contains autograd kernels"
         yield Sighting(message, scene.use.type_span.start)
 
 
@@ -226,10 +226,10 @@ def in_variable_type(scene: Scene) -> Iterator[Sighting]:
     unless=[in_variable_type],
 )
 def in_op_namespace(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in namespace `native` or `autograd`"""
+    """the guard is in namespace `native` or `autograd`"""
     for space in ("native", "autograd"):
         if space in _namespaces(scene):
-            message = f"stands in namespace {space}, where ops are implemented"
+            message = f"is in namespace {space}, where ops are implemented"
             yield Sighting(message, scene.use.type_span.start)
             return
 

@@ -15,20 +15,20 @@ from ..signal_kinds import Sighting, Weight, signal
 
 @signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE)
 def in_function_backward(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in `backward` of a `torch::autograd::Function`"""
+    """the guard is in `backward` of a `torch::autograd::Function`"""
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
-            message = "stands in `backward`, where it stops autograd from recording: no higher-order gradients"
+            message = "is in `backward`, where it keeps autograd from recording, so there are no higher-order gradients"
             yield Sighting(message, function.span.start)
             return
 
 
 @signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward])
 def in_node_apply(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in `apply` of a backward node"""
+    """the guard is in `apply` of a backward node"""
     for function in scene.chain:
         if function.name == "apply" and is_method_of_node(function, scene.facts, scene.project):
-            message = "stands in `apply` of a backward node, where it stops autograd from recording"
+            message = "is in `apply` of a backward node, where it keeps autograd from recording"
             yield Sighting(message, function.span.start)
             return
 

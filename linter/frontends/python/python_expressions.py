@@ -80,7 +80,7 @@ class PythonExpressionReader:
         self._cut = False
 
     def read(self, node: ast.expr, scope: Scope, depth: int = MAX_DEPTH) -> Expression:
-        """The tree of an expression that stands in `scope`."""
+        """The tree of an expression that is in `scope`."""
         known = self._known.get(id(node))
         if known is not None:
             return known

@@ -76,7 +76,7 @@ def test_the_diff_can_be_applied(
     assert outcome.returncode == 1, outcome.stderr
     assert path.read_bytes() == data
     start = (tmp_path / base).resolve()
-    stated = f"note: names in the diff start from {start}: apply it there" in outcome.stderr.decode()
+    stated = f"note: paths in the diff are relative to {start}; apply it there" in outcome.stderr.decode()
     assert stated is (start != (tmp_path / cwd).resolve())
     applied = subprocess.run(TOOLS[tool], cwd=start, input=outcome.stdout, capture_output=True, check=False)
     assert applied.returncode == 0, (outcome.stdout, applied)
@@ -93,7 +93,7 @@ def test_a_diff_of_utf_16_is_said_to_be_for_reading(encoding: str, tmp_path: Pat
     outcome = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, check=False)
     assert "+    at::AutoDispatchBelowADInplaceOrView g;\n" in outcome.stdout.decode()
     assert (
-        f"note: a.cpp: its diff is for reading: neither patch nor git apply takes {encoding.upper()}; `--apply` writes it"
+        f"note: a.cpp: its diff is only for reading, as patch and git apply don't take {encoding.upper()}; use `--apply` to write it"
         in outcome.stderr.decode()
     )
     subprocess.run([*command, "--apply", "."], cwd=tmp_path, capture_output=True, check=True)

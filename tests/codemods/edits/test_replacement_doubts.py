@@ -49,22 +49,22 @@ def site_in(text: str, folder: Path) -> Site:
         ),
         pytest.param(
             KERNEL.format(f"{OLD}();"),
-            ["the temporary was destroyed at once, and the named guard is not"],
+            ["the temporary was destroyed at once, but the named guard isn't"],
             id="a temporary",
         ),
         pytest.param(
             KERNEL.format(f"{OLD} g();"),
-            ["this declared a function, and now declares a guard", "the declaration holds more than this guard"],
+            ["this declared a function, and now declares a guard", "the declaration contains more than this guard"],
             id="a vexing parse",
         ),
         pytest.param(
             KERNEL.format(f"static {OLD} g;"),
-            ["a guard with static storage sets the state of whichever thread initialises it"],
+            ["a guard with static storage sets the state of whichever thread initializes it"],
             id="static storage",
         ),
         pytest.param(
             KERNEL.format(f"auto g = std::make_unique<{OLD}>(true);"),
-            ["the guard stands as heap, and its scope is not certain", "the declaration holds more than this guard"],
+            ["the guard stands as heap, and its scope is not certain", "the declaration contains more than this guard"],
             id="the heap",
         ),
         pytest.param(LOADED.format(f"{OLD} g;", ""), [], id="a workload"),
@@ -76,7 +76,7 @@ def site_in(text: str, folder: Path) -> Site:
         ),
         pytest.param(
             LOADED.format(f"{OLD} g; at::AutoGradMode on(true);", ""),
-            ["grad mode is switched on again below, where nothing can be recorded any more"],
+            ["grad mode is turned on again below, where nothing can be recorded anymore"],
             id="gradients are switched on again",
         ),
         pytest.param(

@@ -90,7 +90,7 @@ def test_exit_status(arguments: list[str], status: int, tree: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check", "nowhere.cpp"], "no such file or folder: nowhere.cpp"),
+        (["check", "nowhere.cpp"], "no such file or directory: nowhere.cpp"),
         (["check", "--select", "GF999", "."], "no rule is called `GF999`; `guardfix rules` lists them"),
         (["check", "--exclude", "!", "."], "--exclude: `!` is not a pattern in .gitignore's syntax"),
         (["explain", "nothing"], "no rule is called `nothing`"),
@@ -128,7 +128,7 @@ def test_a_pyproject_whose_tables_are_none(toml: str, tree: Path) -> None:
     (tree / "pyproject.toml").write_text(toml)
     outcome = guardfix("check", "kernel.cpp", cwd=tree)
     assert outcome.returncode == 2
-    assert "must be a table: settings stand below `[tool.guardfix]`" in outcome.stderr
+    assert "must be a table: settings go under `[tool.guardfix]`" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_json_has_the_contract_s_fields(tree: Path) -> None:
     assert outcome.returncode == 1
     (finding,) = json.loads(outcome.stdout)
     assert finding["decision"].pop("evidence")[0] == {
-        "message": "for kernel: stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel",
+        "message": "for kernel: is in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel",
         "filename": "kernel.cpp",
         "row": 4,
     }
@@ -201,7 +201,7 @@ def test_json_has_the_contract_s_fields(tree: Path) -> None:
         },
         "fix": {
             "applicability": "safe",
-            "message": "replace at::AutoNonVariableTypeMode by at::AutoDispatchBelowADInplaceOrView",
+            "message": "replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView",
             "edits": [
                 {
                     "content": "at::AutoDispatchBelowADInplaceOrView",
@@ -238,9 +238,9 @@ def test_text_shows_frame_evidence_and_fix(tree: Path) -> None:
         "   |\n"
         " 5 |     at::AutoNonVariableTypeMode g;\n"
         "   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ kernel, high confidence\n"
-        "   = for kernel: stands in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel "
+        "   = for kernel: is in `F::forward` of a torch::autograd::Function, which runs as an autograd kernel "
         "(line 4)\n"
-        "   = fix: replace at::AutoNonVariableTypeMode by at::AutoDispatchBelowADInplaceOrView\n"
+        "   = fix: replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView\n"
         "\n"
         "Found 1 issue in 1 file (1 file checked).\n"
         "[*] 1 fixable with `guardfix migrate --apply`.\n"
@@ -275,7 +275,7 @@ def test_migrate_lists_what_it_leaves_with_the_reason(tree: Path) -> None:
     (tree / "swap.cpp").write_text(UNKNOWN)
     outcome = guardfix("migrate", "--apply", ".", cwd=tree)
     assert outcome.returncode == 0
-    assert "swap.cpp:2:3: GF101 no fix: AutoNonVariableTypeMode is deprecated; what should replace it" in outcome.stderr
+    assert "swap.cpp:2:3: GF101 no fix: AutoNonVariableTypeMode is deprecated; the code doesn't show" in outcome.stderr
     assert "Applied 1 fix in 1 file." in outcome.stderr
     assert guardfix("migrate", "--apply", ".", cwd=tree).stderr.endswith("Nothing to change.\n")
 
@@ -335,7 +335,7 @@ def test_check_fix_takes_the_options_of_migrate(choice: list[str], there: list[s
 def test_options_of_fix_without_it_are_an_error(option: str, tree: Path) -> None:
     outcome = guardfix("check", option, ".", cwd=tree)
     assert outcome.returncode == 2
-    assert "add --fix" in outcome.stderr
+    assert "need --fix" in outcome.stderr
 
 
 def test_files_that_cannot_be_read_are_findings_and_the_run_goes_on(tree: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_named_pipe_does_not_stop_the_run(tree: Path) -> None:
 
 def test_a_partly_parsed_file_is_noted(tree: Path) -> None:
     (tree / "odd.cpp").write_text("@@ {{ void f() {\n  at::AutoNonVariableTypeMode g;\n}\n")
-    assert "note: 1 file could only be parsed in part (odd.cpp:1)" in guardfix("check", ".", cwd=tree).stderr
+    assert "note: 1 file could only be parsed partially (odd.cpp:1)" in guardfix("check", ".", cwd=tree).stderr
 
 
 def test_long_output_is_written_whole_before_the_process_ends(tmp_path: Path) -> None:

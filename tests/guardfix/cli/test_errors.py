@@ -47,10 +47,12 @@ def tree(tmp_path: Path) -> Path:
         pytest.param("check --select gf1O1 .", "no rule is called `gf1O1`; did you mean `GF101`?", id="a code"),
         pytest.param("check --ignore nothing .", "`nothing`; `guardfix rules` lists them", id="nothing like it"),
         pytest.param("explain Legacy-Gaurd", "did you mean `legacy-guard`?", id="a rule to explain"),
-        pytest.param("check --minimum-torch new .", "`new` is no version; write 1.13 or 2.1.0", id="a version"),
+        pytest.param(
+            "check --minimum-torch new .", "`new` is not a version; use a form like 1.13 or 2.1.0", id="a version"
+        ),
         pytest.param("check --output-format sarif .", "'sarif' is not one of 'text', 'json'", id="a format"),
-        pytest.param("check nowhere", "Error: no such file or folder: nowhere", id="a path"),
-        pytest.param("verify nowhere", "Error: no such file or folder: nowhere", id="a path to verify"),
+        pytest.param("check nowhere", "Error: no such file or directory: nowhere", id="a path"),
+        pytest.param("verify nowhere", "Error: no such file or directory: nowhere", id="a path to verify"),
     ],
 )
 def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -> None:
@@ -64,7 +66,7 @@ def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -
     [
         pytest.param(b"select = ['legcy-guard']", "no rule is called `legcy-guard`; did you mean", id="a rule"),
         pytest.param(b"select = [", "not valid TOML: Invalid value (at end of document)", id="no TOML"),
-        pytest.param(b"\xff", "not valid UTF-8 at byte 0, as TOML must be", id="no UTF-8"),
+        pytest.param(b"\xff", "not valid UTF-8 at byte 0, which TOML requires", id="no UTF-8"),
         pytest.param(b"selct = ['GF1']", "unknown setting `selct`; the settings are exclude, ", id="a setting"),
     ],
 )

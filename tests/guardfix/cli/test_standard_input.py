@@ -86,7 +86,7 @@ def test_migrate_prints_the_diff(folder: Path) -> None:
     assert status == 1
     assert output.splitlines()[:3] == ["--- a/sub/a.cpp", "+++ b/sub/a.cpp", "@@ -1,7 +1,7 @@"]
     assert "+    at::AutoDispatchBelowADInplaceOrView g;" in output
-    assert errors == "Would change 1 file; `--apply` writes.\n"
+    assert errors == "Would change 1 file; use `--apply` to write.\n"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_is_left_goes_to_standard_error(folder: Path) -> None:
         pytest.param(["migrate", "-"], "add --stdin-filename", id="which language, for migrate"),
         pytest.param(["check", "-", "b.cpp"], "add --stdin-filename", id="a dash among paths"),
         pytest.param(["check", *NAME, "b.cpp"], "give no path but `-`", id="a name and a path"),
-        pytest.param(["verify", "-"], "no such file or folder: -", id="verify runs files"),
+        pytest.param(["verify", "-"], "no such file or directory: -", id="verify runs files"),
     ],
 )
 def test_wrong_use(arguments: list[str], message: str, tmp_path: Path) -> None:

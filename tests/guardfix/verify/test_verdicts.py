@@ -124,7 +124,7 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, "same", [], None)
     assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only takes safe ones")
     assert "row 13, GF101" in entry["reason"]
-    assert "it stays silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
+    assert "it is still silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
     assert entry["silently_wrong"]["before"] == entry["silently_wrong"]["after"] != []
     assert "leave out `--safe-only`" in entry["advice"]
     [left] = entry["not_migrated"]
@@ -137,7 +137,7 @@ def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
     assert entry["reason"].startswith(
         "nothing was migrated: 1 finding has no fix that can be applied: row 9, GF101: Auto"
     )
-    assert entry["reason"].endswith("; run as it is, nothing in it was silently wrong")
+    assert entry["reason"].endswith("; when run as is, nothing was silently wrong")
     assert entry["before"]["status"] == 0
     assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
 
@@ -156,7 +156,7 @@ total.add_(1)
     status, [entry] = verified(str(program))
     assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 1)
     assert entry["reason"].endswith(
-        "; run as it is, nothing in it was silently wrong, and it ended with exit status 1: "
+        "; when run as is, nothing was silently wrong, and it ended with exit status 1: "
         "Inplace update to inference tensor outside InferenceMode is not allowed"
     )
     assert entry["advice"].startswith("clone it before changing it")
@@ -194,10 +194,10 @@ int main() {
         ("GF101", 7, "no fix"),
     ]
     assert "2 findings have no fix that can be applied: row 3, GF101: " in entry["reason"]
-    assert "; and it stays silently wrong: backward of MulBackward0 used a saved tensor float32[2]" in entry["reason"]
+    assert "; it is still silently wrong: backward of MulBackward0 used a saved tensor float32[2]" in entry["reason"]
     assert entry["advice"].startswith("choose the guard by hand")
     shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
-    assert shown.count("row 3, GF101") == shown.count("Left as it is (no fix): row 7, GF101") == 1
+    assert shown.count("row 3, GF101") == shown.count("Not migrated (no fix): row 7, GF101") == 1
 
 
 def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
     program.write_text("import torch\n\ntorch.no_grad()\nprint(torch.ones(2) * 2)\n")
     status, [entry] = verified(str(program))
     assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 0)
-    assert "row 3, GF402: a suggestion, to be made by hand: put `with torch.no_grad():`" in entry["reason"]
+    assert "row 3, GF402: only a suggestion: put `with torch.no_grad():`" in entry["reason"]
 
 
 def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
     assert "NOLINT" in program.read_text()
     status, [entry] = verified(str(program))
     assert (status, entry["verdict"], entry["not_migrated"]) == (0, "same", [])
-    assert "no rule speaks of its old guard" in entry["reason"]
-    assert "stays silently wrong" in entry["reason"]
+    assert "there is no finding about its old guard" in entry["reason"]
+    assert "is still silently wrong" in entry["reason"]
 
 
 def test_a_program_without_an_old_guard_is_not_run(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_program_with_an_old_guard_that_cannot_be_run_stays_the_same(tmp_path:
     program.write_text(text + "int more = torch::no_such_thing();\n")
     status, [entry] = verified(str(program))
     assert (status, entry["verdict"]) == (0, "same")
-    assert "whether it is right was not seen" in entry["reason"]
+    assert "whether it is correct is unknown" in entry["reason"]
     assert "torch::no_such_thing" in entry["reason"]
 
 
@@ -255,7 +255,7 @@ int main() {
     assert len(entry["migrated"]) == 1
     assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
     shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
-    assert "Left as it is (no fix): row 9, GF101" in shown
+    assert "Not migrated (no fix): row 9, GF101" in shown
     assert "Migrated with `--unsafe`: " in shown
 
 

@@ -314,4 +314,4 @@ def test_messages_about_python_are_spelled_as_python() -> None:
         f"        with torch.{OLD}():\n            return x.relu()\n"
     )
     messages = [s.message for s in signals_of_use(snippet(text, path="ops.py", watched=()))]
-    assert messages == ["stands in `F.forward` of a torch.autograd.Function, which runs as an autograd kernel"]
+    assert messages == ["is in `F.forward` of a torch.autograd.Function, which runs as an autograd kernel"]

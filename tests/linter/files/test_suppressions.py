@@ -92,8 +92,8 @@ def test_in_python(line: str, silent: bool) -> None:
     assert is_suppressed(found, range(1, 4), "GF403", "uncalled-guard") is silent
 
 
-UNMATCHED = "has no NOLINTEND of the same checks, and silences nothing"
-LOOSE = "ends no NOLINTBEGIN of the same checks, and silences nothing"
+UNMATCHED = "has no matching NOLINTEND and suppresses nothing"
+LOOSE = "has no matching NOLINTBEGIN and suppresses nothing"
 
 
 @pytest.mark.parametrize(

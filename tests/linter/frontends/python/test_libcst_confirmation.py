@@ -367,7 +367,7 @@ def test_a_disagreement_says_what_each_parser_reads(program: Path, monkeypatch: 
     plant(monkeypatch, altered_use("no_grad", Form.REFERENCE, form=Form.TEMPORARY, called=True))
     (finding,) = [one for one in check([str(program)], Options(workers=1)).findings if one.code == "GF001"]
     assert finding.message == (
-        "cannot tell what stands here: Python's own parser reads `temporary`, libcst `reference`; "
+        "can't tell what this is: Python's own parser reads `temporary`, libcst `reference`; "
         "nothing is reported or edited here"
     )
 
