@@ -39,7 +39,9 @@ def test_a_fix_is_made_in_every_language_of_its_rule(rule: RuleName) -> None:
 @pytest.mark.parametrize("rule", rule_names(), ids=lambda rule: rule.code)
 def test_the_documentation_says_the_most_that_the_fix_claims(rule: RuleName) -> None:
     found = find_fix_rule(rule.code, rule.name)
-    said = re.search(r"^Fix: (none|safe|unsafe|display|the same as for GF101)\b", load_rule(rule).documentation, re.MULTILINE)
+    said = re.search(
+        r"^Fix: (none|safe|unsafe|display|the same as for GF101)\b", load_rule(rule).documentation, re.MULTILINE
+    )
     assert said is not None
     assert said[1].replace("the same as for GF101", "safe") == (found.most.value if found is not None else "none")
 
