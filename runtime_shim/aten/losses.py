@@ -90,10 +90,6 @@ div_scalar = op(
 )(lambda self, other: OPS["div"].kernel(self, other))
 
 
-# -- squares and the like
-# --------------------------------------------------------------------------------------
-
-
 def _numel(self: Tensor, target: Tensor) -> int:
     return int(np.prod(np.broadcast_shapes(self._array.shape, target._array.shape), dtype=np.int64))
 
@@ -167,10 +163,6 @@ smooth_l1_loss = op(
     self=_smooth_l1_back,
     target=lambda grad, self, target, reduction, beta: -_smooth_l1_back(grad, self, target, reduction, beta),
 )(_smooth_l1)
-
-
-# -- binary cross entropy
-# --------------------------------------------------------------------------------------
 
 
 def _bce_back(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
@@ -262,10 +254,6 @@ def binary_cross_entropy_with_logits(self: Any, target: Any, weight: Any, pos_we
     if weight is not None:
         values = values * weight
     return reduced(values.astype(self.dtype, copy=False), reduction)
-
-
-# -- negative log likelihood
-# -----------------------------------------------------------------------------------
 
 
 def _classes_first(array: Array, target: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import OPS, RESIZED, Computes, Refusal
 from ..dispatch.registration import op
-from .reductions import pair, value_selecting_backward
+from .extremes import pair, value_selecting_backward
 
 
 def _order(self: Any, dim: int, descending: bool) -> Array:

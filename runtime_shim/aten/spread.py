@@ -14,7 +14,8 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, OutRule
 from ..dispatch.registration import composite, op
-from .reductions import dims_of, elements_reduced, over_one, restore
+from .extremes import over_one
+from .reductions import dims_of, elements_reduced, restore
 
 # numpy's stubs do not know `axis` as a tuple.
 _add: Any = np.add

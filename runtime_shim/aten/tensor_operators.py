@@ -11,7 +11,8 @@ from ..core.tensor import Tensor, attach, new_tensor
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..dispatch.op_description import ANY_DTYPE, Computes
 from ..dispatch.registration import composite, publish
-from .elementwise import add, div_mode, floor_divide, mul, positive, remainder, rsub, true_divide
+from .elementwise import add, div_mode, floor_divide, mul, remainder, rsub, true_divide
+from .elementwise_functions import positive
 from .powers import pow_base, power, power_
 from .ufunc_makers import BOOL, binary, is_operand, unary
 

@@ -1,0 +1,102 @@
+"""Sums and products up to each place, and logsumexp. Derivatives as in derivatives.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.inplace_layers import store
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.registration import op
+from .elementwise import conj
+from .reductions import dims_of, in_dtype, restore, sum_dtype
+
+_add: Any = np.add
+_multiply: Any = np.multiply
+_maximum: Any = np.maximum
+
+
+def _cumulative_in_place(name: str) -> Callable[..., None]:
+    def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
+        if dtype is not None and dtype.numpy != self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
+                "should match"
+            )
+        if self.dtype.kind == "b":
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
+
+    return kernel
+
+
+@op(
+    "cumsum",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace_kernel=_cumulative_in_place("cumsum"),
+    inplace=True,
+    self=lambda grad, dim: grad.flip(dim).cumsum(dim).flip(dim) if grad._array.ndim else grad,
+)
+def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+    if self.ndim == 0:
+        wrap_dim(dim, 0)
+        return self.copy()
+    return _add.accumulate(in_dtype(self, dtype), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+
+
+def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    n = self._array.shape[dim]
+    found = []
+    for i in range(n):
+        terms = []
+        for j in range(i, n):
+            head = FUNCTIONS["cat"]([self.narrow(dim, 0, i), self.narrow(dim, i + 1, j - i)], dim).prod(dim, True)
+            terms.append(grad.narrow(dim, j, 1) * conj(head))
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        found.append(total)
+    return FUNCTIONS["cat"](found, dim)
+
+
+@op(
+    "cumprod",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace_kernel=_cumulative_in_place("cumprod"),
+    inplace=True,
+    self=_cumprod_back,
+)
+def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+    if self.ndim == 0:
+        wrap_dim(dim, 0)
+        return self.copy()
+    return _multiply.accumulate(self, axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+
+
+@op(
+    "logsumexp",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    leak=1,
+    refuses="logsumexp",
+    self=lambda grad, self, result, dim, keepdim: (
+        restore(grad, self._array.shape, dim, keepdim)
+        * conj((self - restore(result, self._array.shape, dim, keepdim)).exp())
+    ),
+)
+def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
+    if self.dtype.kind in "biu":
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    axes = dims_of(dim, self.ndim)
+    top = _maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
+    found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
+    return found if keepdim else found.squeeze(axes)

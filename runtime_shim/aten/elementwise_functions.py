@@ -1,0 +1,211 @@
+"""Elementwise ops of one operand. Derivatives as in derivatives.yaml."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, Refusal
+from ..dispatch.registration import composite, op
+from .elementwise import _zeros, conj
+from .ufunc_makers import FLOAT, unary
+
+unary(
+    "neg",
+    np.negative,
+    computes=Computes(
+        "ifc",
+        refusals=(
+            Refusal(
+                "b",
+                RuntimeError,
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                "use the `~` or `logical_not()` operator instead.",
+            ),
+        ),
+    ),
+    self=lambda grad: -grad,
+)
+unary("exp", np.exp, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(result))
+unary(
+    "exp2", np.exp2, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(result) * float(np.log(2))
+)
+unary("expm1", np.expm1, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * (conj(result) + 1))
+unary("log", np.log, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self))
+unary("log2", np.log2, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(2)))
+unary(
+    "log10", np.log10, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self) / float(np.log(10))
+)
+unary(
+    "log1p",
+    np.log1p,
+    computes=ANY_DTYPE,
+    node="Log1PBackward0",
+    result=FLOAT,
+    self=lambda grad, self: grad / conj(self + 1),
+)
+unary("sqrt", np.sqrt, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad / (2 * conj(result)))
+unary("sin", np.sin, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cos()))
+unary("cos", np.cos, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * -conj(self.sin()))
+unary("tan", np.tan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 + result * result))
+unary(
+    "asin", np.arcsin, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj((1 - self * self).rsqrt())
+)
+unary(
+    "acos", np.arccos, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * -conj((1 - self * self).rsqrt())
+)
+unary("atan", np.arctan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
+unary("sinh", np.sinh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
+unary("cosh", np.cosh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
+unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
+unary(
+    "floor",
+    np.floor,
+    computes=Computes(
+        "if",
+        "floor_vml_cpu",
+        refusals=(Refusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
+    ),
+    self=_zeros,
+)
+unary(
+    "ceil",
+    np.ceil,
+    computes=Computes(
+        "if", "ceil_vml_cpu", refusals=(Refusal("c", NotImplementedError, "ceil is not supported for complex inputs"),)
+    ),
+    self=_zeros,
+)
+unary(
+    "round",
+    lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a),
+    computes=Computes("if", "round_vml_cpu"),
+    self=_zeros,
+)
+unary(
+    "trunc",
+    np.trunc,
+    computes=Computes(
+        "if",
+        "trunc_vml_cpu",
+        refusals=(Refusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
+    ),
+    self=_zeros,
+)
+unary(
+    "sign",
+    lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a),
+    computes=Computes(
+        "bif",
+        refusals=(
+            Refusal(
+                "c",
+                NotImplementedError,
+                "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+            ),
+        ),
+    ),
+    self=_zeros,
+)
+
+
+def _reciprocal(a: Any) -> Any:
+    return np.true_divide(a.dtype.type(1), a)
+
+
+def _rsqrt(a: Any) -> Any:
+    return np.true_divide(a.dtype.type(1), np.sqrt(a))
+
+
+def _sigmoid(a: Any) -> Any:
+    return 1 / (1 + np.exp(-a))
+
+
+unary(
+    "reciprocal", _reciprocal, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: -grad * conj(result * result)
+)
+unary(
+    "rsqrt",
+    _rsqrt,
+    computes=ANY_DTYPE,
+    result=FLOAT,
+    self=lambda grad, result: -0.5 * grad * conj(result * result * result),
+)
+unary(
+    "sigmoid", _sigmoid, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj((1 - result) * result)
+)
+
+
+def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
+    return grad * self.sgn()
+
+
+def _sgn(a: Any) -> Any:
+    if a.dtype.kind != "c":
+        return a.copy() if a.dtype.kind == "b" else np.sign(a)
+    size = np.abs(a)
+    return np.where(size == 0, 0, a / np.where(size == 0, 1, size)).astype(a.dtype)
+
+
+def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """Along the circle for complex numbers; 0 at 0 and for real ones, where sgn is flat."""
+    if not self.is_complex():
+        return _zeros(grad)
+    size = self.abs()
+    scaled = grad / size
+    tangential = scaled - (scaled * conj(result)).real * result
+    return FUNCTIONS["where"](size == 0, 0.0, tangential)
+
+
+unary("sgn", _sgn, computes=ANY_DTYPE, self=_sgn_gradient)
+
+
+def _abs_in_place(self: Any) -> None:
+    if self.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    np.abs(self, out=self)
+
+
+unary("abs", np.abs, computes=Computes("ifc"), in_place=_abs_in_place, leak=1, refuses="abs", self=_abs_gradient)
+FUNCTIONS["absolute"] = FUNCTIONS["abs"]
+
+
+@op(
+    "conj",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="ConjBackward0",
+    function=False,
+    method=False,
+    self=lambda grad: grad.conj(),
+)
+def _conj_physical(self: Any) -> Array:
+    return np.conjugate(self)
+
+
+@composite("conj")
+def conj_(self: Tensor) -> Tensor:
+    return _conj_physical(self) if self._array.dtype.kind == "c" else self
+
+
+@composite("positive")
+def positive(self: Tensor) -> Tensor:
+    if self._array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+@op(
+    "nan_to_num",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace=True,
+    leak=1,
+    self=lambda grad, self: grad * (self.isfinite()),
+)
+def nan_to_num(self: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)

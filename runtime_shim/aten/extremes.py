@@ -1,0 +1,243 @@
+"""The greatest and least: max, min, amax, amin, argmax, argmin. Derivatives as in derivatives.yaml."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import Array, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, OutRule, Refusal, same_dtype
+from ..dispatch.registration import composite, op
+from .reductions import dims_of, restore
+
+_maximum: Any = np.maximum
+_minimum: Any = np.minimum
+
+EXTREME_OUT = OutRule(
+    same_dtype(
+        "Expected the dtype for input and out to match, but got {want.scalar_name} for input's dtype and "
+        "{got.scalar_name} for out's dtype."
+    ),
+    resized_first=True,
+)
+
+
+def _evenly(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """The gradient shared evenly among the elements equal to the extreme."""
+    mask = self.isnan() if bool(result.isnan()) else self == result
+    return FUNCTIONS["zeros_like"](self).masked_fill_(mask, grad / mask.sum())
+
+
+def _check_nonempty(self: Any, name: str) -> None:
+    if self.size == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the "
+            "'dim' argument."
+        )
+
+
+def _check_dims(self: Any, dim: Any, name: str) -> None:
+    """Extremes of nothing: all dimensions that are reduced must have elements."""
+    if self.size == 0 and self.ndim:
+        if dim is None or (isinstance(dim, tuple | list) and not dim):
+            _check_nonempty(self, name)
+        for d in dims_of(dim, self.ndim):
+            if self.shape[d] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+@op(
+    "max_all",
+    computes=Computes("bif", "max_all"),
+    out=RESIZED,
+    node="MaxBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_evenly,
+)
+def max_all(self: Any) -> Array:
+    _check_nonempty(self, "max")
+    return _maximum.reduce(self, axis=None)
+
+
+@op(
+    "min_all",
+    computes=Computes("bif", "min_all"),
+    out=RESIZED,
+    node="MinBackward1",
+    method=False,
+    function=False,
+    leak=1,
+    self=_evenly,
+)
+def min_all(self: Any) -> Array:
+    _check_nonempty(self, "min")
+    return _minimum.reduce(self, axis=None)
+
+
+def _at_index(grads: list[Any], self_shape: tuple[int, ...], dim: int, keepdim: bool, result: list[Tensor]) -> Tensor:
+    return value_selecting_backward(grads[0], result[1], self_shape, dim, keepdim)
+
+
+def value_selecting_backward(grad: Tensor, indices: Tensor, shape: tuple[int, ...], dim: int, keepdim: bool) -> Tensor:
+    if not shape:
+        return grad
+    if not keepdim:
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    # zero_() counts as a write, as filling does in PyTorch here
+    return FUNCTIONS["zeros"](shape, dtype=grad.dtype).zero_().scatter_(dim, indices, grad)
+
+
+def pair(name: str) -> Any:
+    make: Any = namedtuple  # as torch.return_types has them
+    made = make(name, ["values", "indices"])
+    made.__module__ = "torch.return_types"
+    made.__repr__ = lambda pair: f"torch.return_types.{name}(\nvalues={pair[0]!r},\nindices={pair[1]!r})"
+    return lambda results: made(*results)
+
+
+def _extreme(self: Any, dim: int, keepdim: bool, name: str, arg: Any) -> tuple[Array, Array]:
+    if self.ndim == 0:
+        wrap_dim(dim, 0)
+        return self.copy(), np.zeros((), np.int64)
+    d = wrap_dim(dim, self.ndim)
+    if self.shape[d] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    indices = np.expand_dims(arg(self, axis=d), d)
+    values = np.take_along_axis(self, indices, d)
+    if not keepdim:
+        indices, values = indices.squeeze(d), values.squeeze(d)
+    return values, indices.astype(np.int64)
+
+
+def _register_extremes() -> None:
+    """max, min with a dim, and sort and topk like them: values with the indices they come from."""
+    for name, arg in (("max", np.argmax), ("min", np.argmin)):
+
+        def kernel(self: Any, dim: int, keepdim: bool = False, _name: str = name, _arg: Any = arg) -> Any:
+            return _extreme(self, dim, keepdim, _name, _arg)
+
+        op(
+            f"{name}_dim",
+            computes=Computes(
+                "bif",
+                refusals=(Refusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),),
+            ),
+            out=RESIZED,
+            node=f"{name.capitalize()}Backward0",
+            method=False,
+            function=False,
+            leak=lambda self, dim, keepdim=False, *rest: 0 if keepdim else 2,
+            outputs=pair(name),
+            nondifferentiable=(1,),
+            self=_at_index,
+        )(kernel)
+
+        def call(
+            self: Tensor,
+            *args: Any,
+            dim: Any = None,
+            keepdim: bool = False,
+            other: Any = None,
+            _name: str = name,
+        ) -> Any:
+            if args and isinstance(args[0], Tensor):
+                other, args = args[0], args[1:]
+            if other is not None:
+                both = FUNCTIONS["maximum" if _name == "max" else "minimum"]
+                return both(self, other)
+            if args:
+                dim, keepdim = args[0], (args[1] if len(args) > 1 else keepdim)
+            if dim is None:
+                return (max_all if _name == "max" else min_all)(self)
+            return _by_name(f"{_name}_dim")(self, dim, keepdim)
+
+        composite(name, out=OutRule(EXPECTED_OUT))(call)
+
+
+def _by_name(name: str) -> Any:
+    from ..core.thread_state import tls
+    from ..dispatch.functional_layers import functional
+
+    chosen = OPS[name]
+    return lambda *args: functional(chosen, tls.state, chosen.bind(args, {}))
+
+
+_register_extremes()
+
+
+def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    shape = self._array.shape
+    grad, result = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)
+    mask = self == result
+    count = mask.sum(dims_of(dim, len(shape)), keepdim=True) if shape else 1
+    return mask * (grad / count)
+
+
+@op("amax", computes=Computes("bif", "max_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
+def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+    _check_dims(self, dim, "amax")
+    return _maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+
+
+@op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
+def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+    _check_dims(self, dim, "amin")
+    return _minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+
+
+def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:
+    if dim is None:
+        if self.size == 0:
+            raise IndexError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0.")
+        found = np.asarray(function(self))
+        return found.reshape((1,) * self.ndim) if keepdim else found
+    if self.ndim == 0:
+        wrap_dim(dim, 0)
+        return np.zeros((), np.int64)
+    _check_dims(self, dim, function.__name__)
+    return function(self, axis=wrap_dim(dim, self.ndim), keepdims=keepdim)
+
+
+def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
+    """1 where the reduced dimensions have one element each: PyTorch then copies or fills."""
+    shape = self._array.shape
+    return 1 if dim is not None and shape and all(shape[d] == 1 for d in dims_of(dim, len(shape))) else 0
+
+
+@op(
+    "argmax",
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("b", RuntimeError, "argmax(): does not support bool input"),
+            Refusal("c", RuntimeError, "argmax(): does not support complex input"),
+        ),
+    ),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
+)
+def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+    return _arg(self, dim, keepdim, np.argmax)
+
+
+@op(
+    "argmin",
+    computes=Computes(
+        "if",
+        refusals=(
+            Refusal("b", RuntimeError, "argmin(): does not support bool input"),
+            Refusal("c", RuntimeError, "argmin(): does not support complex input"),
+        ),
+    ),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
+)
+def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+    return _arg(self, dim, keepdim, np.argmin)
