@@ -122,9 +122,9 @@ def __getattr__(name: str) -> Any:
             _import_ops()
         if name in globals():
             return globals()[name]
-    from .core.supported_names import missing_name
+    from .core.supported_names import missing_attribute
 
-    raise missing_name("torch", name)
+    raise missing_attribute("torch", name)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, OutRule, Refusal
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, DtypeRefusal, OutRule
 from ..dispatch.registration import composite, op
 from .ufunc_makers import unary
 
@@ -31,8 +31,8 @@ unary(
     computes=Computes(
         "if",
         refusals=(
-            Refusal("b", RuntimeError, "Boolean inputs not supported for relu"),
-            Refusal("c", NotImplementedError, "clamp is not supported for complex types"),
+            DtypeRefusal("b", RuntimeError, "Boolean inputs not supported for relu"),
+            DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),
         ),
     ),
     self=lambda grad, result: grad * (result > 0),

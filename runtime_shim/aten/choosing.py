@@ -12,7 +12,7 @@ from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, OutRule, Refusal, same_dtype
+from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast, is_operand
 
@@ -56,7 +56,9 @@ def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
 
 @op(
     "clamp",
-    computes=Computes("bif", refusals=(Refusal("c", NotImplementedError, "clamp is not supported for complex types"),)),
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),)
+    ),
     out=OutRule(FOUND_DTYPE),
     inplace_kernel=_clamp_in_place,
     numbers=("self",),
@@ -73,7 +75,9 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
 
 @op(
     "clamp_tensor",
-    computes=Computes("if", refusals=(Refusal("c", NotImplementedError, "clamp is not supported for complex types"),)),
+    computes=Computes(
+        "if", refusals=(DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),)
+    ),
     out=OutRule(FOUND_DTYPE),
     inplace_kernel=_clamp_in_place,
     numbers=(

@@ -10,7 +10,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, Refusal
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
 from .ufunc_makers import FLOAT, binary, cast
 
@@ -226,7 +226,9 @@ def rsub(self: Any, other: Any) -> Any:
 maximum = binary(
     "maximum",
     np.maximum,
-    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, "maximum not implemented for complex tensors."),)),
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", RuntimeError, "maximum not implemented for complex tensors."),)
+    ),
     inplace_form=False,
     self=lambda grad, self, other: _share(grad, self, other, self > other),
     other=lambda grad, self, other: _share(grad, self, other, other > self),
@@ -234,7 +236,9 @@ maximum = binary(
 minimum = binary(
     "minimum",
     np.minimum,
-    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, "minimum not implemented for complex tensors."),)),
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", RuntimeError, "minimum not implemented for complex tensors."),)
+    ),
     inplace_form=False,
     self=lambda grad, self, other: _share(grad, self, other, self < other),
     other=lambda grad, self, other: _share(grad, self, other, other < self),
@@ -319,7 +323,7 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     computes=Computes(
         "fc",
         refusals=(
-            Refusal(
+            DtypeRefusal(
                 "bi",
                 RuntimeError,
                 "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, Refusal
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
 from .elementwise import _zeros, conj
 from .ufunc_makers import FLOAT, unary
@@ -20,7 +20,7 @@ unary(
     computes=Computes(
         "ifc",
         refusals=(
-            Refusal(
+            DtypeRefusal(
                 "b",
                 RuntimeError,
                 "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
@@ -68,7 +68,7 @@ unary(
     computes=Computes(
         "if",
         "floor_vml_cpu",
-        refusals=(Refusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
+        refusals=(DtypeRefusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
     ),
     self=_zeros,
 )
@@ -76,7 +76,9 @@ unary(
     "ceil",
     np.ceil,
     computes=Computes(
-        "if", "ceil_vml_cpu", refusals=(Refusal("c", NotImplementedError, "ceil is not supported for complex inputs"),)
+        "if",
+        "ceil_vml_cpu",
+        refusals=(DtypeRefusal("c", NotImplementedError, "ceil is not supported for complex inputs"),),
     ),
     self=_zeros,
 )
@@ -92,7 +94,7 @@ unary(
     computes=Computes(
         "if",
         "trunc_vml_cpu",
-        refusals=(Refusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
+        refusals=(DtypeRefusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
     ),
     self=_zeros,
 )
@@ -102,7 +104,7 @@ unary(
     computes=Computes(
         "bif",
         refusals=(
-            Refusal(
+            DtypeRefusal(
                 "c",
                 NotImplementedError,
                 "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, OutRule, Refusal, same_dtype
+from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .reductions import dims_of, restore
 
@@ -127,7 +127,9 @@ def _register_extremes() -> None:
             f"{name}_dim",
             computes=Computes(
                 "bif",
-                refusals=(Refusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),),
+                refusals=(
+                    DtypeRefusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),
+                ),
             ),
             out=RESIZED,
             node=f"{name.capitalize()}Backward0",
@@ -216,8 +218,8 @@ def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
     computes=Computes(
         "if",
         refusals=(
-            Refusal("b", RuntimeError, "argmax(): does not support bool input"),
-            Refusal("c", RuntimeError, "argmax(): does not support complex input"),
+            DtypeRefusal("b", RuntimeError, "argmax(): does not support bool input"),
+            DtypeRefusal("c", RuntimeError, "argmax(): does not support complex input"),
         ),
     ),
     out=OutRule(EXPECTED_OUT, resized_first=True),
@@ -232,8 +234,8 @@ def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     computes=Computes(
         "if",
         refusals=(
-            Refusal("b", RuntimeError, "argmin(): does not support bool input"),
-            Refusal("c", RuntimeError, "argmin(): does not support complex input"),
+            DtypeRefusal("b", RuntimeError, "argmin(): does not support bool input"),
+            DtypeRefusal("c", RuntimeError, "argmin(): does not support complex input"),
         ),
     ),
     out=OutRule(EXPECTED_OUT, resized_first=True),

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import OPS, RESIZED, Computes, Refusal
+from ..dispatch.op_description import OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import op
 from .extremes import pair, value_selecting_backward
 
@@ -25,7 +25,9 @@ def _order(self: Any, dim: int, descending: bool) -> Array:
 
 @op(
     "argsort",
-    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)),
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)
+    ),
     out=RESIZED,
     leak=1,
 )
@@ -53,7 +55,9 @@ def _sort_below(self: Tensor, dim: int = -1, descending: bool = False, stable: b
 
 @op(
     "sort",
-    computes=Computes("bif", refusals=(Refusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)),
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", RuntimeError, " Sort does not support complex dtypes on CPU"),)
+    ),
     out=RESIZED,
     below=_sort_below,
     outputs=pair("sort"),
@@ -73,8 +77,8 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
     computes=Computes(
         "if",
         refusals=(
-            Refusal("c", RuntimeError, " topk does not support complex dtypes on CPU", shapes_first=True),
-            Refusal("b", RuntimeError, "topk does not support bool dtypes on CPU", shapes_first=True),
+            DtypeRefusal("c", RuntimeError, " topk does not support complex dtypes on CPU", shapes_first=True),
+            DtypeRefusal("b", RuntimeError, "topk does not support bool dtypes on CPU", shapes_first=True),
         ),
     ),
     out=RESIZED,

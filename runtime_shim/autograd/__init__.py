@@ -194,6 +194,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("guardfix.runtime_shim.core.gradient_modes"), name)
     if name == "Variable":
         return Tensor
-    from ..core.supported_names import missing_name
+    from ..core.supported_names import missing_attribute
 
-    raise missing_name("torch.autograd", name)
+    raise missing_attribute("torch.autograd", name)

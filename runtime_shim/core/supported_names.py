@@ -10,7 +10,7 @@ from .error_texts import UnsupportedError
 _listing = False
 
 
-def missing_name(module: str, name: str) -> AttributeError:
+def missing_attribute(module: str, name: str) -> AttributeError:
     """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
     attribute.
     """

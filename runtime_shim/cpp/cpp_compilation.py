@@ -128,7 +128,7 @@ def compile_program(
         _environment(toolchain),
     )
     entry = cache_folder() / key[:2] / key
-    if is_current(entry):
+    if entry_is_current(entry):
         return Compiled(entry / "program.so", source, cached=True)
 
     precompiled = _precompiled_header(text.decode(errors="replace"), command, toolchain, options)
@@ -195,7 +195,7 @@ def _environment(toolchain: Toolchain) -> str:
     return f"{toolchain.identity} {platform.python_version()} {platform.machine()} {_headers_digest()}"
 
 
-def is_current(entry: Path) -> bool:
+def entry_is_current(entry: Path) -> bool:
     """True when the entry is complete and every file that went into it is as it was."""
     try:
         manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())

@@ -17,7 +17,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
 
-Kernel = Callable[..., Any]
+KernelFunction = Callable[..., Any]
 
 OPS: dict[str, Op] = {}
 
@@ -27,7 +27,7 @@ OPS: dict[str, Op] = {}
 
 
 @dataclass(frozen=True)
-class Refusal:
+class DtypeRefusal:
     """Kinds of dtype (b, i, f, c) that an op refuses, and in what words; `{}` in `text` is the dtype's name."""
 
     kinds: str
@@ -48,17 +48,17 @@ class Computes:
 
     kinds: str = "f"
     label: str | None = None
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[DtypeRefusal, ...] = ()
     promotes: bool = False
 
-    def of(self, title: str) -> tuple[Refusal, ...]:
+    def of(self, title: str) -> tuple[DtypeRefusal, ...]:
         """All that is refused, the special words first."""
         special = "".join(r.kinds for r in self.refusals)
         rest = "".join(kind for kind in "bifc" if kind not in self.kinds and kind not in special)
         if not rest:
             return self.refusals
         text = f"\"{self.label or title + '_cpu'}\" not implemented for '{{}}'"
-        return (*self.refusals, Refusal(rest, NotImplementedError, text, shapes_first=True))
+        return (*self.refusals, DtypeRefusal(rest, NotImplementedError, text, shapes_first=True))
 
     def refuse(self, title: str) -> Callable[[np.dtype[Any]], None]:
         """A function that raises for a dtype that is refused."""
@@ -81,11 +81,13 @@ ANY_DTYPE = Computes("bifc")
 """The kernel takes every dtype, or refuses by itself."""
 
 
-def not_for_complex(text: str) -> Refusal:
-    return Refusal("c", NotImplementedError, text)
+def not_for_complex(text: str) -> DtypeRefusal:
+    return DtypeRefusal("c", NotImplementedError, text)
 
 
-def checked(kernel: Kernel, computes: Computes, title: str, operands: tuple[int, ...], shapes: bool = True) -> Kernel:
+def checked(
+    kernel: KernelFunction, computes: Computes, title: str, operands: tuple[int, ...], shapes: bool = True
+) -> KernelFunction:
     """`kernel` behind its checks of dtype; the kernel itself where it takes all. `operands` are the positions whose
     dtypes count; without `shapes`, the dtype is refused whatever the shapes are."""
     refusals = computes.of(title)
@@ -99,7 +101,7 @@ def checked(kernel: Kernel, computes: Computes, title: str, operands: tuple[int,
                 return kernel(self, *args)
             return general(self, *args)
 
-        found: Kernel = call_of_one
+        found: KernelFunction = call_of_one
     else:
         found = _checked(kernel, computes, refusals, operands, shapes)
     found.__module__, found.__qualname__ = kernel.__module__, kernel.__qualname__
@@ -107,8 +109,12 @@ def checked(kernel: Kernel, computes: Computes, title: str, operands: tuple[int,
 
 
 def _checked(
-    kernel: Kernel, computes: Computes, refusals: tuple[Refusal, ...], operands: tuple[int, ...], shapes: bool
-) -> Kernel:
+    kernel: KernelFunction,
+    computes: Computes,
+    refusals: tuple[DtypeRefusal, ...],
+    operands: tuple[int, ...],
+    shapes: bool,
+) -> KernelFunction:
     takes_floating = "f" in computes.kinds
     promotes = computes.promotes
     if promotes:
@@ -145,7 +151,7 @@ def _checked(
     return call
 
 
-def _broadcasting(kernel: Kernel) -> Kernel:
+def _broadcasting(kernel: KernelFunction) -> KernelFunction:
     """`kernel`, with PyTorch's words for shapes that do not go together."""
 
     def call(*args: Any) -> Any:
@@ -161,7 +167,7 @@ def _broadcasting(kernel: Kernel) -> Kernel:
     return call
 
 
-def _check_shapes(kernel: Kernel, args: tuple[Any, ...]) -> None:
+def _check_shapes(kernel: KernelFunction, args: tuple[Any, ...]) -> None:
     """Raise what the kernel says of the operands' shapes; what numpy says of their dtype is not asked for."""
     try:
         kernel(*args)
@@ -236,7 +242,7 @@ class Op:
 
     name: str
     title: str  # what messages call the op
-    kernel: Kernel  # takes all its parameters by position
+    kernel: KernelFunction  # takes all its parameters by position
     inplace_kernel: Callable[..., None] | None
     params: tuple[str, ...]
     positional: int
@@ -299,7 +305,7 @@ class Op:
 
 def describe(
     name: str,
-    kernel: Kernel,
+    kernel: KernelFunction,
     derivatives: Mapping[str, Callable[..., Any] | None],
     *,
     node: str | None = None,
@@ -414,7 +420,7 @@ def describe(
     )
 
 
-def _by_position(kernel: Kernel) -> Kernel:
+def _by_position(kernel: KernelFunction) -> KernelFunction:
     """`kernel`, to be called with all its parameters by position."""
     code = kernel.__code__
     if not code.co_kwonlyargcount:
@@ -425,7 +431,7 @@ def _by_position(kernel: Kernel) -> Kernel:
 
 
 def describe_recording(
-    name: str, parameters: Kernel, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
 ) -> Op:
     """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
     return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)

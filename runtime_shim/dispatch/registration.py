@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
-from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, Kernel, Op, OutRule, describe
+from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, KernelFunction, Op, OutRule, describe
 from .out_argument import run_out, with_out
 
 
@@ -41,7 +41,7 @@ def op(
     refuses: str | None = None,
     below: Callable[..., Any] | None = None,
     **derivatives: Callable[..., Any] | None,
-) -> Callable[[Kernel], Callable[..., Any]]:
+) -> Callable[[KernelFunction], Callable[..., Any]]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
     `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given. What the op takes is said by
@@ -50,7 +50,7 @@ def op(
     out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
     """
 
-    def register(kernel: Kernel) -> Callable[..., Any]:
+    def register(kernel: KernelFunction) -> Callable[..., Any]:
         made = OPS[name] = describe(
             name,
             kernel,

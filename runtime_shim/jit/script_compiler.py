@@ -19,7 +19,7 @@ from .script_running import ACTIVATION, LINE, ScriptRaise
 from .script_source import CompilationUnit, Lacking, ScriptFunction, ScriptStatement, SourceError, literal, qualified
 from .script_statements import (
     Env,
-    Expression,
+    ScriptExpression,
     assigning_name,
     assigning_names,
     assigning_slot,
@@ -177,7 +177,7 @@ class _FunctionCompiler:
 
     # Expressions.
 
-    def _expression(self, node: ast.expr) -> Expression:
+    def _expression(self, node: ast.expr) -> ScriptExpression:
         match node:
             case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, complex, str)):
                 return lambda env: value
@@ -209,10 +209,10 @@ class _FunctionCompiler:
                 return lambda env: constant
         raise SourceError(f"`{ast.unparse(node)[:80]}` is not TorchScript; nothing was run", node)
 
-    def _expressions(self, nodes: Sequence[ast.expr]) -> list[Expression]:
+    def _expressions(self, nodes: Sequence[ast.expr]) -> list[ScriptExpression]:
         return [self._expression(node) for node in nodes]
 
-    def _name(self, node: ast.Name) -> Expression:
+    def _name(self, node: ast.Name) -> ScriptExpression:
         name = node.id
         if name in self._names:
             return lambda env: env[name]
@@ -231,7 +231,7 @@ class _FunctionCompiler:
                 )
         return name
 
-    def _attribute(self, node: ast.Attribute) -> Expression:
+    def _attribute(self, node: ast.Attribute) -> ScriptExpression:
         if isinstance(node.value, ast.Name) and node.value.id == "CONSTANTS":
             return self._constant(node)
         path = qualified(node)
@@ -252,7 +252,7 @@ class _FunctionCompiler:
 
         return read
 
-    def _constant(self, node: ast.Attribute) -> Expression:
+    def _constant(self, node: ast.Attribute) -> ScriptExpression:
         number = node.attr.removeprefix("c")
         if not (number.isascii() and number.isdigit() and int(number) < len(self._constants)):
             raise SourceError(f"CONSTANTS.{node.attr} is not in constants.pkl", node)
@@ -264,7 +264,7 @@ class _FunctionCompiler:
         declared = self._unit.classes.get(owner)
         return declared.members.get(name) if declared is not None else None
 
-    def _subscript(self, container: Expression, index: Expression) -> Expression:
+    def _subscript(self, container: ScriptExpression, index: ScriptExpression) -> ScriptExpression:
         tensor = self._world.tensor
 
         def read(env: Env) -> Any:
@@ -279,7 +279,7 @@ class _FunctionCompiler:
 
     # Calls.
 
-    def _call(self, node: ast.Call) -> Expression:
+    def _call(self, node: ast.Call) -> ScriptExpression:
         function = node.func
         if isinstance(function, ast.Name):
             return self._call_name(node, function.id)
@@ -293,7 +293,7 @@ class _FunctionCompiler:
             return self._call_qualified(node, path)
         return self._call_attribute(node, function)
 
-    def _arguments(self, node: ast.Call) -> tuple[list[Expression], list[tuple[str, Expression]]]:
+    def _arguments(self, node: ast.Call) -> tuple[list[ScriptExpression], list[tuple[str, ScriptExpression]]]:
         keywords = []
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -301,13 +301,13 @@ class _FunctionCompiler:
             keywords.append((keyword.arg, self._expression(keyword.value)))
         return self._expressions(node.args), keywords
 
-    def _positional(self, node: ast.Call) -> list[Expression]:
+    def _positional(self, node: ast.Call) -> list[ScriptExpression]:
         arguments, keywords = self._arguments(node)
         if keywords:
             raise SourceError("keyword arguments here are not TorchScript", node)
         return arguments
 
-    def _call_name(self, node: ast.Call, name: str) -> Expression:
+    def _call_name(self, node: ast.Call, name: str) -> ScriptExpression:
         if name in self._aliases:
             return self._call_function(self._aliases[name], self._positional(node), node)
         match name, node.args:
@@ -330,14 +330,14 @@ class _FunctionCompiler:
         arguments = self._positional(node)
         return lambda env: builtin(*[argument(env) for argument in arguments])
 
-    def _annotated(self, type_: Type, value: Expression) -> Expression:
+    def _annotated(self, type_: Type, value: ScriptExpression) -> ScriptExpression:
         if type_.name not in ("int", "float", "complex", "number", "bool"):
             return value
         # So is an implicit conversion of a tensor to a number written.
         number = self._builtins.number
         return lambda env: number(value(env))
 
-    def _isinstance(self, value: Expression, annotation: ast.expr) -> Expression:
+    def _isinstance(self, value: ScriptExpression, annotation: ast.expr) -> ScriptExpression:
         items = annotation.elts if isinstance(annotation, (ast.Tuple, ast.List)) else [annotation]
         types = [self._type(item) for item in items]
         world = self._world
@@ -349,7 +349,7 @@ class _FunctionCompiler:
         except NotAType as error:
             raise SourceError(str(error), annotation) from error
 
-    def _call_op(self, node: ast.Call, path: str) -> Expression:
+    def _call_op(self, node: ast.Call, path: str) -> ScriptExpression:
         if path == "torch.device":
             make = self._table.arguments.device
             devices = self._positional(node)
@@ -373,14 +373,14 @@ class _FunctionCompiler:
             return lambda env: function(left(env), right(env))
         return lambda env: function(*[argument(env) for argument in arguments])
 
-    def _raise(self, arguments: list[Expression]) -> Expression:
+    def _raise(self, arguments: list[ScriptExpression]) -> ScriptExpression:
         def raise_exception(env: Env) -> Any:
             values = [argument(env) for argument in arguments]
             raise ScriptRaise(str(values[0]), str(values[1]) if len(values) > 1 else None)
 
         return raise_exception
 
-    def _lacking(self, path: str, reason: str, node: ast.Call) -> Expression:
+    def _lacking(self, path: str, reason: str, node: ast.Call) -> ScriptExpression:
         def alternatives() -> str:
             return self._table.alternatives(path)
 
@@ -393,7 +393,7 @@ class _FunctionCompiler:
 
         return refuse
 
-    def _call_qualified(self, node: ast.Call, path: str) -> Expression:
+    def _call_qualified(self, node: ast.Call, path: str) -> ScriptExpression:
         owner, _, name = path.rpartition(".")
         declared = self._unit.classes.get(path)
         if declared is not None and declared.kind == "NamedTuple":
@@ -415,7 +415,9 @@ class _FunctionCompiler:
             raise SourceError(f"`{path}` is not in the archive", node)
         return found
 
-    def _call_function(self, function: ScriptFunction, arguments: list[Expression], node: ast.AST) -> Expression:
+    def _call_function(
+        self, function: ScriptFunction, arguments: list[ScriptExpression], node: ast.AST
+    ) -> ScriptExpression:
         if len(arguments) > len(function.parameters):
             raise SourceError(f"`{function.qualified_name}` takes {len(function.parameters)} arguments", node)
         self._function.calls.add((function.qualified_name, self._branches > 0))
@@ -428,7 +430,7 @@ class _FunctionCompiler:
 
         return call
 
-    def _call_attribute(self, node: ast.Call, function: ast.Attribute) -> Expression:
+    def _call_attribute(self, node: ast.Call, function: ast.Attribute) -> ScriptExpression:
         name = function.attr
         value = self._expression(function.value)
         arguments = self._positional(node)

@@ -11,7 +11,7 @@ from .script_values import Enumerator, ScriptObject
 from .type_annotations import Type, World, has_type
 
 Env = dict[Any, Any]
-Expression = Callable[[Env], Any]
+ScriptExpression = Callable[[Env], Any]
 
 
 def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[Any] | None:
@@ -22,7 +22,7 @@ def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[Any] | None:
     return None
 
 
-def evaluating(line: int, expression: Expression) -> ScriptStatement:
+def evaluating(line: int, expression: ScriptExpression) -> ScriptStatement:
     def run(env: Env) -> None:
         env[LINE] = line
         expression(env)
@@ -30,7 +30,7 @@ def evaluating(line: int, expression: Expression) -> ScriptStatement:
     return run
 
 
-def returning(line: int, expression: Expression) -> ScriptStatement:
+def returning(line: int, expression: ScriptExpression) -> ScriptStatement:
     def run(env: Env) -> tuple[Any]:
         env[LINE] = line
         return (expression(env),)
@@ -38,7 +38,7 @@ def returning(line: int, expression: Expression) -> ScriptStatement:
     return run
 
 
-def assigning_name(line: int, name: str, expression: Expression) -> ScriptStatement:
+def assigning_name(line: int, name: str, expression: ScriptExpression) -> ScriptStatement:
     def run(env: Env) -> None:
         env[LINE] = line
         env[name] = expression(env)
@@ -46,7 +46,7 @@ def assigning_name(line: int, name: str, expression: Expression) -> ScriptStatem
     return run
 
 
-def assigning_names(line: int, names: list[str], expression: Expression) -> ScriptStatement:
+def assigning_names(line: int, names: list[str], expression: ScriptExpression) -> ScriptStatement:
     count = len(names)
 
     def run(env: Env) -> None:
@@ -59,7 +59,7 @@ def assigning_names(line: int, names: list[str], expression: Expression) -> Scri
     return run
 
 
-def assigning_slot(line: int, owner: Expression, name: str, expression: Expression) -> ScriptStatement:
+def assigning_slot(line: int, owner: ScriptExpression, name: str, expression: ScriptExpression) -> ScriptStatement:
     def run(env: Env) -> None:
         env[LINE] = line
         instance = owner(env)
@@ -70,7 +70,7 @@ def assigning_slot(line: int, owner: Expression, name: str, expression: Expressi
     return run
 
 
-def while_loop(line: int, test: Expression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
+def while_loop(line: int, test: ScriptExpression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
     def run(env: Env) -> tuple[Any] | None:
         env[LINE] = line
         activation = env[ACTIVATION]
@@ -85,7 +85,7 @@ def while_loop(line: int, test: Expression, body: tuple[ScriptStatement, ...]) -
     return run
 
 
-def for_loop(line: int, name: str, count: Expression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
+def for_loop(line: int, name: str, count: ScriptExpression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
     def run(env: Env) -> tuple[Any] | None:
         env[LINE] = line
         activation = env[ACTIVATION]

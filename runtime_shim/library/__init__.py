@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.device import known
-from ..core.supported_names import missing_name
+from ..core.supported_names import missing_attribute
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
 from .custom_ops import COMPOSITE, REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
 from .operator_schema import parse
@@ -277,4 +277,4 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
 
 
 def __getattr__(name: str) -> Any:
-    raise missing_name("torch.library", name)
+    raise missing_attribute("torch.library", name)

@@ -74,9 +74,9 @@ from .stateless import (
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing_name
+    from ..core.supported_names import missing_attribute
 
-    raise missing_name("torch.nn", name)
+    raise missing_attribute("torch.nn", name)
 
 
 __all__ = [

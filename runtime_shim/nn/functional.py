@@ -580,9 +580,9 @@ def scaled_dot_product_attention(
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing_name
+    from ..core.supported_names import missing_attribute
 
-    raise missing_name("torch.nn.functional", name)
+    raise missing_attribute("torch.nn.functional", name)
 
 
 __all__ = ["interpolate", "pad"]

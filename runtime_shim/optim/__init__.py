@@ -10,9 +10,9 @@ from .sgd import SGD
 
 
 def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing_name
+    from ..core.supported_names import missing_attribute
 
-    raise missing_name("torch.optim", name)
+    raise missing_attribute("torch.optim", name)
 
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer"]

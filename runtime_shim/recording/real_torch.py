@@ -22,8 +22,8 @@ from ..cpp.build_folder import workplace
 from ..cpp.cpp_compilation import (
     cache_folder,
     digest,
+    entry_is_current,
     included_umbrella,
-    is_current,
     precompiled,
     read_dependencies,
     run_compiler,
@@ -143,7 +143,7 @@ def compile_against(folder: Path, specification: Specification) -> Path:
     version = (folder / "version.py").read_bytes()
     key = digest(str(source), source.read_bytes(), guard, version, *command, *libraries, toolchain.identity)
     entry = cache_folder() / key[:2] / key
-    if is_current(entry):
+    if entry_is_current(entry):
         return entry / "program.so"
     work = Path(specification.workplace) if specification.workplace else cache_folder() / "unfinished"
     headers: list[str] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .call_arguments import Arguments, reduction
-from .tensor_calls import BackendLacks, CallFunction, adapter, backend_function, functional_call
+from .call_registry import CallFunction
+from .tensor_calls import BackendLacks, adapter, backend_function, functional_call
 
 
 @adapter("batch_norm")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .call_arguments import Arguments
+from .call_registry import CallFunction
 
-CallFunction = Callable[..., Any]
 Adapter = Callable[[Arguments], CallFunction]
 
 ADAPTERS: dict[str, Adapter] = {}
