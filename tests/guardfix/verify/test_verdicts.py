@@ -122,7 +122,7 @@ SILENT = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
 def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     status, [entry] = verified(str(SILENT), "--safe-only")
     assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, "same", [], None)
-    assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only takes safe ones")
+    assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only is set: ")
     assert "row 13, GF101" in entry["reason"]
     assert "it is still silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
     assert entry["silently_wrong"]["before"] == entry["silently_wrong"]["after"] != []
