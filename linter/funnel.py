@@ -154,7 +154,7 @@ def recorded_text() -> str:
         "WORDS: dict[str, tuple[str, ...]]": {name: found.words for name, found in sought.items()},
         "FRONTENDS: frozenset[str]": frozenset(folders),
         "RULES: int": len(modules),
-        "DECLARATIONS: dict[str, int]": {name: funnel_record.checksum(name) for name in declaring},
+        "DECLARATIONS: dict[str, tuple[int, int]]": {name: funnel_record.fingerprint(name) for name in declaring},
     }
     return _HEAD + "".join(f"{name} = {_literal(value)}\n" for name, value in values.items())
 

@@ -13,8 +13,9 @@ from .funnel import recorded_text
 def record() -> None:
     """Write the record."""
     path = os.path.join(os.path.dirname(funnel_record.__file__), "funnel_table.py")
+    text = recorded_text()  # may fail, and nothing works without the file
     with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(recorded_text())
+        file.write(text)
     print(f"{os.path.relpath(path)} is up to date")
 
 

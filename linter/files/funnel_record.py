@@ -1,8 +1,8 @@
 """Whether `funnel_table.py` still says what the rules, the guard table and the front ends declare.
 
-Asked before each quick answer, so it imports next to nothing and reads next to nothing: the names in the folders are
-compared, and of files that are newer than the record the part that declares something. A record that is behind
-costs time and no finding: the real command then derives everything anew.
+Asked before each quick answer, so it imports next to nothing and reads next to nothing: the names in the folders and
+the sizes of the files are compared, and the text of a file whose size is another or whose date is newer. A record that
+is behind costs time and no finding: the real command then derives everything anew.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 from . import funnel_table
 
 _TOP = os.path.dirname(os.path.dirname(__file__))
-_SLACK = 10.0
-"""Seconds by which a file may be newer than the record, and yet have been installed together with it."""
+_SLACK = 2.0
+"""Seconds by which a file may be newer than the record, and yet have been written together with it: by git, by pip."""
 
 
 def rule_modules(names: list[str]) -> list[str]:
@@ -22,24 +22,17 @@ def rule_modules(names: list[str]) -> list[str]:
 
 
 def is_room(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of `frontends` is the folder of a front end."""
-    return "." not in entry.name and entry.name[:1] != "_" and entry.is_dir()
+    """Whether an entry of `frontends` is the folder of a front end; one without its module is but left behind."""
+    return os.path.exists(os.path.join(entry.path, f"{entry.name}_frontend.py"))
 
 
-def declaration(name: str, data: bytes) -> bytes:
-    """The part of a file that the record depends on: of a rule its `RULE = …`, of another file all."""
-    if not name.startswith("rules/"):
-        return data
-    start = data.find(b"\nRULE")
-    return data[start : data.find(b"\n\n", start + 1)]
-
-
-def checksum(name: str) -> int:
-    """Of what a file, given by its path below `linter`, declares."""
+def fingerprint(name: str) -> tuple[int, int]:
+    """(size, checksum) of a file, given by its path below `linter`, whatever ends its lines."""
     from binascii import crc32
 
     with open(os.path.join(_TOP, name), "rb") as file:
-        return crc32(declaration(name, file.read().replace(b"\r\n", b"\n")))
+        data = file.read().replace(b"\r\n", b"\n")
+    return len(data), crc32(data)
 
 
 def is_current() -> bool:
@@ -54,7 +47,10 @@ def is_current() -> bool:
             folders = {entry.name for entry in entries if is_room(entry)}
         if folders != funnel_table.FRONTENDS:
             return False
-        newer = (name for name in known if os.stat(os.path.join(_TOP, name)).st_mtime > made)
-        return all(checksum(name) == known[name] for name in newer)
+        for name, recorded in known.items():
+            found = os.stat(os.path.join(_TOP, name))
+            if (found.st_size != recorded[0] or found.st_mtime > made) and fingerprint(name) != recorded:
+                return False
     except OSError:
         return False
+    return True

@@ -166,6 +166,18 @@ def test_what_is_planted_is_found_by_every_way_in(
         assert quick.stdout == "All checks passed (1 file).\n\n"
 
 
+def test_a_rule_that_cannot_be_imported_leaves_the_record_as_it_was(copy: Path) -> None:
+    record = copy / "guardfix/linter/files/funnel_table.py"
+    before = record.read_text(encoding="utf-8")
+    (copy / "guardfix/linter/rules/gf299_broken.py").write_text("RULE = (\n")
+    command = [sys.executable, "-m", "guardfix.linter.record_funnel"]
+    outcome = subprocess.run(
+        command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
+    )
+    assert (outcome.returncode, "gf299_broken.py" in outcome.stderr) == (1, True)
+    assert record.read_text(encoding="utf-8") == before
+
+
 def test_the_record_is_current() -> None:
     path = Path(funnel_table.__file__)
     assert path.read_text(encoding="utf-8") == funnel.recorded_text(), (
@@ -178,9 +190,15 @@ CHANGES = [
     pytest.param("linter/rules/gf299_new.py", None, 0, False, id="a rule that is not recorded"),
     pytest.param("linter/rules/gf201_temporary_guard.py", "", 0, False, id="a rule that is gone"),
     pytest.param("linter/rules/gf201_temporary_guard.py", "languages=('python',), ", 60, False, id="a new declaration"),
-    pytest.param("linter/rules/gf201_temporary_guard.py", None, 60, True, id="a rule with a new body"),
+    pytest.param(
+        "linter/rules/gf201_temporary_guard.py", None, 60, False, id="what a declaration names may have changed"
+    ),
+    pytest.param("linter/rules/gf201_temporary_guard.py", None, 0, False, id="an edit right after the record"),
     pytest.param("linter/guards.py", None, 60, False, id="a new guard table"),
-    pytest.param("linter/frontends/toy/x.py", None, 0, False, id="a front end that is not recorded"),
+    pytest.param("linter/guards.py", None, 0, False, id="a new guard table right after the record"),
+    pytest.param("linter/guards.py", None, -60, False, id="a new guard table with an old date"),
+    pytest.param("linter/frontends/toy/toy_frontend.py", None, 0, False, id="a front end that is not recorded"),
+    pytest.param("linter/frontends/toy/toy_words.py", None, 0, True, id="a folder that a front end left behind"),
     pytest.param("linter/engine.py", None, 60, True, id="what declares nothing"),
 ]
 
