@@ -235,7 +235,7 @@ def _creation_meta(tensor: Tensor) -> int:
     RuntimeError if the tensor is no tracked view.
     """
     if not tensor._is_view():
-        raise RuntimeError("creation meta asked of a tensor that is no differentiable view")
+        raise RuntimeError("creation meta is only defined for a differentiable view")
     assert tensor._meta is not None
     return tensor._meta.creation_meta
 

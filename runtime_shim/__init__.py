@@ -1,7 +1,7 @@
 """A small PyTorch on numpy: `import guardfix.runtime_shim as torch`.
 
 numpy holds the data; guards, version counters, views and gradients behave as in PyTorch 2.13, down to the
-text of the errors. What is not supported is refused with NotImplementedError.
+text of the errors. Anything unsupported raises NotImplementedError with its name.
 
 Guards, dtypes and devices are here at once; Tensor and the ops are imported when one of them is first asked
 for, so that a program which only names the module does not pay for them.

@@ -1,4 +1,4 @@
-"""What happens to names that the shim does not have."""
+"""Names that the shim doesn't support: the error that names them, and what it lists instead."""
 
 from __future__ import annotations
 

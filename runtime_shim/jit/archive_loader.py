@@ -172,7 +172,7 @@ class _Loader:
         elif isinstance(state, dict):
             instance.slots.update(state)
         else:
-            raise ArchiveError(f"{instance.script_class.qualified_name} has a state that is no dict")
+            raise ArchiveError(f"{instance.script_class.qualified_name} has a state that is not a dict")
         self._check_slots(instance)
 
     def _set_state(self, restore: ScriptFunction, instance: ScriptObject, state: Any) -> None:
@@ -274,12 +274,12 @@ def _complex(real: Any, imaginary: Any) -> complex:
 
 def _build_list(values: Any) -> list[Any]:
     if not isinstance(values, list):
-        raise ArchiveError("a typed list that is no list")
+        raise ArchiveError("a typed list that is not a list")
     return values
 
 
 def _restore_type_tag(value: Any, type_: Any) -> Any:
     """A container with its type, which the declaration of the attribute repeats."""
     if not isinstance(type_, str):
-        raise ArchiveError("a type tag that is no string")
+        raise ArchiveError("a type tag that is not a string")
     return value

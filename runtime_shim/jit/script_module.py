@@ -385,7 +385,7 @@ class ArchiveModule(ScriptObject):
     def _container(self, method: str) -> Method:
         found = self.find_method(method)
         if found is None:
-            raise TypeError(f"'{self.original_name}' is no container: it has no {method}")
+            raise TypeError(f"'{self.original_name}' is not a container: it has no {method}")
         return found
 
 
