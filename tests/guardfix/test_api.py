@@ -267,7 +267,7 @@ def test_the_readme_s_example_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("src/ops.cpp:4:5: GF101 AutoNonVariableTypeMode is deprecated")
-    assert lines[1].startswith("kernel ['stands in")
+    assert lines[1].startswith("kernel ['is in")
     assert lines[2].startswith("safe replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView")
     assert lines[3:5] == ["void f() {", "}"]
     assert lines[-1] == "no such rule: no-such-rule"
