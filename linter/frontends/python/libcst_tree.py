@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache, cached_property
-from typing import TypeVar
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from ...facts import Span
+from ...facts.spans import Nested
 from ...files.sources import Source
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
@@ -35,6 +38,7 @@ class LibcstTree:
         self._source = source
         self._positions = positions
         self._parents = parents
+        self._nested: dict[tuple[type[cst.CSTNode], ...], Nested[Any]] = {}
 
     @cached_property
     def _by_span(self) -> dict[Span, list[cst.CSTNode]]:
@@ -43,9 +47,18 @@ class LibcstTree:
             found.setdefault(span, []).append(node)
         return found
 
-    def nodes(self, *kinds: type[_Node]) -> Iterator[_Node]:
+    @cached_property
+    def _by_type(self) -> dict[type[cst.CSTNode], list[tuple[int, cst.CSTNode]]]:
+        """(rank in the tree, node) of each class of nodes: a region may hold many constructs, each asked about."""
+        found: dict[type[cst.CSTNode], list[tuple[int, cst.CSTNode]]] = {}
+        for rank, node in enumerate(self._positions):
+            found.setdefault(type(node), []).append((rank, node))
+        return found
+
+    def nodes(self, *kinds: type[_Node]) -> list[_Node]:
         """All nodes of these kinds."""
-        return (node for node in self._positions if isinstance(node, kinds))
+        found = [pair for type_, pairs in self._by_type.items() if issubclass(type_, kinds) for pair in pairs]
+        return [cast("_Node", node) for _, node in sorted(found, key=itemgetter(0))]
 
     def nodes_at(self, span: Span) -> list[cst.CSTNode]:
         """The nodes that stand exactly there."""
@@ -58,8 +71,14 @@ class LibcstTree:
 
     def node_holding(self, span: Span, *kinds: type[_Node]) -> _Node | None:
         """The smallest node of one of these kinds that holds the span."""
-        holding = [node for node in self.nodes(*kinds) if self._positions[node].holds(span)]
-        return min(holding, key=lambda node: self._positions[node].end - self._positions[node].start, default=None)
+        if kinds not in self._nested:
+            self._nested[kinds] = Nested(self.nodes(*kinds), self._positions.__getitem__)
+        smallest: _Node | None = None
+        for node in self._nested[kinds].around(span):
+            if smallest is not None and self._positions[node] != self._positions[smallest]:
+                break
+            smallest = node  # of those that stand in one place, the first
+        return smallest
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._parents.get(node)
@@ -134,6 +153,13 @@ class LibcstTree:
         )
 
 
+class _Rows(NamedTuple):
+    """The first and the last row of each statement of a body."""
+
+    first: list[int]
+    last: list[int]
+
+
 class LibcstTrees:
     """The trees of one file's regions, each parsed when it is first asked for."""
 
@@ -141,6 +167,7 @@ class LibcstTrees:
         self._source = source
         self._trees: dict[Span, LibcstTree | None] = {}
         self._body: list[ast.stmt] | None = None
+        self._rows: dict[int, _Rows] = {}
 
     def holding(self, span: Span) -> LibcstTree | None:
         """The tree of the smallest region that holds the span; None when libcst cannot read the file."""
@@ -162,7 +189,7 @@ class LibcstTrees:
         rows: range | None = None
         body = self._body
         while True:
-            statements = _on_rows(body, first, last)
+            statements = self._on_rows(body, first, last)
             if not statements:
                 break
             found = range(_first_row(statements[0]), max(_last_row(one) for one in statements) + 1)
@@ -178,6 +205,20 @@ class LibcstTrees:
         end = starts[rows.stop - 1] if rows.stop <= len(starts) else len(self._source.text)
         return Span(starts[rows.start - 1], end)
 
+    def _on_rows(self, body: list[ast.stmt], first: int, last: int) -> list[ast.stmt]:
+        """The statements of a body that stand on these rows, and those that share a row with one of them."""
+        if id(body) not in self._rows:
+            self._rows[id(body)] = _Rows([_first_row(node) for node in body], [_last_row(node) for node in body])
+        begin, end = self._rows[id(body)]
+        low, high = bisect_left(end, first), bisect_right(begin, last) - 1
+        if low > high:
+            return []
+        while low and end[low - 1] >= begin[low]:
+            low -= 1
+        while high + 1 < len(body) and begin[high + 1] <= end[high]:
+            high += 1
+        return body[low : high + 1]
+
     def _tree(self, region: Span) -> LibcstTree | None:
         if region not in self._trees:
             self._trees[region] = _read(self._source, region)
@@ -191,19 +232,6 @@ def _first_row(node: ast.stmt) -> int:
 
 def _last_row(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
-
-
-def _on_rows(body: list[ast.stmt], first: int, last: int) -> list[ast.stmt]:
-    """The statements of a body that stand on these rows, and those that share a row with one of them."""
-    indices = [index for index, node in enumerate(body) if _first_row(node) <= last and _last_row(node) >= first]
-    if not indices:
-        return []
-    low, high = indices[0], indices[-1]
-    while low and _last_row(body[low - 1]) >= _first_row(body[low]):
-        low -= 1
-    while high + 1 < len(body) and _first_row(body[high + 1]) <= _last_row(body[high]):
-        high += 1
-    return body[low : high + 1]
 
 
 def _read(source: Source, region: Span) -> LibcstTree | None:
