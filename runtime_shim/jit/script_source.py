@@ -189,8 +189,8 @@ def literal(node: ast.expr) -> Any:
     raise SourceError(f"`{ast.unparse(node)[:80]}` is not a constant", node)
 
 
-#: What a chain of operators may be long before Python 3.10, whose parser knows no limit, is given more stack; and what
-#: the parser takes of it for each, with a margin.
+#: Python 3.10's parser recurses without a limit of its own. Up to so many operators a file is parsed as usual; with
+#: more, on a thread whose stack has so many bytes for each; with still more, it is refused.
 _SHORT_CHAIN, _STACK_PER_LINK, _LONGEST_CHAIN = 4_000, 1024, 1_000_000
 
 
@@ -222,7 +222,12 @@ def _parsed(text: str) -> ast.Module:
     thread.join()
     if isinstance(found[0], BaseException):
         raise found[0]
-    return found[0]
+    level: list[ast.AST] = found
+    for _ in range(sys.getrecursionlimit()):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return found[0]
+    raise RecursionError("nests deeper than the compiler goes")
 
 
 def parse_file(unit: CompilationUnit, record: str, data: bytes) -> None:

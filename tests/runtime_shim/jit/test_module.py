@@ -104,7 +104,7 @@ def test_names(tree: jit.Module) -> None:
     assert tree.named["left"].weight.tolist() == [0.0, 1.0]
     assert tree.original_name == "Tree"
     assert {"forward", "report", "blocks", "history"} <= set(dir(tree))
-    with pytest.raises(TypeError, match="no container"):
+    with pytest.raises(TypeError, match="not a container"):
         len(tree)
 
 
