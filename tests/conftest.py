@@ -9,9 +9,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Modules that the tests share and that aren't tests; importlib mode leaves their folder off the path.
 sys.path.insert(0, str(Path(__file__).parent))
+
+# A machine that is busy with other things is slow, and not wrong.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
