@@ -49,8 +49,7 @@ types: ## mypy, strict
 
 # The graph is built from the linked tree, guardfix/linter and so on: an editable install has one package only.
 layers: ## which package may import which (import-linter)
-	@if grep -q '^\[tool\.importlinter' pyproject.toml; then $(RUN)lint-imports; \
-	else echo "pyproject.toml has no import contracts"; fi
+	$(RUN)lint-imports
 
 docs: ## the documentation against the code: generated pages, examples, links
 	$(PYTEST) -q -n0 -m 'not oracle and not thorough' tests/test_docs.py tests/guardfix/verify/test_docs.py \
@@ -64,7 +63,6 @@ generate: ## rewrite every generated file
 	$(RUN)python -m guardfix.linter.record_funnel
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
-	$(RUN)python -m guardfix.linter.record_funnel
 
 thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
 	$(PYTEST) -m 'thorough and not oracle'

@@ -121,7 +121,7 @@ def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to:
             span = Span(offset, offset)
         start = places.start(finding.path, span)
         why, message = why_left(finding, report.choice)
-        if why not in (Why.HELD_BACK, Why.REFUSED):  # these are told with the file
+        if why not in (Why.HELD_BACK, Why.REFUSED):  # these are reported with the file
             words = "needs --unsafe" if why is Why.UNSAFE else why
             place = f"{printable(finding.path)}:{start.row}:{start.column}"
             click.echo(f"{place}: {finding.code} {words}: {message}", err=True)
