@@ -8,7 +8,7 @@ from .statements import removal
 
 
 def guard_removal(site: Site) -> list[Edit] | None:
-    """The statement is taken out, where nothing else stands in it and nothing mentions the variable; else None."""
+    """Removes the statement if it holds nothing else and nothing mentions the variable; None otherwise."""
     use = site.use
     if use.shared or use.under_error or len(use.variable_spans) > 1:
         return None

@@ -80,7 +80,7 @@ def _edits(text: bytes, found: PythonUse, guard: str, context: Context) -> list[
     if use.form is Form.DECORATOR and found.called:
         if context is Context.INFERENCE:
             return [Edit(found.call_span, guard)]
-        # The guards of torch._C are no decorators.
+        # The guards of torch._C can't be used as decorators.
         assert found.decorated is not None
         return body_under_guard(text, found.decorated, [use.span], guard)
     if use.form is Form.AUTO and found.entered:

@@ -62,7 +62,7 @@ def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str
 
 
 def _noqa_row(finding: Finding, places: SourcePositions, start: Position) -> int:
-    """The row at whose end a comment silences the finding: inside a string there is no place for one."""
+    """The row at whose end a comment silences the finding: inside a string a comment can't be written."""
     source, frontend = places.source(finding.path), frontend_of(finding.path)
     if source is None or frontend is None:
         return start.row
@@ -70,7 +70,7 @@ def _noqa_row(finding: Finding, places: SourcePositions, start: Position) -> int
 
 
 def _name(path: str) -> str:
-    """A path as UTF-8, whatever the locale; bytes that are none keep their surrogates, as `os.fsdecode` gives them."""
+    """A path as UTF-8, whatever the locale; other bytes keep their surrogates, as `os.fsdecode` gives them."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
 
 

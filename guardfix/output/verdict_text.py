@@ -50,7 +50,7 @@ def _reasons(result: Result) -> list[str]:
 
 
 def _unsafe(result: Result) -> Iterator[str]:
-    """The unsafe fixes that are verified, which `migrate` takes only when it is told to."""
+    """The unsafe fixes that are verified, which `migrate` takes only with `--unsafe`."""
     found = [fix for fix in result.migration.applied if fix.unsafe]
     for fix in found[:_SHOWN]:
         yield f"Migrated with `--unsafe`: {fix.place.in_words(result.program)}: {fix.message}."

@@ -41,7 +41,7 @@ class Project:
         self.around = around
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
-        """Why questions may have answers that nobody looked for; empty when all of the project was asked."""
+        """Why some questions may have answers that weren't looked for; empty if the whole project was asked."""
         self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:

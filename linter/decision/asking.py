@@ -53,7 +53,7 @@ def _could_be_an_op(function: Function) -> bool:
 
 
 def _has_callers_elsewhere(function: Function) -> bool:
-    """Whether another file could name the function: it has external linkage, and is no test's or program's body."""
+    """Whether another file could name the function: it has external linkage and isn't the body of a test or program."""
     if not function.name or function.name.isupper():
         return False
     return function.name not in _NEVER_NAMED and not function.is_static

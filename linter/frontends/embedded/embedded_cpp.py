@@ -311,7 +311,7 @@ def with_pieces(facts: Facts, pieces: Iterable[Facts]) -> Facts:
 
 
 def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, ...]:
-    """What the piece's own comments silence, and the comment behind it: inside a string there is no place for one."""
+    """What the piece's own comments silence, and the comment behind it: inside a string a comment can't be written."""
     from ..cpp.cpp_masking import cpp_comments
 
     first, last = facts.row(span.start), facts.row(span.end)
