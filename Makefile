@@ -46,6 +46,7 @@ format: ## format the code and apply ruff's safe fixes
 
 types: ## mypy, strict
 	$(RUN)python -m mypy
+	$(RUN)python -m mypy bench
 
 # The graph is built from the linked tree, guardfix/linter and so on: an editable install has one package only.
 layers: ## which package may import which (import-linter)

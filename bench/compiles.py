@@ -26,7 +26,7 @@ from guardfix.codemods.apply.applying import rewrites
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
-from guardfix.linter.files.discovery import language_of
+from guardfix.linter.files.languages import language_of
 
 INCLUDE = Path(torch.__file__).parent / "include"
 

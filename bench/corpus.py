@@ -15,7 +15,6 @@ from collections import Counter
 from pathlib import Path
 
 from guardfix.codemods.fix import Applicability
-from guardfix.codemods.fixable import fixes_for
 from labelled_sites import LabelledSite, labelled_sites, read_table
 
 TARGET = 0.97
@@ -45,7 +44,7 @@ def main() -> int:
     arguments = parser.parse_args()
     rows = read_table(arguments.sites)
     tally: Counter[str] = Counter()
-    for site in labelled_sites(rows, arguments.checkouts, fixes_for):
+    for site in labelled_sites(rows, arguments.checkouts):
         finding = site.finding
         decided, confidence = UNTOUCHED, "-"
         if finding is not None and finding.decision is not None:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.findings import Finding
+from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.linter.engine import Options, check
 
 
 class LabelledSite(NamedTuple):
     """One row of a table, and what the check of its tree says."""
 
     row: dict[str, str]
-    report: Report
+    report: FixableReport
     path: str
     line: int
-    finding: Finding | None
+    finding: FixableFinding | None
     """What decides about the use; None where nothing is reported."""
 
     @property
@@ -42,18 +42,16 @@ def read_table(table: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def labelled_sites(
-    rows: Iterable[dict[str, str]], checkouts: Path, finish: Callable[[Report], Report] = lambda report: report
-) -> Iterator[LabelledSite]:
+def labelled_sites(rows: Iterable[dict[str, str]], checkouts: Path) -> Iterator[LabelledSite]:
     """The rows whose trees are there, each tree checked once, as a user would check it; the others are named."""
-    reports: dict[Path, Report] = {}
+    reports: dict[Path, FixableReport] = {}
     for row in rows:
         tree = _tree(row, checkouts)
         if tree is None:
             print(f"{row['id']}: no checkout of {row['repo']} at {row['commit']} in {checkouts}", file=sys.stderr)
             continue
         if tree not in reports:
-            reports[tree] = finish(check([str(tree)], Options(select=("GF1",), workers=1)))
+            reports[tree] = fixes_for(check([str(tree)], Options(select=("GF1",), workers=1)))
         report, path, line = reports[tree], str(tree / row["path"]), int(row["line"])
         yield LabelledSite(row, report, path, line, _finding_at(report, path, line))
 
@@ -64,7 +62,7 @@ def _tree(row: dict[str, str], checkouts: Path) -> Path | None:
     return next((tree for tree in candidates if tree.is_dir()), None)
 
 
-def _finding_at(report: Report, path: str, line: int) -> Finding | None:
+def _finding_at(report: FixableReport, path: str, line: int) -> FixableFinding | None:
     facts = report.project.files.get(path)
     if facts is None:
         return None

@@ -36,7 +36,7 @@ TARGET = 5.0
 
 def grow(tree: Path, folder: Path, files: int, guards: int) -> tuple[int, int]:
     """Fill `folder` with links to the tree's C++ files; returns how many there are, and how many mention a guard."""
-    paths = list(find_files([str(tree)], respect_gitignore=False).cpp)
+    paths = list(find_files([str(tree)], respect_gitignore=False).files["cpp"])
     holding = {path for path, trouble in candidates(paths, recorded("cpp").needles) if not trouble}
     others = [path for path in paths if path not in holding]
     if not holding or not others:
@@ -73,7 +73,7 @@ def parts(folder: Path) -> Iterable[tuple[str, float]]:
     """Processor seconds of each step in this one process."""
     rules = [rule for rule in select_rules(("ALL",)) if "cpp" in rule.languages]
     start = time.process_time()
-    paths = find_files([str(folder)]).cpp
+    paths = find_files([str(folder)]).files["cpp"]
     yield "walk", time.process_time() - start
     start = time.process_time()
     found = [path for path, trouble in candidates(paths, needles_of(rules, "cpp")) if not trouble]

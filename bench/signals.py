@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import POLICY, Policy, decide
@@ -104,9 +104,10 @@ def is_own(kind: SignalKind, accepted: frozenset[str]) -> bool:
 def agreed_change(kind: SignalKind, suggested: Sequence[Weight | str]) -> str:
     """The more careful of the suggestions, where all of them lie above, or all below, the weight of today."""
     order = [weight for _, weight in reversed(STEPS)]
-    if not all(isinstance(weight, Weight) for weight in suggested):
+    weights = [weight for weight in suggested if isinstance(weight, Weight)]
+    if len(weights) < len(suggested):
         return ""
-    places = [order.index(weight) - order.index(kind.weight) for weight in suggested]
+    places = [order.index(weight) - order.index(kind.weight) for weight in weights]
     if all(place > 0 for place in places):
         return order[order.index(kind.weight) + min(places)].value
     if all(place < 0 for place in places):
@@ -151,8 +152,8 @@ def print_strength(sites: Sequence[Decided]) -> None:
     for site in sites:
         decision = site.decision(POLICY)
         if decision.context is not Context.UNKNOWN:
-            right = decision.context.value in site.site.accepted
-            rows[decision.context.value, strength(site), decision.confidence.value, right] += 1
+            accepted = decision.context.value in site.site.accepted
+            rows[decision.context.value, strength(site), decision.confidence.value, accepted] += 1
     print(f"\n{'context':16}{'rests on':34}{'confidence':12}{'right':>6}{'wrong':>6}")
     for context, rests, confidence in sorted({row[:3] for row in rows}):
         right, wrong = (rows[context, rests, confidence, is_right] for is_right in (True, False))
@@ -179,8 +180,10 @@ def outcomes(sites: Sequence[Decided], policy: Policy) -> dict[str, int]:
 def variants() -> Iterator[tuple[str, Policy]]:
     yield "today", POLICY
     for name, (value, _) in POLICY.reasons().items():
-        for other in (not value,) if isinstance(value, bool) else (value - 1, value + 1):
-            yield f"{name} = {other}", replace(POLICY, **{name: other})
+        others: tuple[float, ...] = (not value,) if isinstance(value, bool) else (value - 1, value + 1)
+        for other in others:
+            changed: dict[str, Any] = {name: other}
+            yield f"{name} = {other}", replace(POLICY, **changed)
 
 
 def print_policy(sites: Sequence[Decided]) -> None:
