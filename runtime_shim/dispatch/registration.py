@@ -75,11 +75,13 @@ def op(
             below=below,
         )
         call = _generic(made)
+        call.__doc__ = kernel.__doc__
         publish(name, call, method, function)
         if function and outputs is not None:
             FUNCTIONS[name] = with_out(FUNCTIONS[name], made.title, out)
         if inplace:
             call.inplace = _generic_inplace(made)  # type: ignore[attr-defined]
+            call.inplace.__doc__ = kernel.__doc__  # type: ignore[attr-defined]
             publish(name + "_", call.inplace, method, function)  # type: ignore[attr-defined]
         return call
 

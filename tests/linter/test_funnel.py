@@ -20,7 +20,7 @@ from guardfix.linter.findings import Finding
 from guardfix.linter.guards import Effect, Guard, Takes, no_guards
 from guardfix.linter.rule import Rule
 
-NEW_RULE = '''"""GF299 {name}: a rule that looks at calls.
+NEW_RULE = '''"""GF990 {name}: a rule that looks at calls.
 
 What it flags: every call of `{call}`.
 """
@@ -28,7 +28,7 @@ What it flags: every call of `{call}`.
 from ..rule import Rule
 from ..guards import no_guards
 
-RULE = Rule("GF299", "{name}", languages=("{language}",), guards=no_guards, needles=(b"{call}",))
+RULE = Rule("GF990", "{name}", languages=("{language}",), guards=no_guards, needles=(b"{call}",))
 
 
 @RULE.check_file
@@ -54,11 +54,11 @@ def _extract(source, watched, sought):
 
 FRONTEND = Frontend(name="toy", title="Toy", guards=guards.CPP, extract=_extract, suffixes=frozenset({".toy"}))
 '''
-TOY_RULE = '''"""GF298 toy-guard: a rule for the toy language."""
+TOY_RULE = '''"""GF991 toy-guard: a rule for the toy language."""
 
 from ..rule import Rule
 
-RULE = Rule("GF298", "toy-guard", languages=("toy",))
+RULE = Rule("GF991", "toy-guard", languages=("toy",))
 
 
 @RULE.check_use
@@ -92,27 +92,40 @@ def run(site: Path, *arguments: str, module: str = "guardfix", cwd: Path | None 
     return outcome.stdout
 
 
+def test_a_rule_that_fails_is_named(copy: Path, tmp_path: Path) -> None:
+    rule = NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp").replace("yield RULE", "yield oops")
+    (copy / "guardfix/linter/rules/gf990_sets_the_mode.py").write_text(rule)
+    (tmp_path / "a.cpp").write_text("void f() {\n  at::GradMode::set_enabled(false);\n}\n")
+    command = [sys.executable, "-m", "guardfix", "check", str(tmp_path / "a.cpp")]
+    outcome = subprocess.run(
+        command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 2
+    assert "NameError: name 'oops' is not defined" in outcome.stderr
+    assert "linter/rules/gf990_sets_the_mode.py:" in outcome.stderr
+
+
 PLANTED = [
     pytest.param(
-        {"linter/rules/gf299_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
+        {"linter/rules/gf990_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
         "a.cpp",
         "void f() {\n  at::GradMode::set_enabled(false);\n}\n",
-        "a.cpp:2:3: GF299",
+        "a.cpp:2:3: GF990",
         id="a rule about calls, in a file without a guard",
     ),
     pytest.param(
-        {"linter/rules/gf299_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
+        {"linter/rules/gf990_sets_the_mode.py": NEW_RULE.format(name="sets-the-mode", call="set_enabled", language="cpp")},
         "a.cpp",
         "void g() {\n  at::GradMode::set_enabled(false);\n}\n"
         "void f() {\n  torch::NoGradGuard guard;\n  model.forward(x);\n}\n",
-        "a.cpp:2:3: GF299",
+        "a.cpp:2:3: GF990",
         id="a rule about calls, in another function than the guard",
     ),
     pytest.param(
-        {"linter/rules/gf299_sets_dtypes.py": NEW_RULE.format(name="sets-dtypes", call="set_default_dtype", language="python")},
+        {"linter/rules/gf990_sets_dtypes.py": NEW_RULE.format(name="sets-dtypes", call="set_default_dtype", language="python")},
         "a.py",
         "import torch\n\ndef f():\n    torch.set_default_dtype(torch.float64)\n",
-        "a.py:4:5: GF299",
+        "a.py:4:5: GF990",
         id="a rule about calls in Python",
     ),
     pytest.param(
@@ -124,10 +137,10 @@ PLANTED = [
     ),
     pytest.param(
         {"linter/frontends/toy/toy_frontend.py": NEW_FRONTEND, "linter/frontends/toy/__init__.py": '"""Toy."""\n',
-         "linter/rules/gf298_toy_guard.py": TOY_RULE},
+         "linter/rules/gf991_toy_guard.py": TOY_RULE},
         "a.toy",
         "use AutoNonVariableTypeMode\n",
-        "a.toy:1:5: GF298",
+        "a.toy:1:5: GF991",
         id="a front end, with a rule for it",
     ),
 ]  # fmt: skip
@@ -169,12 +182,12 @@ def test_what_is_planted_is_found_by_every_way_in(
 def test_a_rule_that_cannot_be_imported_leaves_the_record_as_it_was(copy: Path) -> None:
     record = copy / "guardfix/linter/files/funnel_table.py"
     before = record.read_text(encoding="utf-8")
-    (copy / "guardfix/linter/rules/gf299_broken.py").write_text("RULE = (\n")
+    (copy / "guardfix/linter/rules/gf990_broken.py").write_text("RULE = (\n")
     command = [sys.executable, "-m", "guardfix.linter.record_funnel"]
     outcome = subprocess.run(
         command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
     )
-    assert (outcome.returncode, "gf299_broken.py" in outcome.stderr) == (1, True)
+    assert (outcome.returncode, "gf990_broken.py" in outcome.stderr) == (1, True)
     assert record.read_text(encoding="utf-8") == before
 
 
@@ -187,7 +200,7 @@ def test_the_record_is_current() -> None:
 
 
 CHANGES = [
-    pytest.param("linter/rules/gf299_new.py", None, 0, False, id="a rule that is not recorded"),
+    pytest.param("linter/rules/gf990_new.py", None, 0, False, id="a rule that is not recorded"),
     pytest.param("linter/rules/gf201_temporary_guard.py", "", 0, False, id="a rule that is gone"),
     pytest.param("linter/rules/gf201_temporary_guard.py", "languages=('python',), ", 60, False, id="a new declaration"),
     pytest.param(
@@ -241,12 +254,12 @@ def test_needles_are_shared_where_they_can_be(needles: tuple[bytes, ...], shorte
 
 
 def test_a_rule_that_looks_at_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="GF299 looks at no guards"):
-        Rule("GF299", "nothing", guards=no_guards)
+    with pytest.raises(ValueError, match="GF990 looks at no guards"):
+        Rule("GF990", "nothing", guards=no_guards)
 
 
 def _rule_at_run_time() -> Rule:
-    rule = Rule("GF299", "house-rule", guards=no_guards, needles=(b"set_enabled",))
+    rule = Rule("GF990", "house-rule", guards=no_guards, needles=(b"set_enabled",))
 
     @rule.check_file
     def calls(facts: Facts, project: object) -> Iterator[Finding]:
@@ -260,9 +273,9 @@ def _rule_at_run_time() -> Rule:
 MINE = Guard("MyNoGradScope", ("mine",), Takes.NOTHING, Effect.GRAD_MODE)
 RUN_TIME = [
     pytest.param("void f() {\n  mine::MyNoGradScope();\n  m.forward(x);\n}\n", {"guards": (("cpp", MINE),)}, ["GF201"], id="a guard"),
-    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),)}, ["GF299"], id="a rule"),
-    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "ignore": ("GF299",)}, [], id="an ignored rule"),
-    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "select": ("house-rule",)}, ["GF299"], id="a selected rule"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),)}, ["GF990"], id="a rule"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "ignore": ("GF990",)}, [], id="an ignored rule"),
+    pytest.param("void f() {\n  GradMode::set_enabled(true);\n}\n", {"rules": (_rule_at_run_time(),), "select": ("house-rule",)}, ["GF990"], id="a selected rule"),
 ]  # fmt: skip
 
 
