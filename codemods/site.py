@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Facts, GuardUse
-from guardfix.linter.facts.python_model import PythonUse, use_behind
+from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.sources import Source
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.findings import Decision, Finding

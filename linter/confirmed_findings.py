@@ -11,6 +11,8 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
+import msgspec
+
 from .analysis.project import Project
 from .facts import Facts
 from .facts.python_model import Disagreement, PythonFacts
@@ -61,4 +63,4 @@ def _confirm_in(findings: Sequence[Finding], confirmation: Confirms) -> tuple[li
 def _without_uses(facts: Facts, **more: object) -> Facts:
     """What is left to say of a file when what stands in it is in doubt: where its lines and comments are."""
     bare = Facts(facts.path, facts.language, suppressions=facts.suppressions, line_starts=facts.line_starts)
-    return replace(bare, **more)  # type: ignore[arg-type]
+    return msgspec.structs.replace(bare, **more)

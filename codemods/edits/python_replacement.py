@@ -11,7 +11,8 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
-from guardfix.linter.facts.python_model import PythonUse, use_behind
+from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
 from guardfix.linter.frontends.python.python_parsing import parse_python
 

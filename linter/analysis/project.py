@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span

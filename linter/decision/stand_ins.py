@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from ..facts import Form
 from ..facts.index import index_of
 from ..facts.macro_substitution import pasted
@@ -46,4 +48,4 @@ def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
         )
         for function in scene.chain
     )
-    return replace(scene, use=replace(scene.use, macro=None), chain=chain)
+    return replace(scene, use=msgspec.structs.replace(scene.use, macro=None), chain=chain)

@@ -2,17 +2,13 @@
 
 from .model import (
     Alias,
-    Argument,
     Assignment,
     Branch,
     Call,
     Class,
     Conditional,
     Facts,
-    Form,
     Function,
-    GuardUse,
-    Holder,
     Include,
     Invocation,
     Macro,
@@ -23,6 +19,7 @@ from .model import (
     Suppression,
 )
 from .spans import NOWHERE, Span
+from .use_model import Argument, Form, GuardUse, Holder
 
 __all__ = [
     "NOWHERE",

@@ -5,10 +5,10 @@ All spans are byte offsets into the UTF-8 form of the file's text (`Source.text`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..str_enum import StrEnum
+from msgspec import Struct
+
 from .expressions import (
     Bracketed,
     CallExpression,
@@ -21,121 +21,9 @@ from .expressions import (
     last_name,
     simple_name,
 )
-from .spans import NOWHERE, Span
-
-if TYPE_CHECKING:
-    from .python_model import PythonFacts
-
-
-class Form(StrEnum):
-    """The syntactic form in which a guard stands."""
-
-    DECLARATION = "declaration"
-    AUTO = "auto"
-    MEMBER = "member"
-    BASE = "base class"
-    TEMPORARY = "temporary"
-    HEAP = "heap"
-    OPTIONAL = "optional"
-    STATIC = "static"
-    GLOBAL = "namespace scope"
-    ALIAS = "alias"
-    USING = "using declaration"
-    TEMPLATE_ARGUMENT = "template argument"
-    VEXING_PARSE = "vexing parse"
-    STATIC_CALL = "static call"
-    REFERENCE = "reference"
-    WITH = "with item"
-    DECORATOR = "decorator"
-    IMPORT = "import"
-    ARGUMENT = "part of an expression"
-
-
-class Argument(NamedTuple):
-    """A constructor argument list as written, with its delimiters; `value` when it is a literal bool."""
-
-    span: Span
-    text: str
-    value: bool | None
-    empty: bool
-
-
-class Holder(NamedTuple):
-    """What is given a guard that was made on the heap."""
-
-    target: Expression | None
-    """None when nothing is: the expression is a statement of its own."""
-    declared: bool
-    """The holder is declared there, so that it ends with the block."""
-    raw: bool
-    """A plain pointer, which destroys nothing."""
-
-    @property
-    def name(self) -> str:
-        """As written; empty when there is none."""
-        return str(self.target) if self.target is not None else ""
-
-    @property
-    def last(self) -> str:
-        """The variable's or the member's own name: `guard_` of `this->guard_`."""
-        return last_name(self.target)
-
-
-@dataclass(frozen=True, slots=True)
-class GuardUse:
-    """One place where a guard stands."""
-
-    guard: str
-    """Name in the guard table, whatever alias it was written through."""
-    form: Form
-    span: Span
-    """The whole statement or declaration, with its semicolon where it has one."""
-    type_span: Span
-    """The guard's type as written, qualifiers included."""
-    written: str
-    alias: str | None = None
-    """The alias through which the guard was named."""
-    variable: str | None = None
-    variable_spans: tuple[Span, ...] = ()
-    """Every place in the scope where the variable's name stands, its declaration first."""
-    argument: Argument | None = None
-    built: tuple[Argument, ...] = ()
-    """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""
-    holder: Holder | None = None
-    """Of a guard on the heap: what keeps it; None when it is handed on, or cannot be told."""
-    scope: Span = NOWHERE
-    """The block at whose end the guard is destroyed."""
-    first_work: Span | None = None
-    """The first statement behind it in its scope that can do something; None when nothing is left to cover."""
-    after: tuple[Span, ...] = ()
-    """Of an InferenceMode: what is surely reached from the end of its scope, in the same function."""
-    function: int | None = None
-    """Index of the innermost function or lambda in `Facts.functions`."""
-    class_: int | None = None
-    """Index in `Facts.classes`, for members and bases."""
-    namespace: tuple[str, ...] = ()
-    macro: str | None = None
-    """The macro in whose body the guard stands."""
-    under_error: bool = False
-    """The parser was lost here: nothing may be edited on its word alone."""
-    shared: bool = False
-    """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
-
-    @property
-    def declares_its_argument(self) -> bool:
-        """`at::G(name);` declares a variable of that name ([dcl.ambig.res]); it constructs no temporary."""
-        return (
-            self.form is Form.TEMPORARY
-            and self.argument is not None
-            and self.argument.value is None
-            and self.argument.text.startswith("(")
-            and self.argument.text[1:-1].strip().isidentifier()
-        )
-
-    @property
-    def live(self) -> Span:
-        """The part of the scope that the guard covers: from its end to the end of the block."""
-        return Span(self.span.end, max(self.span.end, self.scope.end))
+from .python_model import PythonFacts
+from .spans import Span
+from .use_model import GuardUse
 
 
 class Parameter(NamedTuple):
@@ -327,8 +215,7 @@ class Suppression(NamedTuple):
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """All that one file contributes to the project. Compared by identity: two readings are two things."""
 
     path: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from .expressions import Expression
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .expressions import Node
 from .model import Branch
 from .spans import Span
 
@@ -39,12 +41,12 @@ def _moved(value: Any, spans: _Moved) -> Any:
         found = type(value)._make(parts) if hasattr(value, "_fields") else tuple(parts)  # type: ignore[attr-defined]
         return found._replace(condition_start=found.condition_start + spans.by) if isinstance(found, Branch) else found
     changed = {
-        field.name: _moved(part, spans)
-        for field in fields(value)
-        if _may_hold_spans(part := getattr(value, field.name))
+        field: _moved(part, spans)
+        for field in value.__struct_fields__
+        if _may_hold_spans(part := getattr(value, field))
     }
     return replace(value, **changed)
 
 
 def _may_hold_spans(part: object) -> bool:
-    return isinstance(part, tuple) or (is_dataclass(part) and not isinstance(part, Expression))
+    return isinstance(part, tuple) or (isinstance(part, Struct) and not isinstance(part, Node))

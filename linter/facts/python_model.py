@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from .. import guards
+from msgspec import Struct
+
 from ..str_enum import StrEnum
-from . import Facts, Form, GuardUse, Span
+from .spans import Span
+from .use_model import GuardUse
 
 
 class Kind(StrEnum):
@@ -56,8 +55,7 @@ class Following(NamedTuple):
     """Its first decorator may make something else of it than a function: `@property`, `@classmethod`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonUse:
+class PythonUse(Struct, frozen=True, array_like=True, gc=False):
     """A guard use, with what only Python says about it."""
 
     use: GuardUse
@@ -144,8 +142,7 @@ class Disagreement(NamedTuple):
     """What libcst reads there: `decorator`, `nothing of that kind`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonFacts:
+class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     uses: tuple[PythonUse, ...] = ()
     gradient_calls: tuple[GradientCall, ...] = ()
     escapes: tuple[Escape, ...] = ()
@@ -162,29 +159,3 @@ class PythonFacts:
     """Where a further import can be written: the start of the line behind the last import at the top."""
     disagreements: tuple[Disagreement, ...] = ()
     """Where the two parsers disagreed about something that a rule would have reported."""
-
-
-MODES: Final = guards.GuardNames(guards.PYTHON, guards.public_guards)
-"""The public guards: context managers and decorators alike."""
-C_GUARDS: Final = guards.GuardNames(guards.PYTHON, guards.torch_c_guards)
-"""The guards of torch._C, which are no decorators."""
-
-
-def uses_of(facts: Facts, names: Collection[str], *forms: Form) -> Iterator[PythonUse]:
-    """The file's uses of those guards, in those forms (all when none is given)."""
-    if facts.python is None:
-        return
-    for use in facts.python.uses:
-        if use.use.guard in names and (not forms or use.use.form in forms):
-            yield use
-
-
-def use_behind(facts: Facts, use: GuardUse) -> PythonUse | None:
-    """Python's side of a guard use."""
-    return _uses_by_place(facts).get(use.type_span)
-
-
-@lru_cache(maxsize=4)
-def _uses_by_place(facts: Facts) -> dict[Span, PythonUse]:
-    found = facts.python.uses if facts.python is not None else ()
-    return {one.use.type_span: one for one in reversed(found)}

@@ -47,7 +47,7 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide, open_questions
 from ..facts import Facts, Form, GuardUse
-from ..facts.python_model import use_behind
+from ..facts.python_uses import use_behind
 from ..findings import Context, Decision, Finding
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards

@@ -39,8 +39,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from .. import guards
 from ..analysis.calls import computes_tensors

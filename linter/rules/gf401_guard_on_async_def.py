@@ -38,7 +38,8 @@ from functools import lru_cache
 
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
-from ..facts.python_model import MODES, Kind, PythonUse, uses_of
+from ..facts.python_model import Kind, PythonUse
+from ..facts.python_uses import MODES, uses_of
 from ..findings import Finding
 from ..guards import public_guards, python_guard
 from ..rule import Rule

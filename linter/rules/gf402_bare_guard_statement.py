@@ -35,7 +35,8 @@ from collections.abc import Iterator
 from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
-from ..facts.python_model import Kind, uses_of
+from ..facts.python_model import Kind
+from ..facts.python_uses import uses_of
 from ..findings import Finding
 from ..guards import public_guards
 from ..rule import Rule

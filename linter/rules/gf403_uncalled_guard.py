@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from ..analysis.project import Project
 from ..facts import Facts, Form
-from ..facts.python_model import C_GUARDS, MODES, uses_of
+from ..facts.python_uses import C_GUARDS, MODES, uses_of
 from ..findings import Finding, Severity
 from ..guards import current_guards
 from ..rule import Rule

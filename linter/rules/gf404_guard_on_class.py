@@ -28,7 +28,8 @@ from collections.abc import Iterator
 
 from ..analysis.project import Project
 from ..facts import Facts, Form
-from ..facts.python_model import MODES, Kind, uses_of
+from ..facts.python_model import Kind
+from ..facts.python_uses import MODES, uses_of
 from ..findings import Finding
 from ..guards import public_guards
 from ..rule import Rule

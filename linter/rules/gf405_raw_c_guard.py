@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
-from ..facts.python_model import C_GUARDS, uses_of
+from ..facts.python_uses import C_GUARDS, uses_of
 from ..findings import Finding
 from ..guards import torch_c_guards
 from ..rule import Rule

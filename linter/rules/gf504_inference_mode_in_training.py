@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
-from ..facts.python_model import uses_of
+from ..facts.python_uses import uses_of
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule

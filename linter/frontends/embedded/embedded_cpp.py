@@ -11,7 +11,9 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ... import guards
 from ...facts import Facts, Form, GuardUse, Span, Suppression

@@ -8,7 +8,6 @@ is reported or edited on the word of one parser alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cached_property
 
 import libcst as cst
@@ -154,8 +153,8 @@ def _difference(proposed: PythonUse, read: PythonUse) -> tuple[str, str]:
     if proposed.use.form is not read.use.form:
         return proposed.use.form.value, read.use.form.value
     for ours, theirs in ((proposed.use, read.use), (proposed, read)):
-        for field in fields(ours):
-            one, other = getattr(ours, field.name), getattr(theirs, field.name)
-            if field.name != "use" and one != other:
-                return f"{proposed.use.form} with {field.name} {one}", f"one with {field.name} {other}"
+        for field in ours.__struct_fields__:
+            one, other = getattr(ours, field), getattr(theirs, field)
+            if field != "use" and one != other:
+                return f"{proposed.use.form} with {field} {one}", f"one with {field} {other}"
     return proposed.use.form.value, "the same"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import libcst as cst
+from msgspec.structs import replace
 
 from ...facts import Argument, Form, GuardUse, Span
 from ...facts.python_model import Decorated, Following, Kind, Pause, PythonUse

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ...facts import Assignment, Call, Facts, Registration, Return, Span
 from ...facts.expressions import CallExpression

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.choice import FixChoice

@@ -1,0 +1,48 @@
+"""Facts as MessagePack: what is sent between processes and kept. Reading it executes nothing and checks every type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from .model import Facts
+
+
+class NoFacts(Exception):
+    """The bytes hold no facts: they are damaged, or of another version."""
+
+
+def pack_facts(facts: Sequence[Facts]) -> bytes:
+    """The facts of some files as MessagePack."""
+    return _encoder().encode(facts)
+
+
+def unpack_facts(packed: bytes) -> list[Facts]:
+    """The facts that `pack_facts` was given. Raises `NoFacts` for anything else."""
+    try:
+        return _decoder().decode(packed)
+    except msgspec.MsgspecError as error:
+        raise NoFacts(str(error)) from None
+
+
+@cache
+def _encoder() -> msgspec.msgpack.Encoder:
+    return msgspec.msgpack.Encoder(enc_hook=_bounds)
+
+
+@cache
+def _decoder() -> msgspec.msgpack.Decoder[list[Facts]]:
+    return msgspec.msgpack.Decoder(list[Facts], dec_hook=_range)
+
+
+def _bounds(value: object) -> object:
+    if isinstance(value, range):
+        return value.start, value.stop
+    raise NotImplementedError(f"facts hold a {type(value).__name__}, which has no packed form")
+
+
+def _range(kind: type[Any], value: Any) -> range:
+    return range(*msgspec.convert(value, tuple[int, int]))
