@@ -1,7 +1,7 @@
 """Decisions: what a use of the old guard is for, and so what should stand there instead."""
 
-from .asking import open_questions
+from .asking import is_open, open_questions
 from .deciding import decide
 from .policy import POLICY, Policy
 
-__all__ = ["POLICY", "Policy", "decide", "open_questions"]
+__all__ = ["POLICY", "Policy", "decide", "is_open", "open_questions"]

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..analysis.ops import is_in_place_or_view
+from ..analysis.survey import Place
 from ..facts import Facts
 from ..findings import Evidence, Side
 from .scene import Scene
@@ -43,6 +44,8 @@ class Sighting(NamedTuple):
     """The file of the place; None for the file of the use."""
     operator: str = ""
     """The op that the function around the use implements, where the place names it."""
+    elsewhere: Place | None = None
+    """The place, where it stands in a file that was only looked at and has no facts."""
 
 
 Finder = Callable[[Scene], Iterable[Sighting]]
@@ -69,6 +72,9 @@ class SignalKind:
         outermost = scene.outermost
         if self.in_place is not None and outermost is not None and is_in_place_or_view(outermost, sighting.operator):
             side = self.in_place
+        if sighting.elsewhere is not None:
+            path, mention, _ = sighting.elsewhere
+            return Signal(self, side, sighting.message, path, mention.offset, mention.row)
         facts = sighting.facts or scene.facts
         return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
 

@@ -170,6 +170,8 @@ class Function(NamedTuple):
     """`static`, or in an unnamed namespace: no other file can name it."""
     macro: str | None = None
     """The macro in whose body it stands; its names are then written with that macro's parameters and `##`."""
+    is_read: bool = True
+    """False where it was left out: what stands in its body is not in the facts."""
 
 
 class Member(NamedTuple):
@@ -355,6 +357,8 @@ class Facts:
     macros: tuple[Macro, ...] = ()
     invocations: tuple[Invocation, ...] = ()
     """Of macros that have a guard in them, or that were asked for."""
+    parallel_blocks: tuple[Span, ...] = ()
+    """What stands below `#pragma omp parallel`."""
     includes: tuple[Include, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     line_starts: tuple[int, ...] = ()
