@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .analysis.survey import Survey
-from .facts import Facts, GuardUse
+from .facts import Facts, GuardUse, Span
 from .files.discovery import FoundFiles, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
@@ -31,7 +30,7 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-_STEPS = 8
+_STEPS = 24
 """How many calls down the functions are read that a use reaches."""
 _MOST_FILES = 600
 """How many files are read for their sake."""
@@ -162,22 +161,29 @@ class ProjectReader:
         return project if unseen else self._surveyed(project, progress)
 
     def _surveyed(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
-        """The project with what all its files say, and with the functions that open uses reach, where some stay open."""
+        """The project with what all its files say, and the functions that open uses reach, where some stay open."""
         for language in self.found.files:
             if frontend_named(language).sketch is None:
                 continue
-            open_uses = [
-                (facts.path, use)
-                for facts in project.checked()
-                if facts.language == language
-                for rule in self.rules
-                for use in rule.undecided(facts, project)
-            ]
-            if open_uses:
-                files = [*self.found.files[language], *self._around.files.get(language, ())]
-                job = self._job((language, path, "") for path in files)
-                sketches = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
-                project = self._followed(project.joined(survey=Survey(sketches)), open_uses, language)
+            asked: set[tuple[str, Span]] = set()
+            for _ in range(_ROUNDS):
+                open_uses = [
+                    (facts.path, use)
+                    for facts in project.checked()
+                    if facts.language == language
+                    for rule in self.rules
+                    for use in rule.undecided(facts, project)
+                ]
+                if asked.issuperset((path, use.type_span) for path, use in open_uses):
+                    break
+                asked.update((path, use.type_span) for path, use in open_uses)
+                if project.survey is None:
+                    files = [*self.found.files[language], *self._around.files.get(language, ())]
+                    job = self._job((language, path, "") for path in files)
+                    sketches = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
+                    project = project.joined(survey=Survey(sketches))
+                # What is read for one use can make the callers of another unclear, which is asked then.
+                project = self._followed(project, open_uses, language)
         return project
 
     def _followed(self, project: Project, open_uses: Sequence[tuple[str, GuardUse]], language: str) -> Project:

@@ -81,7 +81,7 @@ class Rule:
         return questions
 
     def leaves_open(self, undecided: Undecided) -> Undecided:
-        """Register which uses the rule cannot decide well, so that the project's other files are asked what they say."""
+        """Register which uses the rule cannot decide well: the project's other files are asked what they say."""
         self._undecided.append(undecided)
         return undecided
 

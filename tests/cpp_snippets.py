@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Call, Facts, Function, GuardUse
 from guardfix.linter.files.sources import decode
+from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp
 from guardfix.linter.frontends.frontend import frontend_of
 
 GUARD = "at::AutoNonVariableTypeMode guard(true);"
@@ -14,10 +15,14 @@ OLD = "AutoNonVariableTypeMode"
 
 
 def facts_of(text: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",)) -> Facts:
-    """The facts of one text. A name is watched, so that functions without a guard are read too."""
+    """The facts of one text. C++ is read whole, so that functions without a guard are read too."""
     frontend = frontend_of(path)
     assert frontend is not None
-    facts = frontend.extract(decode(text.replace("GUARD;", GUARD).encode(), path), frozenset(watched), None)
+    source = decode(text.replace("GUARD;", GUARD).encode(), path)
+    if frontend.name == "cpp":
+        facts = extract_cpp(source, watched, whole=True)
+    else:
+        facts = frontend.extract(source, frozenset(watched), None)
     assert facts is not None
     assert not facts.partial, "the parser was lost in the snippet"
     return facts

@@ -1,17 +1,17 @@
 """What a call does in the end: whether the project's own functions that it reaches run a model, load one, or train.
 
 What a function does itself is read off its calls; what its callees do is carried up, through members, overrides of
-virtual methods, constructors, lambdas, stored callbacks and started threads, until nothing changes. Only what is reached
-from a use that somebody asks about is looked at, and no more than `MOST_FUNCTIONS` functions.
+virtual methods, constructors, lambdas, stored callbacks and started threads, until nothing changes. Only what is
+reached from a use that somebody asks about is looked at, and no more than `MOST_FUNCTIONS` functions.
 
-A call means the methods of the object's class, its bases and the classes derived from it, where the class is known: then
-half of them have to do a thing for the call to do it. Where it is not, all functions of that name have to.
+A call means the methods of the object's class, its bases and the classes derived from it, where the class is known:
+then half of them have to do a thing for the call to do it. Where it is not, all functions of that name have to.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -34,6 +34,7 @@ from ..facts.expressions import (
     simple_name,
 )
 from ..facts.index import index_of
+from ..facts.spans import Sorted
 from .calls import computes_nothing, is_load
 from .declared_types import declared_type
 from .model_runs import runs_model_in
@@ -67,10 +68,10 @@ class Deed(Enum):
 
 
 class Node(NamedTuple):
-    """A function of the project: its file, and its index in the facts."""
+    """A function of the project: its file, and its number in the facts."""
 
     path: str
-    index: int
+    number: int
 
 
 class Act(NamedTuple):
@@ -102,7 +103,7 @@ class _Group:
     sure: bool
     """The class is known, or the function is named with its scope."""
     written: str
-    offset: int
+    span: Span
 
 
 @dataclass(slots=True)
@@ -120,7 +121,10 @@ class CallGraph:
         self._project: Project | None = None
         self._bodies: dict[Node, _Body] = {}
         self._done: dict[Node, dict[Deed, tuple[Act, str]]] = {}
+        self._called_in: dict[Node, Sorted[_Group]] = {}
         self._callers: dict[Node, list[tuple[Node, _Group]]] = defaultdict(list)
+        self._unqualified: set[str] = set()
+        """Types that are written without a namespace: what is no class of the project may still stand for one."""
         self.wanted: set[str] = set()
         """Functions and classes that were called for and are defined in files that nobody has read for them."""
 
@@ -131,14 +135,23 @@ class CallGraph:
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
         """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
-        body = self._read(facts, span, function)
-        self._follow(body.groups)
+        if function is None:
+            return {}
+        while (parent := facts.functions[function].parent) is not None:
+            function = parent
+        # A function may hold many guards: what it calls is read once.
+        node = Node(facts.path, function)
+        if node not in self._called_in:
+            groups = self._read(facts, facts.functions[function].span, function).groups
+            self._called_in[node] = Sorted(groups, lambda group: group.span)
+        groups = list(self._called_in[node].within(span))
+        self._follow(groups)
         found: dict[Deed, Reached] = {}
-        for group in body.groups:
+        for group in groups:
             for deed in Deed:
                 if deed not in found and (via := self._agreed(group, deed)) is not None:
                     act, doer = self._done[via][deed]
-                    found[deed] = Reached(deed, group.written, group.offset, act, doer)
+                    found[deed] = Reached(deed, group.written, group.span.start, act, doer)
         return found
 
     # -- following
@@ -153,8 +166,8 @@ class CallGraph:
             if node in self._bodies:
                 continue
             facts = self._project.files[node.path]
-            function = facts.functions[node.index]
-            body = self._bodies[node] = self._read(facts, function.span, node.index)
+            function = facts.functions[node.number]
+            body = self._bodies[node] = self._read(facts, function.span, node.number)
             fresh.append(node)
             for group in body.groups:
                 for callee in group.nodes:
@@ -168,7 +181,7 @@ class CallGraph:
         changed: deque[Node] = deque()
         for node in fresh:
             facts = self._project.files[node.path]
-            doer = _shown_name(facts.functions[node.index])
+            doer = _shown_name(facts.functions[node.number])
             own = self._done.setdefault(node, {})
             for deed, act in self._bodies[node].acts.items():
                 own[deed] = (act, doer)
@@ -208,7 +221,7 @@ class CallGraph:
             return False
         assert self._project is not None
         facts = self._project.files[node.path]
-        function = facts.functions[node.index]
+        function = facts.functions[node.number]
         calls = index_of(facts).calls.within(function.body)
         return function.is_read and all(call.name.isupper() or call.path[:1] == ("std",) for call in calls)
 
@@ -229,36 +242,34 @@ class CallGraph:
                 body.acts[Deed.LOAD] = Act(facts, place, call.callee)
             if Deed.TRAIN not in body.acts and training_in(call):
                 body.acts[Deed.TRAIN] = Act(facts, place, call.callee)
-            self._add(body, self._called(facts, call), call.callee, place)
+            self._add(body, self._called(facts, call), call.callee, call.span)
             for argument in call.arguments:
-                self._add_mentioned(body, facts, argument, place)
+                self._add_mentioned(body, facts, argument, call.span)
         for assignment in index.assignments.within(span):
             place = assignment.span.start
             if assignment.builds and assignment.type is not None:
                 if Deed.LOAD not in body.acts and loads_by_construction(assignment.type):
                     body.acts[Deed.LOAD] = Act(facts, place, str(assignment.type))
-                self._add(body, self._constructors(assignment.type), str(assignment.type), place)
-            self._add_mentioned(body, facts, assignment.value, place)
+                self._add(body, self._constructors(assignment.type), str(assignment.type), assignment.span)
+            self._add_mentioned(body, facts, assignment.value, assignment.span)
         for returned in index.returns.within(span):
-            self._add_mentioned(body, facts, returned.value, returned.span.start)
+            self._add_mentioned(body, facts, returned.value, returned.span)
         return body
 
     @staticmethod
-    def _add(body: _Body, group: tuple[tuple[Node, ...], bool], written: str, offset: int) -> None:
+    def _add(body: _Body, group: tuple[tuple[Node, ...], bool], written: str, span: Span) -> None:
         if group[0]:
-            body.groups.append(_Group(group[0], group[1], written, offset))
+            body.groups.append(_Group(group[0], group[1], written, span))
 
-    def _add_mentioned(self, body: _Body, facts: Facts, value: Expression | None, offset: int) -> None:
+    def _add_mentioned(self, body: _Body, facts: Facts, value: Expression | None, span: Span) -> None:
         """What is built in an expression without a call, or handed on as `&Net::run`."""
         for node in nodes_of(value):
-            if isinstance(node, NewExpression):
-                self._add(body, self._constructors(node.type), str(node.type), offset)
-            elif isinstance(node, Construction):
-                self._add(body, self._constructors(node.type), str(node.type), offset)
+            if isinstance(node, (NewExpression, Construction)):
+                self._add(body, self._constructors(node.type), str(node.type), span)
             elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
                 path = node.operands[0].path
                 if len(path) > 1:
-                    self._add(body, (self._names.functions(path), True), str(node), offset)
+                    self._add(body, (self._names.functions(path), True), str(node), span)
 
     def _called(self, facts: Facts, call: Call) -> tuple[tuple[Node, ...], bool]:
         name = call.name
@@ -269,7 +280,7 @@ class CallGraph:
             return self._constructors(made[0]) if made else ((), False)
         if call.receiver is not None:
             return self._method(facts, call, call.receiver)
-        if computes_nothing(call) or call.path[:1] in tuple((space,) for space in _FOREIGN):
+        if computes_nothing(call) or not _FOREIGN.isdisjoint(call.path[:1]):
             return (), False
         names = self._names
         if len(call.path) > 1:
@@ -280,7 +291,7 @@ class CallGraph:
             return stored, True
         self._want(name)
         owner = _owner(chain)
-        if owner and (methods := names.methods(owner, name)):
+        if owner and (methods := names.methods(owner, name, facts.path)):
             return methods, True
         if names.is_class(name) or name[:1].isupper():
             self._want_class(name)
@@ -297,25 +308,39 @@ class CallGraph:
         if is_this(receiver):
             self._want(name)
             owner = _owner(facts.enclosing(call.function))
-            return (names.methods(owner, name), True) if owner else ((), False)
+            return (names.methods(owner, name, facts.path), True) if owner else ((), False)
         classes = self._classes_of(receiver, facts, call)
         if classes is None:
-            if name in _COMMON:
-                return (), False
+            return self._by_name(name)
+        known = [class_ for class_ in classes if self._is_class(class_)]
+        if not known and all(class_ in self._unqualified for class_ in classes):
+            return self._by_name(name)  # a parameter of a template, an alias that is not in sight
+        found: tuple[Node, ...] = ()
+        for class_ in known:
             self._want(name)
-            found = names.functions((name,))
-            return (found, False) if 0 < len(found) <= MOST_NAMESAKES else ((), False)
-        found = ()
-        for class_ in classes:
-            self._want_class(class_)
-            if names.is_class(class_):
-                self._want(name)
-                found = found or names.methods(class_, name)
+            found = found or names.methods(class_, name, facts.path)
         return found, True
+
+    def _by_name(self, name: str) -> tuple[tuple[Node, ...], bool]:
+        """All functions of a name, where there are few of them and nothing says which is meant."""
+        if name in _COMMON:
+            return (), False
+        self._want(name)
+        found = self._names.functions((name,))
+        return (found, False) if len(found) <= MOST_NAMESAKES else ((), False)
+
+    def _is_class(self, name: str) -> bool:
+        """Whether the project defines a class of that name; then it is read."""
+        self._want_class(name)
+        assert self._project is not None
+        survey = self._project.survey
+        return self._names.is_class(name) or (survey is not None and bool(survey.defining_class(name)))
 
     def _constructors(self, type_: Expression) -> tuple[tuple[Node, ...], bool]:
         name = last_name(type_.name if isinstance(type_, TypeName) else type_)
-        if not name or (isinstance(type_, TypeName) and (type_.marks or type_.path[:1] in (("std",), ("at",), ("torch",)))):
+        if not name or (
+            isinstance(type_, TypeName) and (type_.marks or type_.path[:1] in (("std",), ("at",), ("torch",)))
+        ):
             return (), False
         self._want_class(name)
         return self._names.methods_of_class(name, name), True
@@ -331,7 +356,10 @@ class CallGraph:
                 return self._classes_of(callee.object, facts, call)
             if last_name(callee) in _HANDS_ON and len(bare.arguments) == 1:
                 return self._classes_of(bare.arguments[0], facts, call)
-            return None
+            if last_name(callee) in _MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
+                return self._named_in(callee.template_arguments[0])
+            name = last_name(callee)
+            return [name] if name[:1].isupper() and self._is_class(name) else None
         type_: TypeName | None = None
         if name := simple_name(bare):
             type_ = declared_type(name, call.function, call.span.start, facts)
@@ -356,10 +384,7 @@ class CallGraph:
             if not assignment.declares or assignment.variable != name or assignment.value is None:
                 continue
             value = pointee(assignment.value)
-            if isinstance(value, CallExpression) and last_name(value.callee) in _MAKERS:
-                made = getattr(value.callee, "template_arguments", None) or ()
-                return self._named_in(made[0]) if made else None
-            if isinstance(value, NewExpression):
+            if isinstance(value, (NewExpression, Construction)):
                 return self._named_in(value.type)
             if simple_name(value) == name:
                 return None
@@ -368,12 +393,13 @@ class CallGraph:
 
     def _named_in(self, type_: Expression) -> list[str] | None:
         """The classes that a type names, the element's before the container's: `Runner` of `unique_ptr<Runner>`."""
-        found = [
-            node.name
+        paths = [
+            node.path
             for node in nodes_of(type_)
-            if isinstance(node, NamePath) and node.path[:1] not in (("std",), ("auto",), ("const",))
+            if isinstance(node, NamePath) and node.path[0] not in ("std", "auto", "const")
         ]
-        found = [alias for name in found for alias in self._names.alias(name)]
+        self._unqualified.update(path[0] for path in paths if len(path) == 1)
+        found = [alias for path in paths for alias in self._names.alias(path[-1])]
         return list(reversed(found)) or None
 
     # -- what is not read yet
@@ -389,7 +415,11 @@ class CallGraph:
     def _want_class(self, name: str) -> None:
         assert self._project is not None
         survey = self._project.survey
-        if survey is not None and name not in self._project.named and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES:
+        if (
+            survey is not None
+            and name not in self._project.named
+            and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES
+        ):
             self.wanted.add(name)
 
 
@@ -412,14 +442,16 @@ class _Names:
                     if held := last_name(function.assigned_to):
                         self._lambdas[held].append(node)
                 elif function.name and function.is_read:
-                    class_ = facts.classes[function.class_].name if function.class_ is not None else ""
-                    owner = class_ or "".join(function.qualified[-2:-1])
+                    owner = "".join(function.qualified[-2:-1])
+                    if function.class_ is not None:
+                        owner = "".join(facts.classes[function.class_].qualified[-1:])
                     self._functions[function.name].append((node, function, owner))
             for class_ in facts.classes:
-                self._classes[class_.name].append((facts, class_))
+                name = "".join(class_.qualified[-1:])  # `struct Net::Impl {` is known as `Impl`
+                self._classes[name].append((facts, class_))
                 for base in class_.bases:
-                    self._bases[class_.name].add(last_name(base))
-                    self._derived[last_name(base)].add(class_.name)
+                    self._bases[name].add(last_name(base))
+                    self._derived[last_name(base)].add(name)
             for alias in facts.aliases:
                 if alias.kind == "type":
                     self._aliases[alias.name].add(alias.target)
@@ -453,8 +485,15 @@ class _Names:
     def methods_of_class(self, class_: str, name: str) -> tuple[Node, ...]:
         return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
 
-    def methods(self, class_: str, name: str) -> tuple[Node, ...]:
-        """The methods of that name of a class, the classes derived from it, and, where they have none, its bases."""
+    def methods(self, class_: str, name: str, near: str) -> tuple[Node, ...]:
+        """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
+
+        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
+        """
+        if len(self._classes.get(class_, ())) > 1:
+            own = tuple(node for node in self.methods_of_class(class_, name) if node.path == near)
+            if own:
+                return own
         below = self._closure(class_, self._derived)
         found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in below)
         if not found:

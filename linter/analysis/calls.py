@@ -60,7 +60,8 @@ _LOAD_METHODS = frozenset(
 )
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
 _FORWARD_METHOD = re.compile(
-    r"^forward(?:_|(?=[A-Z]))(?!as_tuple$|like$)(?!\w*(?:kernel|cuda|cpu|gpu|out|op|impl|backward|pass)_?$)\w+$", re.IGNORECASE
+    r"^forward(?:_|(?=[A-Z]))(?!as_tuple$|like$)(?!\w*(?:kernel|cuda|cpu|gpu|out|op|impl|backward|pass)_?$)\w+$",
+    re.IGNORECASE,
 )
 """`forward_encoder`, `forwardBatch`: methods that run a part of a model. Kernels are called `forward_cuda`."""
 _PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inference", "generate"})
@@ -69,7 +70,10 @@ _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
 _MODEL = re.compile(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
 _MAKES_A_MODEL = re.compile(
     r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
-    r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update)"
+    r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update|populate|fill"
+    r"|validate|verify|configure|describe|print|dump|log|show|list|select|choose|add|remove|attach|detach|bind|move|send"
+    r"|transfer|fuse|quantize|prune|freeze|optimi[sz]e|trace|script|warm|train|fit|reload|unload|construct|allocate|resolve"
+    r"|locate|lookup|fetch|download|warmup|share|swap|wrap|unwrap|replace|apply_to|count|compare|start|stop)"
     r"(?:_|(?=[A-Z])))"
 )
 """Functions that are named after the model they make or handle, and classes: `buildModel()`, `Net()` run none."""
@@ -142,7 +146,9 @@ def builds_object(made: Expression) -> bool:
         return False
     if not isinstance(name, NamePath) or name.path[0] in _PLAIN_SPACES or name.path[-1] in _IDLE:
         return False
-    return name.name[:1].isupper() and not name.name.isupper() and not name.name.endswith(("Guard", "Mode", "List", "Ref"))
+    return (
+        name.name[:1].isupper() and not name.name.isupper() and not name.name.endswith(("Guard", "Mode", "List", "Ref"))
+    )
 
 
 def computes_nothing(call: Call) -> bool:

@@ -11,7 +11,6 @@ from .calls import is_load, is_run
 from .declared_types import declared_type
 from .model_types import is_model_type, loads_by_construction
 
-
 _RUN_METHODS = frozenset({"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async"})
 
 

@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
     path: str
     mention: Mention
-    count: int
+    times: int
 
 
 class Survey:
@@ -48,14 +48,14 @@ class Survey:
             for topic, mention in sketch.mentions.items():
                 known = self._places.get(topic)
                 self._places[topic] = (
-                    Place(sketch.path, mention, mention.count)
+                    Place(sketch.path, mention, mention.times)
                     if known is None
-                    else known._replace(count=known.count + mention.count)
+                    else known._replace(times=known.times + mention.times)
                 )
 
     def count(self, topic: Topic) -> int:
         """In how many places the project's own code mentions the topic."""
-        return self._places[topic].count if topic in self._places else 0
+        return self._places[topic].times if topic in self._places else 0
 
     def place(self, topic: Topic) -> Place | None:
         """Where it does so first, by path."""

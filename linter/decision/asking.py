@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..analysis.declared_types import mentions_tensor
 from ..analysis.project import Project
 from ..facts import Facts, Function, GuardUse
-from ..findings import Confidence, Context, Decision
+from ..findings import Context
 from ..frontends.frontend import frontend_named
 from .policy import POLICY, Policy
 from .scene import Scene, scene_of
@@ -35,11 +35,6 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
         # A functor is registered by its class.
         return frozenset(function.qualified[-2:-1])
     return frozenset({function.name})
-
-
-def is_open(decision: Decision) -> bool:
-    """Whether the rest of the project should be asked: nothing is decided, or hardly anything speaks for it."""
-    return decision.context is Context.UNKNOWN or decision.confidence is Confidence.LOW
 
 
 def _names_of_stand_in(scene: Scene, name: str) -> frozenset[str]:

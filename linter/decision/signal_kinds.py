@@ -35,6 +35,15 @@ class Weight(Enum):
     DECISIVE = "decisive"
 
 
+class Asked(Enum):
+    """When a kind of signal is looked for."""
+
+    ALWAYS = "always"
+    WHEN_OPEN = "where the use's own place and its callers leave it open"
+    """What costs more, or says less about the place."""
+    LAST = "where all else leaves it open"
+
+
 class Sighting(NamedTuple):
     """A place where a kind of signal was found, and what is said about it there."""
 
@@ -63,6 +72,7 @@ class SignalKind:
     """The side where the op around the use is in-place or a view op, when that is another one."""
     unless: tuple[SignalKind, ...] = ()
     """Kinds that say the same thing and more: where one of them is found this one is not looked for."""
+    asked: Asked = Asked.ALWAYS
     find: Finder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
 
@@ -99,12 +109,18 @@ class Signal:
 
 
 def signal(
-    name: str, *, side: Side, weight: Weight, in_place: Side | None = None, unless: Iterable[SignalKind] = ()
+    name: str,
+    *,
+    side: Side,
+    weight: Weight,
+    in_place: Side | None = None,
+    unless: Iterable[SignalKind] = (),
+    asked: Asked = Asked.ALWAYS,
 ) -> Callable[[Finder], SignalKind]:
     """Make a finder the kind of signal that it finds."""
 
     def registered(find: Finder) -> SignalKind:
-        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), find)
+        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, find)
 
     return registered
 

@@ -1,4 +1,4 @@
-"""What a look at a file's bytes says about a project: what the file defines, and what it does with models and gradients.
+"""What a look at a file's bytes says about a project: what the file defines, what it does with models and gradients.
 
 A sketch is made of every file of a project when a use stays open, so it must cost little: no parser, a few patterns.
 """
@@ -27,7 +27,7 @@ class Topic(StrEnum):
 class Mention(NamedTuple):
     """How often a file mentions a topic, and where first."""
 
-    count: int
+    times: int
     offset: int
     row: int
     text: str

@@ -91,6 +91,7 @@ def extract_file(
     if stands and not _stands_in(source.text, stands):
         return None
     frontend = frontend_named(language)
+    facts: Facts | None
     if named and frontend.extract_named is not None:
         facts = frontend.extract_named(source, named, sought)
     else:

@@ -19,15 +19,16 @@ from ...facts.expressions import last_name, pointee
 from ...facts.index import index_of
 from ...findings import Side
 from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, shown, signal
+from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
 _EXECUTOR = re.compile(r"Executor|Interpreter|Runtime|Evaluator")
 _NODE = re.compile(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
 _RUNS_NODE = frozenset({"run", "Run", "execute", "Execute", "forward", "evaluate", "eval"})
 _ABOUT_DISPATCH = frozenset(
-    """singleton findSchema findSchemaOrThrow callOp callUnboxed callBoxed redispatch typed key_set has unsafeGetTensorImpl
-    DispatchKeySet tls_is_dispatch_key_excluded tls_local_dispatch_key_set is_inference _version grad_fn is_view is_leaf
-    getOperatorForLiteral getAllOperatorsFor requires_grad set_requires_grad EXPECT_THROW ASSERT_THROW""".split()
+    """singleton findSchema findSchemaOrThrow callOp callUnboxed callBoxed redispatch typed key_set has
+    unsafeGetTensorImpl DispatchKeySet tls_is_dispatch_key_excluded tls_local_dispatch_key_set is_inference _version
+    grad_fn is_view is_leaf getOperatorForLiteral getAllOperatorsFor requires_grad set_requires_grad EXPECT_THROW
+    ASSERT_THROW""".split()
 )
 """Calls of tests that look at the dispatcher, or at what a guard does."""
 _WORKLOAD_NAME = re.compile(
@@ -67,7 +68,7 @@ def loads_model(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(f"the same function loads a model: `{shown(str(built.type))}`", built.span.start)
 
 
-@signal("reaches-model-run", side=Side.INFERENCE, weight=Weight.STRONG, unless=[runs_model])
+@signal("reaches-model-run", side=Side.INFERENCE, weight=Weight.STRONG, unless=[runs_model], asked=Asked.WHEN_OPEN)
 def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
     """a function of the project that is called below the guard runs a model, itself or through others"""
     if scene.use.macro is None and scene.chain:
@@ -76,7 +77,7 @@ def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
             yield _behind(found)
 
 
-@signal("reaches-model-load", side=Side.INFERENCE, weight=Weight.STRONG, unless=[loads_model])
+@signal("reaches-model-load", side=Side.INFERENCE, weight=Weight.STRONG, unless=[loads_model], asked=Asked.WHEN_OPEN)
 def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
     """a function of the project that its function calls loads a model, itself or through others"""
     if scene.use.macro is None and scene.outermost is not None:
@@ -92,7 +93,7 @@ def _behind(found: Reached) -> Sighting:
     return Sighting(message, act.offset, act.facts)
 
 
-@signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model, reaches_model_load])
+@signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model])
 def file_loads_model(scene: Scene) -> Iterator[Sighting]:
     """a model is loaded in the same file"""
     load = first_load(scene.facts)

@@ -9,33 +9,15 @@ from ...facts import Form
 from ...facts.sketch import Topic
 from ...findings import Side
 from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, signal
-from .inference_signals import (
-    beside_graph_optimizer_guard,
-    gradients_off,
-    loads_model,
-    member_beside_model,
-    reaches_model_load,
-    reaches_model_run,
-    runs_model,
-)
+from ..signal_kinds import Asked, Sighting, Weight, signal
 
 _LEAST_FILES = 3
 """A project of fewer files is what was looked at anyway."""
 _HARDLY = 10
 """Gradients hardly appear where models are loaded and run at least so many times as often."""
-_LOCAL = (
-    runs_model,
-    reaches_model_run,
-    loads_model,
-    reaches_model_load,
-    gradients_off,
-    beside_graph_optimizer_guard,
-    member_beside_model,
-)
 
 
-@signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, unless=_LOCAL)
+@signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST)
 def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     """the project loads or runs models, defines no ops, and gradients hardly appear in it"""
     survey = _survey_for(scene)
@@ -53,7 +35,13 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     yield Sighting(message, place.mention.offset, None, "", place)
 
 
-@signal("project-without-gradients", side=Side.INFERENCE, weight=Weight.MODERATE, unless=(*_LOCAL, project_runs_models))
+@signal(
+    "project-without-gradients",
+    side=Side.INFERENCE,
+    weight=Weight.MODERATE,
+    unless=[project_runs_models],
+    asked=Asked.LAST,
+)
 def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
     """the project computes with tensors, defines no ops, and computes no gradients"""
     survey = _survey_for(scene)

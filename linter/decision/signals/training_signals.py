@@ -8,7 +8,7 @@ from ...analysis.call_graph import Deed, deeds_below
 from ...analysis.training_calls import training_in
 from ...findings import Side
 from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, shown, signal
+from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
 
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)
@@ -21,7 +21,7 @@ def trains(scene: Scene) -> Iterator[Sighting]:
             return
 
 
-@signal("reaches-training", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG, unless=[trains])
+@signal("reaches-training", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG, unless=[trains], asked=Asked.WHEN_OPEN)
 def reaches_training(scene: Scene) -> Iterator[Sighting]:
     """a function that is called below the guard computes gradients or steps an optimizer, itself or through others"""
     if scene.use.macro is None and scene.chain:

@@ -9,7 +9,9 @@ from ...files.sources import Source
 from .cpp_masking import code_only
 from .focus import function_names
 
-_CLASS = re.compile(rb"(?:class|struct)\s+(?:[A-Z][A-Z0-9_]{2,}\s+)?(?:\w+::)*([A-Za-z_]\w*)\s*(?:final\s*)?(?=[:{])(?!::)")
+_CLASS = re.compile(
+    rb"(?:class|struct)\s+(?:[A-Z][A-Z0-9_]{2,}\s+)?(?:\w+::)*([A-Za-z_]\w*)\s*(?:final\s*)?(?=[:{])(?!::)"
+)
 
 _PATTERNS: dict[Topic, tuple[tuple[bytes, re.Pattern[bytes]], ...]] = {}
 """Topic -> (a text that stands in every match, the pattern): most files hold none of these texts."""
@@ -54,9 +56,8 @@ def sketch_cpp(source: Source) -> Sketch:
     code = code_only(text)
     mentions = {}
     for topic, patterns in _PATTERNS.items():
-        found = sorted(
-            (match.start(), match.group()) for hint, pattern in patterns if hint in text for match in pattern.finditer(code)
-        )
+        seen = (pattern.finditer(code) for hint, pattern in patterns if hint in text)
+        found = sorted((match.start(), match.group()) for matches in seen for match in matches)
         if found:
             place, written = found[0]
             shown = " ".join(written.decode("utf-8", "replace").split()).rstrip("( <").lstrip(".->: ")

@@ -31,7 +31,9 @@ _BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)
 _INITIALIZERS = re.compile(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 _NEXT = re.compile(rb"\s*([,{])")
 _NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
-_NO_NAMES = frozenset(b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split())
+_NO_NAMES = frozenset(
+    b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split()
+)
 """What stands before a bracket in a function's type: `std::function<void(int)> make() {`."""
 _DEFINITION = re.compile(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()=]*\{")
 _SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")

@@ -12,11 +12,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from ... import guards
 from ...facts import Call, Facts, Form, GuardUse, Span, Suppression
 from ...facts.expressions import CallExpression, NamePath
 from ...facts.moving import moved
+from ...facts.spans import Nested
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 
@@ -227,13 +229,14 @@ _SINGLE_BRACES = re.compile(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
 
 def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
     """The facts with a call wherever a placeholder stands for work in a function."""
+    bodies = Nested(((function.body, number) for number, function in enumerate(facts.functions)), itemgetter(0))
+    called = Nested((call.span for call in facts.calls), lambda span: span)
     calls = list(facts.calls)
     for place in places:
-        inside = [i for i, function in enumerate(facts.functions) if function.body.holds(place)]
-        if inside and not any(call.span.holds(place) or place.holds(call.span) for call in facts.calls):
-            innermost = min(inside, key=lambda i: facts.functions[i].body.end - facts.functions[i].body.start)
+        innermost = next(bodies.around(place), None)
+        if innermost is not None and next(called.around(place), None) is None:
             written = NamePath((text[place.start : place.end].decode("utf-8", "replace"),))
-            calls.append(Call(CallExpression(written), place, innermost))
+            calls.append(Call(CallExpression(written), place, innermost[1]))
     return replace(facts, calls=tuple(sorted(calls, key=lambda call: (call.span.start, -call.span.end))))
 
 
