@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 from ..facts import Call, Class, Facts, Function, Span
 from ..facts.expressions import (
+    Bracketed,
     CallExpression,
     Construction,
     Expression,
+    LiteralExpression,
     MemberAccess,
     NamePath,
     NewExpression,
@@ -222,8 +224,14 @@ class CallGraph:
         assert self._project is not None
         facts = self._project.files[node.path]
         function = facts.functions[node.number]
-        calls = index_of(facts).calls.within(function.body)
-        return function.is_read and all(call.name.isupper() or call.path[:1] == ("std",) for call in calls)
+        index = index_of(facts)
+        if not function.is_read or any(index.assignments.within(function.body)):
+            return False
+        calls = index.calls.within(function.body)
+        values = (returned.value for returned in index.returns.within(function.body))
+        return all(call.name.isupper() or call.path[:1] == ("std",) for call in calls) and all(
+            value is None or isinstance(value, (Bracketed, LiteralExpression)) for value in values
+        )
 
     # -- reading
 
