@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .analysis.call_graph import call_graph, deeds_below
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import Project
 from .analysis.reexports import is_module, modules_asked, new_names
-from .facts import Facts
+from .analysis.survey import Survey
+from .facts import Facts, GuardUse, Span
 from .files.discovery import FoundFiles, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.workspace import DISK, Workspace
-from .frontends.extraction import Job, cores, extract_all, extract_job
+from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all
+from .frontends.frontend import frontend_named
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
@@ -28,9 +30,15 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-def whole_word(words: Iterable[bytes]) -> bytes:
-    """An expression for one of the words, where it stands whole."""
-    return rb"\b(?:" + b"|".join(map(re.escape, words)) + rb")\b"
+_STEPS = 24
+"""How many calls down the functions are read that a use reaches."""
+_MOST_FILES = 600
+"""How many files are read for their sake."""
+
+
+def _is_read_whole(facts: Facts | None) -> bool:
+    """Whether nothing was left out of what is known of a file."""
+    return facts is not None and bool(facts.functions) and all(function.is_read for function in facts.functions)
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,7 @@ class ProjectReader:
             around=frozenset(one.path for one in around if one.path not in checked),
         )
         if any(rule.whole_project for rule in self.rules):
-            project = self._answered(project)
+            project = self._answered(project, progress)
         return project
 
     def _find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
@@ -125,7 +133,7 @@ class ProjectReader:
     def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
         return extract_all(job, workers=self.workers, executor=self.executor, progress=progress)
 
-    def _answered(self, project: Project) -> Project:
+    def _answered(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
         """The project with the files that name what its open uses depend on."""
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         for _ in range(_ROUNDS):
@@ -149,7 +157,64 @@ class ProjectReader:
             project = project.joined(more, around)
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        return project.joined((), unseen=unseen) if unseen else project
+        project = project.joined(unseen=unseen) if unseen else project
+        return project if unseen else self._surveyed(project, progress)
+
+    def _surveyed(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
+        """The project with what all its files say, and the functions that open uses reach, where some stay open."""
+        for language in self.found.files:
+            if frontend_named(language).sketch is None:
+                continue
+            asked: set[tuple[str, Span]] = set()
+            for _ in range(_ROUNDS):
+                open_uses = [
+                    (facts.path, use)
+                    for facts in project.checked()
+                    if facts.language == language
+                    for rule in self.rules
+                    for use in rule.undecided(facts, project)
+                ]
+                if asked.issuperset((path, use.type_span) for path, use in open_uses):
+                    break
+                asked.update((path, use.type_span) for path, use in open_uses)
+                if project.survey is None:
+                    files = [*self.found.files[language], *self._around.files.get(language, ())]
+                    job = self._job((language, path, "") for path in files)
+                    sketches = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
+                    project = project.joined(survey=Survey(sketches))
+                # What is read for one use can make the callers of another unclear, which is asked then.
+                project = self._followed(project, open_uses, language)
+        return project
+
+    def _followed(self, project: Project, open_uses: Sequence[tuple[str, GuardUse]], language: str) -> Project:
+        """The project with the functions that are called below these uses, by them in turn, and so on."""
+        around = set(self._around.files.get(language, ()))
+        read: dict[str, int] = {}
+        for _ in range(_STEPS):
+            graph = call_graph(project)
+            for path, use in open_uses:
+                facts = project.files[path]
+                outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
+                if outermost is not None:
+                    deeds_below(project, facts, outermost.span, use.function)
+            names = frozenset(graph.wanted)
+            if not names or project.survey is None:
+                break
+            paths = {path for name in names for path in project.survey.defining(name)}
+            paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
+            room = _MOST_FILES - len(read)
+            chosen = sorted(path for path in paths if path in read)
+            chosen += sorted(paths - read.keys())[: max(0, room)]
+            read |= dict.fromkeys(chosen, 0)
+            named = project.named | names
+            job = self._job((language, path, "") for path in chosen)._replace(named=named)
+            found = self._extract(job)
+            project = project.joined(
+                [facts for facts in found if facts.path not in around],
+                [facts for facts in found if facts.path in around],
+                named=names,
+            )
+        return project
 
     def _through_reexports(self, found: Sequence[Facts]) -> list[Facts]:
         """The facts of files that use guards only under names which other files gave them."""
@@ -196,7 +261,7 @@ class ProjectReader:
         watched: frozenset[str],
         language: str,
         among: Mapping[str, Sequence[str]] | None = None,
-        stands: Callable[[Iterable[bytes]], bytes] = whole_word,
+        stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
     ) -> list[Facts]:
         """The facts of the files, of all that are checked or `among` others, in which one of the names stands."""
         words = [name.encode() for name in sorted(names)]
@@ -206,7 +271,4 @@ class ProjectReader:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(paths, language)
             hits = sift.hits()
-        pattern = re.compile(stands(words))
-        sources = ((hit, self.workspace.read_or_none(hit[1])) for hit in hits)
-        kept = [hit for hit, source in sources if source is not None and pattern.search(source.text)]
-        return self._extract(self._job(kept, watched))
+        return self._extract(self._job(hits, watched)._replace(stands=stands(words)))

@@ -23,6 +23,7 @@ UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
 FolderCheck = Callable[[str, str], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
+Undecided = Callable[[Facts, Project], Iterable[GuardUse]]
 
 
 class UnknownRule(Exception):
@@ -53,6 +54,7 @@ class Rule:
     _files: list[FileCheck] = field(default_factory=list)
     _folders: list[FolderCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
+    _undecided: list[Undecided] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.guards is no_guards and not self.needles:
@@ -78,6 +80,11 @@ class Rule:
         self._questions.append(questions)
         return questions
 
+    def leaves_open(self, undecided: Undecided) -> Undecided:
+        """Register which uses the rule cannot decide well: the project's other files are asked what they say."""
+        self._undecided.append(undecided)
+        return undecided
+
     @property
     def whole_project(self) -> bool:
         """Whether its decisions may need facts of files that hold no guard."""
@@ -86,6 +93,10 @@ class Rule:
     def questions(self, facts: Facts, project: Project) -> Iterator[str]:
         for questions in self._questions:
             yield from questions(facts, project)
+
+    def undecided(self, facts: Facts, project: Project) -> Iterator[GuardUse]:
+        for undecided in self._undecided:
+            yield from undecided(facts, project)
 
     def findings(self, facts: Facts, project: Project) -> Iterator[Finding]:
         for check in self._files:

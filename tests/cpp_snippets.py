@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.analysis.survey import Survey
 from guardfix.linter.facts import Call, Facts, Function, GuardUse
 from guardfix.linter.files.sources import decode
+from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp
+from guardfix.linter.frontends.cpp.cpp_sketch import sketch_cpp
 from guardfix.linter.frontends.frontend import frontend_of
 
 GUARD = "at::AutoNonVariableTypeMode guard(true);"
@@ -14,10 +17,14 @@ OLD = "AutoNonVariableTypeMode"
 
 
 def facts_of(text: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",)) -> Facts:
-    """The facts of one text. A name is watched, so that functions without a guard are read too."""
+    """The facts of one text. C++ is read whole, so that functions without a guard are read too."""
     frontend = frontend_of(path)
     assert frontend is not None
-    facts = frontend.extract(decode(text.replace("GUARD;", GUARD).encode(), path), frozenset(watched), None)
+    source = decode(text.replace("GUARD;", GUARD).encode(), path)
+    if frontend.name == "cpp":
+        facts = extract_cpp(source, watched, whole=True)
+    else:
+        facts = frontend.extract(source, frozenset(watched), None)
     assert facts is not None
     assert not facts.partial, "the parser was lost in the snippet"
     return facts
@@ -44,9 +51,15 @@ class Snippet:
         return found
 
 
-def snippet(text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",)) -> Snippet:
-    """A project of `text` and further files, `other1.cpp` and so on."""
+def snippet(
+    text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",), surveyed: bool = False
+) -> Snippet:
+    """A project of `text` and further files, `other1.cpp` and so on; `surveyed` as where a use stayed open."""
     files = [facts_of(text, path, watched)]
     files += [facts_of(other, f"other{number}.cpp", watched) for number, other in enumerate(others, start=1)]
-    project = Project(files)
+    survey = None
+    if surveyed:
+        texts = {path: text, **{f"other{number}.cpp": other for number, other in enumerate(others, start=1)}}
+        survey = Survey(sketch_cpp(decode(found.encode(), name)) for name, found in texts.items())
+    project = Project(files, survey=survey)
     return Snippet(project, project.files[path])

@@ -88,8 +88,8 @@ def _bug(error: Exception) -> int:
     place = traceback.extract_tb(error.__traceback__)[-1]
     click.echo(
         f"guardfix: internal error: {type(error).__name__}: {error}\n"
-        f"It was raised at {place.filename}:{place.lineno}, in {place.name}. Unless that is a rule of your own, this is "
-        "a bug in guardfix: report it with the file that caused it and what GUARDFIX_TRACEBACK=1 prints.",
+        f"It was raised at {place.filename}:{place.lineno}, in {place.name}. Unless that is a rule of your own, this "
+        "is a bug in guardfix: report it with the file that caused it and what GUARDFIX_TRACEBACK=1 prints.",
         err=True,
     )
     return 2

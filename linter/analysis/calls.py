@@ -8,7 +8,9 @@ from ..facts import Call
 from ..facts.expressions import (
     CallExpression,
     Expression,
+    LiteralExpression,
     NamePath,
+    TypeName,
     first_name,
     innermost_object,
     is_named,
@@ -51,21 +53,27 @@ def names_op(path: tuple[str, ...]) -> bool:
 
 
 _LOADS = frozenset({"load", "_load_for_mobile", "_load_for_lite_interpreter", "load_jit"})
+# The last ones are torch::deploy's and ExecuTorch's.
 _LOAD_METHODS = frozenset(
-    {
-        "load_jit",
-        "_load_for_mobile",
-        "_load_for_lite_interpreter",
-        "load_from_checkpoint",
-        "from_pretrained",
-    }
+    """load_jit _load_for_mobile _load_for_lite_interpreter _load_parameters import_ir_module pickle_load
+    load_from_checkpoint from_pretrained loadPickle load_pickle acquireSession load_method load_forward""".split()
 )
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
+_FORWARD_METHOD = re.compile(
+    r"^forward(?:_|(?=[A-Z]))(?!as_tuple$|like$)(?!\w*(?:kernel|cuda|cpu|gpu|out|op|impl|backward|pass)_?$)\w+$",
+    re.IGNORECASE,
+)
+"""`forward_encoder`, `forwardBatch`: methods that run a part of a model. Kernels are called `forward_cuda`."""
+_PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inference", "generate"})
+"""What is called on a model that is a Python object: `model.attr("forward")(x)`."""
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
 _MODEL = re.compile(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
 _MAKES_A_MODEL = re.compile(
     r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
-    r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update)"
+    r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update|populate|fill"
+    r"|validate|verify|configure|describe|print|dump|log|show|list|select|choose|add|remove|attach|detach|bind|move|send"
+    r"|transfer|fuse|quantize|prune|freeze|optimi[sz]e|trace|script|warm|train|fit|reload|unload|construct|allocate|resolve"
+    r"|locate|lookup|fetch|download|warmup|share|swap|wrap|unwrap|replace|apply_to|count|compare|start|stop)"
     r"(?:_|(?=[A-Z])))"
 )
 """Functions that are named after the model they make or handle, and classes: `buildModel()`, `Net()` run none."""
@@ -83,8 +91,10 @@ def is_load(call: Call) -> bool:
 def is_run(call: Call) -> bool:
     """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`, Python's `self.net(x)`."""
     receiver = call.receiver
-    if receiver is not None and call.name in _RUNS:
+    if receiver is not None and (call.name in _RUNS or _FORWARD_METHOD.match(call.name)):
         return first_name(receiver) not in ("std", "ctx")
+    if isinstance(call.called, CallExpression):
+        return _is_python_method(call.called)
     if receiver is not None and call.name in _RUNS_A_MODEL:
         return _is_model(receiver)
     if receiver is None and (len(call.path) != 1 or not simple_name(call.called)):
@@ -95,6 +105,14 @@ def is_run(call: Call) -> bool:
         and not call.name.isupper()
         and not _MAKES_A_MODEL.search(call.name)
     )
+
+
+def _is_python_method(called: CallExpression) -> bool:
+    """`model.attr("forward")` of pybind11 and of torch::deploy."""
+    if last_name(called.callee) != "attr" or not called.arguments:
+        return False
+    name = called.arguments[0]
+    return isinstance(name, LiteralExpression) and name.text.strip("\"'") in _PYTHON_METHODS
 
 
 def _is_model(receiver: Expression) -> bool:
@@ -114,12 +132,29 @@ _IDLE = frozenset(
     sizes dim defined options dtype scalar_type device numel toInt toBool toDouble toTensor toTensorVector toString
     toIntVector
     toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
-    empty_tensor nullopt vector make_unique make_shared reset release swap""".split()
+    empty_tensor nullopt vector reset release swap unsafeGetTensorImpl unsafeGetStorageImpl getIntrusivePtr
+    unsafe_opaque_handle opaque_handle key_set dynamic_cast reinterpret_cast nbytes itemsize""".split()
 )
+_MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive"})
+_PLAIN_SPACES = frozenset({"std", "at", "torch", "c10"})
+
+
+def builds_object(made: Expression) -> bool:
+    """Whether a type is a class of the program's own: its constructor can do anything. `at::Tensor`'s does nothing."""
+    name = made.name if isinstance(made, TypeName) else made
+    if isinstance(made, TypeName) and made.marks:
+        return False
+    if not isinstance(name, NamePath) or name.path[0] in _PLAIN_SPACES or name.path[-1] in _IDLE:
+        return False
+    return (
+        name.name[:1].isupper() and not name.name.isupper() and not name.name.endswith(("Guard", "Mode", "List", "Ref"))
+    )
 
 
 def computes_nothing(call: Call) -> bool:
     """A call that computes no tensor."""
+    if call.name in _MAKERS and isinstance(call.called, NamePath):
+        return not any(map(builds_object, call.called.template_arguments or ()))
     if call.name in _IDLE:
         return True
     if call.receiver is None:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..facts import Call, Facts, Span
-from ..facts.expressions import Expression, LiteralExpression, MemberAccess, Operation, Subscript, first_name, nodes_of
+from ..facts import Assignment, Call, Facts, Span
+from ..facts.expressions import (
+    Bracketed,
+    Construction,
+    Expression,
+    LiteralExpression,
+    MemberAccess,
+    NewExpression,
+    Operation,
+    Subscript,
+    first_name,
+    nodes_of,
+)
 from ..facts.index import index_of
 from ..facts.spans import Sorted
-from .calls import computes_nothing
+from .calls import builds_object, computes_nothing
 
 _OF_TENSORS = frozenset("+ - * / % @ & | ^ ~ << >> == != < > <= >= // **".split())
 _CHOICES = frozenset({"?:", "if else"})
@@ -29,9 +40,20 @@ def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     for assignment in facts.assignments:
         if isinstance(assignment.target, (MemberAccess, Subscript)) and first_name(assignment.target) == "ctx":
             continue
+        if assignment.declares and assignment.type is not None and _builds(assignment):
+            found.append((assignment.span, str(assignment.type)))
         if assignment.operator != "=" or isinstance(assignment.target, Subscript) or _has_operation(assignment.value):
             found.append((assignment.span, str(assignment.value or assignment.target)))
     return Sorted(found, lambda operation: operation[0])
+
+
+def _builds(assignment: Assignment) -> bool:
+    """`Holder holder(config);`: the constructor of a class of the program's own can do anything."""
+    given = assignment.value
+    with_arguments = isinstance(given, Bracketed) and bool(given.items)
+    made = [node.type for node in nodes_of(given) if isinstance(node, (NewExpression, Construction))]
+    own = [assignment.type] if with_arguments and assignment.type is not None else []
+    return any(map(builds_object, (*own, *made)))
 
 
 def _has_operation(value: Expression | None) -> bool:

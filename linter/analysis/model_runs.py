@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..facts import Call, Facts, Span
-from ..facts.expressions import MemberAccess, nodes_of, simple_name
+from ..facts import Assignment, Call, Facts, Span
+from ..facts.expressions import MemberAccess, last_name, nodes_of, pointee, simple_name
 from ..facts.index import index_of
 from .calls import is_load, is_run
+from .declared_types import declared_type
+from .model_types import is_model_type, loads_by_construction
+
+_RUN_METHODS = frozenset({"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async"})
 
 
 @lru_cache(maxsize=64)
 def first_run_in(facts: Facts, span: Span) -> Call | None:
-    return next(filter(is_run, index_of(facts).calls.within(span)), None)
+    return next((call for call in index_of(facts).calls.within(span) if runs_model_in(call, facts, span)), None)
 
 
 @lru_cache(maxsize=64)
@@ -23,6 +27,36 @@ def first_load_in(facts: Facts, span: Span) -> Call | None:
 @lru_cache(maxsize=64)
 def first_load(facts: Facts) -> Call | None:
     return next(filter(is_load, facts.calls), None)
+
+
+@lru_cache(maxsize=64)
+def first_construction_in(facts: Facts, span: Span) -> Assignment | None:
+    """The first object that is built there and loads its model by that: `AOTIModelPackageLoader loader(path);`."""
+    return next(
+        (
+            assignment
+            for assignment in index_of(facts).assignments.within(span)
+            if assignment.builds and assignment.type is not None and loads_by_construction(assignment.type)
+        ),
+        None,
+    )
+
+
+def runs_model_in(call: Call, facts: Facts, around: Span) -> bool:
+    """Whether a call in the function `around` runs a model: by its name, or by what it is called on."""
+    return is_run(call) or runs_held_method(call, facts, around) or runs_model_object(call, facts)
+
+
+def runs_model_object(call: Call, facts: Facts) -> bool:
+    """`runner.run(inputs)`, `module(x)`, where the object is declared as a model."""
+    if call.receiver is not None:
+        if call.name not in _RUN_METHODS:
+            return False
+        name = last_name(pointee(call.receiver))
+    else:
+        name = simple_name(pointee(call.called))
+    type_ = declared_type(name, call.function, call.span.start, facts) if name else None
+    return type_ is not None and is_model_type(type_)
 
 
 def runs_held_method(call: Call, facts: Facts, around: Span) -> bool:

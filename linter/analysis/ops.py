@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..facts import Call, Function
 from .declared_types import mentions_tensor
 
@@ -14,8 +16,11 @@ _VIEW_OPS = frozenset(
 )
 _FACTORIES = frozenset(
     """arange empty empty_like empty_strided eye from_blob full full_like linspace logspace ones ones_like rand
-    rand_like randint randn randn_like randperm scalar_tensor tensor zeros zeros_like""".split()
+    rand_like randint randn randn_like randperm scalar_tensor tensor zeros zeros_like scalar_to_tensor
+    wrapped_scalar_tensor make_tensor""".split()
 )
+_EMPTY_OF_A_BACKEND = re.compile(r"_?empty_\w+$")
+"""`at::native::empty_cpu`, `_empty_affine_quantized`: what makes the tensors of one backend."""
 _SELF_IS_AMONG_THE_FIRST = 3
 """An in-place kernel takes `Tensor& self` after at most a context and a key set."""
 
@@ -32,5 +37,6 @@ def is_in_place_or_view(function: Function, operator: str = "") -> bool:
 
 
 def is_factory(call: Call) -> bool:
-    """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`."""
-    return call.name in _FACTORIES and call.path[:1] in (("at",), ("torch",))
+    """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`, `at::detail::make_tensor<…>(…)`."""
+    makes = call.name in _FACTORIES or _EMPTY_OF_A_BACKEND.match(call.name) is not None
+    return makes and call.path[:1] in (("at",), ("torch",), ("c10",))

@@ -15,6 +15,7 @@ from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
+from .survey import Survey
 
 _Memory = TypeVar("_Memory")
 
@@ -37,12 +38,18 @@ class Project:
         minimum_torch: str = "",
         around: frozenset[str] = frozenset(),
         unseen: str = "",
+        survey: Survey | None = None,
+        named: frozenset[str] = frozenset(),
     ) -> None:
         self.minimum_torch = minimum_torch
         self.around = around
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
         """Why some questions may have answers that weren't looked for; empty if the whole project was asked."""
+        self.survey = survey
+        """What a look at all files of the project says; None where nobody had to ask."""
+        self.named = named
+        """Functions and classes whose definitions were read, wherever they stand."""
         self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
@@ -50,7 +57,14 @@ class Project:
             found |= {piece.path: piece for piece in facts.embedded}
         self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
 
-    def joined(self, more: Iterable[Facts], around: Iterable[Facts] = (), unseen: str = "") -> Project:
+    def joined(
+        self,
+        more: Iterable[Facts] = (),
+        around: Iterable[Facts] = (),
+        unseen: str = "",
+        survey: Survey | None = None,
+        named: frozenset[str] = frozenset(),
+    ) -> Project:
         """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
         around = list(around)
         return Project(
@@ -58,6 +72,8 @@ class Project:
             minimum_torch=self.minimum_torch,
             around=self.around.union(facts.path for facts in around),
             unseen=unseen or self.unseen,
+            survey=survey or self.survey,
+            named=self.named | named,
         )
 
     def checked(self) -> Iterator[Facts]:

@@ -3,5 +3,6 @@
 from .asking import open_questions
 from .deciding import decide
 from .policy import POLICY, Policy
+from .weighing import is_open
 
-__all__ = ["POLICY", "Policy", "decide", "open_questions"]
+__all__ = ["POLICY", "Policy", "decide", "is_open", "open_questions"]

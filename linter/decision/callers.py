@@ -6,10 +6,10 @@ from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Confidence, Context, Side
 from .policy import Policy
 from .scene import Scene, scene_of
-from .signal_kinds import KERNEL_SIDES, Sighting, Signal
+from .signal_kinds import KERNEL_SIDES, Asked, Sighting, Signal
 from .signal_registry import direct_signals
 from .signals.caller_signals import LIKELY, SURE
-from .weighing import Weighed, is_settled, weigh
+from .weighing import Weighed, is_left_open, is_settled, weigh
 
 _ASKED_SIDES = (*KERNEL_SIDES, Side.INFERENCE)
 """What would be removed or trained in the caller's own place says nothing about whom it calls."""
@@ -46,6 +46,9 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         signals = direct_signals(caller, _ASKED_SIDES)
         if calls_up > 1 and not is_settled(signals, policy):
             signals += caller_signals(caller, calls_up - 1, policy)
+        if is_left_open(signals, policy):
+            # What the project says of every place, which is asked last, is no news about this caller.
+            signals += direct_signals(caller, _ASKED_SIDES, Asked.WHEN_OPEN, signals)
         weighed = weigh(signals, policy)
         if weighed.context not in _WHAT:
             return []

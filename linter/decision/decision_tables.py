@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..findings import Context, Side
 from .policy import POLICY
-from .signal_kinds import Signal, SignalKind, Weight
+from .signal_kinds import Asked, Signal, SignalKind, Weight
 from .signal_registry import signal_kinds
 from .weighing import weigh
 
@@ -44,7 +44,10 @@ def signal_table() -> str:
 
 def _meaning(kind: SignalKind) -> str:
     instead = ", ".join(f"`{other.name}`" for other in kind.unless)
-    return f"{kind.meaning} (not beside {instead})" if instead else kind.meaning
+    said = [f"not beside {instead}"] if instead else []
+    if kind.asked is not Asked.ALWAYS:
+        said.append(f"only {kind.asked.value}")
+    return f"{kind.meaning} ({'; '.join(said)})" if said else kind.meaning
 
 
 def _speaks_for(kind: SignalKind) -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from .callers import caller_signals
 from .policy import Policy
 from .scene import Scene
-from .signal_kinds import Signal
+from .signal_kinds import Asked, Signal
 from .signal_registry import direct_signals
 from .stand_ins import scenes_of_stand_in, stand_in_of
-from .weighing import is_settled
+from .weighing import is_left_open, is_settled
 
 
 def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     """All signals for a use, each once. Other places are asked when its own leaves a doubt."""
     found = direct_signals(scene)
-    if calls_up == 0:
-        return found
-    name = stand_in_of(scene)
+    name = stand_in_of(scene) if calls_up else None
     if name is not None:
         for place in scenes_of_stand_in(scene, name):
             # A class that only passes the struct on (as member or base) is asked in turn.
             found += signals_of(place, calls_up - 1, policy)
-    elif not is_settled(found, policy):
+    elif calls_up and not is_settled(found, policy):
         found += caller_signals(scene, calls_up, policy)
+    for asked in (Asked.WHEN_OPEN, Asked.LAST):
+        if is_left_open(found, policy):
+            found += direct_signals(scene, asked=asked, known=found)
     return list(dict.fromkeys(found))

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..analysis.ops import is_in_place_or_view
+from ..analysis.survey import Place
 from ..facts import Facts
 from ..findings import Evidence, Side
 from .scene import Scene
@@ -34,6 +35,15 @@ class Weight(Enum):
     DECISIVE = "decisive"
 
 
+class Asked(Enum):
+    """When a kind of signal is looked for."""
+
+    ALWAYS = "always"
+    WHEN_OPEN = "where the use's own place and its callers leave it open"
+    """What costs more, or says less about the place."""
+    LAST = "where all else leaves it open"
+
+
 class Sighting(NamedTuple):
     """A place where a kind of signal was found, and what is said about it there."""
 
@@ -43,6 +53,8 @@ class Sighting(NamedTuple):
     """The file of the place; None for the file of the use."""
     operator: str = ""
     """The op that the function around the use implements, where the place names it."""
+    elsewhere: Place | None = None
+    """The place, where it stands in a file that was only looked at and has no facts."""
 
 
 Finder = Callable[[Scene], Iterable[Sighting]]
@@ -60,6 +72,7 @@ class SignalKind:
     """The side where the op around the use is in-place or a view op, when that is another one."""
     unless: tuple[SignalKind, ...] = ()
     """Kinds that say the same thing and more: where one of them is found this one is not looked for."""
+    asked: Asked = Asked.ALWAYS
     find: Finder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
 
@@ -69,6 +82,9 @@ class SignalKind:
         outermost = scene.outermost
         if self.in_place is not None and outermost is not None and is_in_place_or_view(outermost, sighting.operator):
             side = self.in_place
+        if sighting.elsewhere is not None:
+            path, mention, _ = sighting.elsewhere
+            return Signal(self, side, sighting.message, path, mention.offset, mention.row)
         facts = sighting.facts or scene.facts
         return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
 
@@ -93,12 +109,18 @@ class Signal:
 
 
 def signal(
-    name: str, *, side: Side, weight: Weight, in_place: Side | None = None, unless: Iterable[SignalKind] = ()
+    name: str,
+    *,
+    side: Side,
+    weight: Weight,
+    in_place: Side | None = None,
+    unless: Iterable[SignalKind] = (),
+    asked: Asked = Asked.ALWAYS,
 ) -> Callable[[Finder], SignalKind]:
     """Make a finder the kind of signal that it finds."""
 
     def registered(find: Finder) -> SignalKind:
-        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), find)
+        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, find)
 
     return registered
 

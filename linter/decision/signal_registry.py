@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 from types import ModuleType
 
 from ..findings import Side
 from . import signals
 from .scene import Scene
-from .signal_kinds import Signal, SignalKind
+from .signal_kinds import Asked, Signal, SignalKind
 
 _ORDER = {Side.KERNEL: 0, Side.BELOW_AUTOGRAD: 0, Side.INFERENCE: 1, Side.REMOVE: 2, Side.AGAINST_INFERENCE: 3}
 
@@ -36,12 +36,17 @@ def _kinds_of(module: ModuleType) -> list[SignalKind]:
     return [value for value in vars(module).values() if isinstance(value, SignalKind)]
 
 
-def direct_signals(scene: Scene, sides: Collection[Side] = tuple(Side)) -> list[Signal]:
-    """The signals of those sides that the place of the use itself gives."""
+def direct_signals(
+    scene: Scene, sides: Collection[Side] = tuple(Side), asked: Asked = Asked.ALWAYS, known: Iterable[Signal] = ()
+) -> list[Signal]:
+    """The signals of those sides that the place of the use itself gives, of the kinds that are looked for then.
+
+    `known` are signals that were found before: kinds that say no more than one of them are not looked for.
+    """
     found: list[Signal] = []
-    seen: set[SignalKind] = set()
+    seen = {signal.kind for signal in known}
     for kind in signal_kinds():
-        if kind.find is None or kind.side not in sides or not seen.isdisjoint(kind.unless):
+        if kind.find is None or kind.asked is not asked or kind.side not in sides or not seen.isdisjoint(kind.unless):
             continue
         sightings = list(kind.find(scene))
         if sightings:

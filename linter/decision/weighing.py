@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..findings import Confidence, Context, Side
+from ..findings import Confidence, Context, Decision, Side
 from .policy import Policy
 from .signal_kinds import KERNEL_SIDES, Signal, Weight
 
@@ -63,6 +63,16 @@ def _kernel_context(signals: Iterable[Signal], policy: Policy) -> Context:
     family = [signal for signal in signals if signal.side in KERNEL_SIDES]
     heaviest = max(family, key=lambda signal: policy.points(signal.weight))
     return Context.KERNEL if heaviest.side is Side.KERNEL else Context.BELOW_AUTOGRAD
+
+
+def is_open(weighed: Weighed | Decision) -> bool:
+    """Whether more should be asked: nothing is decided, or hardly anything speaks for it."""
+    return weighed.context is Context.UNKNOWN or weighed.confidence is Confidence.LOW
+
+
+def is_left_open(signals: Iterable[Signal], policy: Policy) -> bool:
+    """Whether the signals come to nothing, or to little."""
+    return is_open(weigh(signals, policy))
 
 
 def is_settled(signals: Iterable[Signal], policy: Policy) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,16 +14,16 @@ class NoFacts(Exception):
     """The bytes hold no facts: they are damaged, or of another version."""
 
 
-def pack_facts(facts: Sequence[Facts]) -> bytes:
-    """The facts of some files as MessagePack."""
+def pack_facts(facts: Facts) -> bytes:
+    """A file's facts as MessagePack."""
     return _encoder().encode(facts)
 
 
-def unpack_facts(packed: bytes) -> list[Facts]:
+def unpack_facts(packed: bytes) -> Facts:
     """The facts that `pack_facts` was given. Raises `NoFacts` for anything else."""
     try:
         return _decoder().decode(packed)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise NoFacts(str(error)) from None
 
 
@@ -34,8 +33,8 @@ def _encoder() -> msgspec.msgpack.Encoder:
 
 
 @cache
-def _decoder() -> msgspec.msgpack.Decoder[list[Facts]]:
-    return msgspec.msgpack.Decoder(list[Facts], dec_hook=_range)
+def _decoder() -> msgspec.msgpack.Decoder[Facts]:
+    return msgspec.msgpack.Decoder(Facts, dec_hook=_range)
 
 
 def _bounds(value: object) -> object:

@@ -64,12 +64,12 @@ FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 32
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (9744, 1694734429),
-    'frontends/cpp/cpp_frontend.py': (1595, 2581943894),
+    'frontends/cpp/cpp_frontend.py': (1989, 2818118862),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1919, 746802105),
     'rules/gf001_unreadable_file.py': (2015, 3056940428),
-    'rules/gf101_legacy_guard.py': (5577, 1195390262),
+    'rules/gf101_legacy_guard.py': (5930, 3459682512),
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
     'rules/gf104_legacy_static_api.py': (2410, 3711963707),
@@ -85,7 +85,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf301_kernel_guard_in_user_code.py': (6448, 266308851),
     'rules/gf302_redundant_guard_in_function_forward.py': (3076, 3211742996),
     'rules/gf303_redundant_guard.py': (3576, 2573262293),
-    'rules/gf304_guard_in_function_backward.py': (2739, 3080585561),
+    'rules/gf304_guard_in_function_backward.py': (2858, 1418107395),
     'rules/gf401_guard_on_async_def.py': (4024, 82652688),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
     'rules/gf403_uncalled_guard.py': (2087, 869426426),

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from ..facts import Facts
-from ..facts.packed_facts import pack_facts, unpack_facts
+from ..facts.sketch import Sketch
 from ..files.sift import Hit
 from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
@@ -25,6 +26,8 @@ from .frontend import frontend_named
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+Found = TypeVar("Found", Facts, Sketch)
 
 POOL_FROM = 24
 """Below this many files to parse a pool of processes costs more than it saves."""
@@ -40,6 +43,10 @@ class Job(NamedTuple):
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
+    stands: bytes | frozenset[bytes] = b""
+    """What must stand in a file for it to be read: an expression, or one of these words as a whole."""
+    named: frozenset[str] = frozenset()
+    """Functions that are read where they are defined, and classes, in files that are read for their sake alone."""
 
 
 def extract_job(job: Job) -> list[Facts]:
@@ -51,15 +58,10 @@ def extract_job(job: Job) -> list[Facts]:
                 found.append(Facts(path, language, unreadable=trouble))
                 continue
             sought = None if job.sought is None else job.sought[language]
-            facts = extract_file(path, language, job.watched, sought, job.workspace)
+            facts = extract_file(path, language, job.watched, sought, job.workspace, job.named, job.stands)
             if facts is not None:
                 found.append(facts)
     return found
-
-
-def extract_packed(job: Job) -> bytes:
-    """As `extract_job`, in the form that is cheap to send to another process."""
-    return pack_facts(extract_job(job))
 
 
 @contextmanager
@@ -77,6 +79,8 @@ def extract_file(
     watched: frozenset[str] = frozenset(),
     sought: Sought | None = None,
     workspace: Workspace = DISK,
+    named: frozenset[str] = frozenset(),
+    stands: bytes | frozenset[bytes] = b"",
 ) -> Facts | None:
     """The facts of one file; None for a binary file, and for one in which nothing can matter."""
     try:
@@ -85,8 +89,25 @@ def extract_file(
         return Facts(path, language, unreadable=str(error))
     except BinaryFile:
         return None
-    facts = frontend_named(language).extract(source, watched, sought)
+    if stands and not _stands_in(source.text, stands):
+        return None
+    frontend = frontend_named(language)
+    facts: Facts | None
+    if named and frontend.extract_named is not None:
+        facts = frontend.extract_named(source, named, sought)
+    else:
+        facts = frontend.extract(source, watched, sought)
     return replace(facts, digest=source.digest) if facts is not None else None
+
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+def _stands_in(text: bytes, sought: bytes | frozenset[bytes]) -> bool:
+    """Whether the expression matches in the text, or one of the words stands there as a whole."""
+    if isinstance(sought, bytes):
+        return re.search(sought, text) is not None
+    return not sought.isdisjoint(_WORD.findall(text))
 
 
 def cores() -> int:
@@ -102,19 +123,29 @@ def extract_all(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Facts]:
     """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
-    if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):
-        return extract_job(job)
-    if executor is not None:
-        return _extract_in(executor, job, progress)
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    return sorted(_mapped(extract_job, job, workers, executor, progress), key=lambda facts: facts.path)
 
-    # Forked workers start at once and share the parent's modules.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
-    others = workers - 1
-    with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
-        return _extract_with(pool, others, job, progress)
+
+def sketch_job(job: Job) -> list[Sketch]:
+    """The sketches of the job's files, of those whose language has any."""
+    found = []
+    for language, path, trouble in job.hits:
+        sketch = frontend_named(language).sketch
+        source = job.workspace.read_or_none(path) if sketch is not None and not trouble else None
+        if sketch is not None and source is not None:
+            found.append(sketch(source))
+    return found
+
+
+def sketch_all(
+    job: Job,
+    *,
+    workers: int,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Sketch]:
+    """The sketches of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
+    return sorted(_mapped(sketch_job, job, workers, executor, progress), key=lambda sketch: sketch.path)
 
 
 @contextmanager
@@ -129,48 +160,77 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _extract_in(executor: Executor, whole: Job, progress: Callable[[int, int], None] | None) -> list[Facts]:
+def _mapped(
+    work: Callable[[Job], list[Found]],
+    job: Job,
+    workers: int,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[Found]:
+    """What `work` finds in all the job's files, here or in a pool of processes."""
+    if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):
+        return work(job)
+    if executor is not None:
+        return _mapped_in(executor, work, job, progress)
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Forked workers start at once and share the parent's modules.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    context = multiprocessing.get_context(method)
+    others = workers - 1
+    with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
+        return _mapped_with(pool, others, work, job, progress)
+
+
+def _mapped_in(
+    executor: Executor,
+    work: Callable[[Job], list[Found]],
+    whole: Job,
+    progress: Callable[[int, int], None] | None,
+) -> list[Found]:
     jobs = _jobs(whole, max(4, min(64, len(whole.hits) // 16)))
-    found: list[Facts] = []
+    found: list[Found] = []
     done = 0
-    for job, packed in zip(jobs, executor.map(extract_packed, jobs), strict=True):
-        found += unpack_facts(packed)
+    for job, part in zip(jobs, executor.map(work, jobs), strict=True):
+        found += part
         done += len(job.hits)
         if progress is not None:
             progress(done, len(whole.hits))
-    return sorted(found, key=lambda facts: facts.path)
+    return found
 
 
-def _extract_with(
+def _mapped_with(
     pool: Executor,
     others: int,
+    work: Callable[[Job], list[Found]],
     whole: Job,
     progress: Callable[[int, int], None] | None,
-) -> list[Facts]:
-    """Shared with `others` processes: what this process finds needs no sending."""
+) -> list[Found]:
+    """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
     jobs = _jobs(whole, max(2, min(16, len(whole.hits) // 16)))
-    running: dict[Future[bytes], int] = {}
-    found: list[Facts] = []
+    running: dict[Future[list[Found]], int] = {}
+    found: list[Found] = []
     files = 0
     while jobs or running:
         while jobs and len(running) < 2 * others:
             job = jobs.pop()
-            running[pool.submit(extract_packed, job)] = len(job.hits)
+            running[pool.submit(work, job)] = len(job.hits)
         if jobs:
             job = jobs.pop()
-            found += extract_job(job)
+            found += work(job)
             files += len(job.hits)
             done = {future for future in running if future.done()}
         else:
             done = wait(running, return_when=FIRST_COMPLETED).done
         for future in done:
-            found += unpack_facts(future.result())
+            found += future.result()
             files += running.pop(future)
         if progress is not None:
             progress(files, len(whole.hits))
-    return sorted(found, key=lambda facts: facts.path)
+    return found
 
 
 def _jobs(whole: Job, size: int) -> list[Job]:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from ..facts import Facts, GuardUse, Span
 from ..facts.python_model import Disagreement
+from ..facts.sketch import Sketch
 from ..files.sought import Sought
 from ..files.sources import Source
 from ..guards import Effect, Guard
@@ -61,6 +62,11 @@ class Frontend:
     extract: Callable[[Source, frozenset[str], Sought | None], Facts | None]
     """(source, watched, sought) -> the facts of a text, or None when nothing in it can matter. Names that are watched
     are reported like guards; `sought` is what the rules look for, None when that is what is recorded."""
+    extract_named: Callable[[Source, frozenset[str], Sought | None], Facts] | None = None
+    """(source, names, sought) -> the facts of a text, of which the functions with these names matter, and its classes;
+    None where `extract` reads all of a text."""
+    sketch: Callable[[Source], Sketch] | None = None
+    """What a text's bytes say about the project; None where questions about a project look at no such text."""
     suffixes: frozenset[str] = frozenset()
     """In small letters, with the dot; empty when its texts are pieces of other files."""
     header_suffixes: frozenset[str] = frozenset()

@@ -45,7 +45,7 @@ from .. import guards
 from ..analysis.ownership import is_another_librarys
 from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
-from ..decision import decide, open_questions
+from ..decision import decide, is_open, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.python_uses import use_behind
 from ..findings import Context, Decision, Finding
@@ -68,6 +68,14 @@ def users(facts: Facts, project: Project) -> Iterable[str]:
     for use in facts.guard_uses:
         if use.guard == guards.LEGACY:
             yield from open_questions(use, facts, project)
+
+
+@RULE.leaves_open
+def undecided(facts: Facts, project: Project) -> Iterator[GuardUse]:
+    """What the functions do that are called below a use, and what the project is about, can settle what is unclear."""
+    for use in facts.guard_uses:
+        if use.guard == guards.LEGACY and is_open(decide(use, facts, project)):
+            yield use
 
 
 @RULE.check_use

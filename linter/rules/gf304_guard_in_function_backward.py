@@ -37,6 +37,7 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.ownership import is_gradient_guard
+from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Finding
@@ -55,6 +56,8 @@ def guards_in_backward(use: GuardUse, facts: Facts, project: Project) -> Iterato
     if use.guard not in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) or use.macro is not None:
         return
     if use.form not in (Form.DECLARATION, Form.AUTO) or not is_gradient_guard(use, facts, project):
+        return
+    if is_in_parallel_region(use, facts):
         return
     for function in facts.enclosing(use.function):
         if project.autograd_method(facts, function) == "backward":

@@ -5,22 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...analysis.calls import is_run
-from ...analysis.coverage import takes_benchmark_state
+from ...analysis.call_graph import Deed, Reached, deeds_below
+from ...analysis.calls import computes_tensors
+from ...analysis.coverage import is_in_test, takes_benchmark_state
 from ...analysis.grad_switches import switches_grad_off
-from ...analysis.model_runs import first_load, first_load_in, first_run_in, runs_held_method
-from ...facts import Form, Function, Member
-from ...facts.expressions import NamePath, TypeName, nodes_of
+from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
+from ...analysis.model_types import is_model_type
+from ...analysis.parallel_regions import are_in_one_region
+from ...analysis.project import Project
+from ...analysis.training_calls import training_in
+from ...facts import Facts, Form, Function, Member
+from ...facts.expressions import last_name, pointee
 from ...facts.index import index_of
 from ...findings import Side
 from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, shown, signal
+from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
+_EXECUTOR = re.compile(r"Executor|Interpreter|Runtime|Evaluator")
+_NODE = re.compile(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
+_RUNS_NODE = frozenset({"run", "Run", "execute", "Execute", "forward", "evaluate", "eval"})
+_ABOUT_DISPATCH = frozenset(
+    """singleton findSchema findSchemaOrThrow callOp callUnboxed callBoxed redispatch typed key_set has
+    unsafeGetTensorImpl DispatchKeySet tls_is_dispatch_key_excluded tls_local_dispatch_key_set is_inference _version
+    grad_fn is_view is_leaf getOperatorForLiteral getAllOperatorsFor requires_grad set_requires_grad EXPECT_THROW
+    ASSERT_THROW""".split()
+)
+"""Calls of tests that look at the dispatcher, or at what a guard does."""
 _WORKLOAD_NAME = re.compile(
     r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model|[eE]valuate)"
 )
-_MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn"})
-_MODULE_WORD = re.compile(r"^Module$|StaticRuntime|StaticModule")
 
 
 @signal("runs-model", side=Side.INFERENCE, weight=Weight.STRONG)
@@ -28,7 +41,7 @@ def runs_model(scene: Scene) -> Iterator[Sighting]:
     """a model is run below the guard (`forward`, `run_method`, …)"""
     around = scene.outermost.span if scene.outermost is not None else scene.use.scope
     for call in scene.calls_below():
-        if is_run(call) or runs_held_method(call, scene.facts, around):
+        if runs_model_in(call, scene.facts, around):
             yield Sighting(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
             return
 
@@ -45,9 +58,39 @@ def runs_model_outside(scene: Scene) -> Iterator[Sighting]:
 @signal("loads-model", side=Side.INFERENCE, weight=Weight.STRONG)
 def loads_model(scene: Scene) -> Iterator[Sighting]:
     """its function loads a model"""
-    load = first_load_in(scene.facts, scene.outermost.span) if scene.outermost is not None else None
+    if scene.outermost is None:
+        return
+    load = first_load_in(scene.facts, scene.outermost.span)
+    built = first_construction_in(scene.facts, scene.outermost.span)
     if load is not None:
         yield Sighting(f"the same function loads a model: `{shown(load.callee)}`", load.span.start)
+    elif built is not None:
+        yield Sighting(f"the same function loads a model: `{shown(str(built.type))}`", built.span.start)
+
+
+@signal("reaches-model-run", side=Side.INFERENCE, weight=Weight.STRONG, unless=[runs_model], asked=Asked.WHEN_OPEN)
+def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
+    """a function of the project that is called below the guard runs a model, itself or through others"""
+    if scene.use.macro is None and scene.chain:
+        found = deeds_below(scene.project, scene.facts, scene.use.live, scene.use.function).get(Deed.RUN)
+        if found is not None:
+            yield _behind(found)
+
+
+@signal("reaches-model-load", side=Side.INFERENCE, weight=Weight.STRONG, unless=[loads_model], asked=Asked.WHEN_OPEN)
+def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
+    """a function of the project that its function calls loads a model, itself or through others"""
+    if scene.use.macro is None and scene.outermost is not None:
+        found = deeds_below(scene.project, scene.facts, scene.outermost.span, scene.use.function).get(Deed.LOAD)
+        if found is not None:
+            yield _behind(found)
+
+
+def _behind(found: Reached) -> Sighting:
+    """What is done behind a call, at the place where it is done."""
+    act = found.act
+    message = f"`{shown(found.through)}` {found.deed.value}: `{shown(act.written)}` in `{found.doer}`"
+    return Sighting(message, act.offset, act.facts)
 
 
 @signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model])
@@ -63,6 +106,8 @@ def gradients_off(scene: Scene) -> Iterator[Sighting]:
     """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` stands in the same scope or struct, or around it"""
     around = index_of(scene.facts).neighbours_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
+        if are_in_one_region(scene.use, other, scene.facts):
+            continue  # both were set again for threads, whatever they are for
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
             where = "beside" if other.scope == scene.use.scope else "around"
             yield Sighting(f"gradients are turned off {where} it by {other.guard}", other.span.start)
@@ -98,19 +143,9 @@ def _models_held(scene: Scene) -> Iterator[Sighting]:
         index = scene.outermost.class_
     members: tuple[Member, ...] = scene.facts.classes[index].members if index is not None else ()
     for member in members:
-        if _is_module(member.type):
+        if is_model_type(member.type):
             yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
             return
-
-
-def _is_module(type_: TypeName) -> bool:
-    """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`."""
-    return any(
-        any(map(_MODULE_WORD.search, node.path))
-        or (node.name.endswith("Module") and not _MODULE_SPACES.isdisjoint(node.path[:-1]))
-        for node in nodes_of(type_)
-        if isinstance(node, NamePath)
-    )
 
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
@@ -132,6 +167,37 @@ def in_program(scene: Scene) -> Iterator[Sighting]:
 
 def _is_program(function: Function) -> bool:
     return function.name == "main" or takes_benchmark_state(function)
+
+
+@signal("runs-graph-nodes", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model])
+def runs_graph_nodes(scene: Scene) -> Iterator[Sighting]:
+    """its class executes a graph, and runs the nodes below the guard"""
+    function = next((function for function in reversed(scene.chain) if not function.is_lambda), None)
+    if function is None or not any(map(_EXECUTOR.search, function.qualified[-2:])):
+        return
+    for call in scene.calls_below():
+        if call.name in _RUNS_NODE and call.receiver is not None and _NODE.search(last_name(pointee(call.receiver))):
+            yield Sighting(f"runs the nodes of a graph: `{shown(call.callee)}`", call.span.start)
+            return
+
+
+@signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE)
+def in_test(scene: Scene) -> Iterator[Sighting]:
+    """it stands in a test that only makes tensors, runs ops and compares, in a file without ops of its own"""
+    function = scene.outermost
+    if function is None or not is_in_test(scene.use.function, scene.facts) or takes_benchmark_state(function):
+        return
+    if _tests_ops(scene.facts, scene.project):
+        return
+    calls = scene.calls_in(function.body)
+    if any(call.name in _ABOUT_DISPATCH or "ops" in call.path or training_in(call) for call in calls):
+        return
+    if any(map(computes_tensors, calls)):
+        yield Sighting("is in a test that runs ops and compares what they give", function.span.start)
+
+
+def _tests_ops(facts: Facts, project: Project) -> bool:
+    return bool(facts.registrations) or any(map(project.is_autograd_function, facts.classes))
 
 
 @signal("named-like-workload", side=Side.INFERENCE, weight=Weight.WEAK, unless=[in_program])

@@ -10,9 +10,10 @@ from ...analysis.autograd_functions import Role, part_in_autograd_function
 from ...analysis.calls import is_load, is_run
 from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.ops import is_factory
+from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
-from ...facts import Call, Facts, Function, Registration
-from ...facts.expressions import chain_words
+from ...facts import Call, Facts, Function, Parameter, Registration
+from ...facts.expressions import chain_words, simple_name, words_of
 from ...facts.index import index_of
 from ...findings import Side
 from ..scene import Scene
@@ -140,6 +141,36 @@ def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
             return
 
 
+@signal("runs-on-stack", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
+def runs_on_stack(scene: Scene) -> Iterator[Sighting]:
+    """its function takes its arguments from an interpreter's stack (`Stack&`, `pop`, `push`)"""
+    for function in scene.chain:
+        stack = next((parameter for parameter in function.parameters if _is_stack(parameter)), None)
+        if stack is None:
+            continue
+        for call in scene.calls_in(function.body):
+            if call.name in _OF_STACK and any(stack.name in words_of(argument) for argument in call.arguments):
+                name = f"`{function.name}`" if function.name else "the lambda"
+                message = f"{name} takes its arguments from an interpreter's stack (`{shown(call.callee)}`), as ops do"
+                yield Sighting(message, call.span.start)
+                return
+
+
+_OF_STACK = frozenset({"pop", "push", "peek", "drop", "push_one", "last", "pack", "push_list_elements"})
+
+
+def _is_stack(parameter: Parameter) -> bool:
+    return parameter.type.last == "Stack" and bool(parameter.type.marks) and bool(parameter.name)
+
+
+@signal("in-parallel-region", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)
+def in_parallel_region(scene: Scene) -> Iterator[Sighting]:
+    """the guard is set again for the threads of `at::parallel_for` or OpenMP, below which no model runs"""
+    if is_in_parallel_region(scene.use, scene.facts) and not any(map(is_run, scene.calls_below())):
+        message = "is set again for the threads of a parallel loop, as kernels that call ops there do"
+        yield Sighting(message, scene.use.type_span.start)
+
+
 @signal("invoked-lambda-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
     """the guard stands in a lambda that is called at once and only makes tensors"""
@@ -197,17 +228,22 @@ def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
     below = scene.calls_below()
     if any(is_run(call) or is_load(call) for call in below):
         return  # what it makes is a model's input
-    ops = [call for call in below if call.path[:1] in (("at",), ("torch",))]
+    ops = [call for call in below if call.path[:1] in (("at",), ("torch",)) or is_factory(call)]
     if ops and all(map(is_factory, ops)) and any(_is_returned(call, scene) for call in ops):
         yield Sighting(f"only makes and returns a new tensor: `{shown(ops[0].callee)}`", ops[0].span.start)
 
 
 def _is_returned(call: Call, scene: Scene) -> bool:
+    """Whether the call stands in a `return`, or gives the variable that is returned."""
     outermost = scene.outermost
     if outermost is None:
         return False
-    returns = index_of(scene.facts).returns.within(outermost.span)
-    return any(returned.span.holds(call.span) for returned in returns)
+    index = index_of(scene.facts)
+    held = {a.variable for a in index.assignments.within(outermost.span) if a.variable and a.span.holds(call.span)}
+    return any(
+        returned.span.holds(call.span) or simple_name(returned.value) in held
+        for returned in index.returns.within(outermost.span)
+    )
 
 
 @signal("in-variable-type", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)

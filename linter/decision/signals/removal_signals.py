@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...analysis.autograd_functions import is_method_of_node
 from ...analysis.computations import first_computation_in
+from ...analysis.parallel_regions import is_in_parallel_region
 from ...facts import Form
 from ...findings import Side
 from ...frontends.frontend import frontend_named
@@ -16,6 +17,8 @@ from ..signal_kinds import Sighting, Weight, signal
 @signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE)
 def in_function_backward(scene: Scene) -> Iterator[Sighting]:
     """the guard is in `backward` of a `torch::autograd::Function`"""
+    if is_in_parallel_region(scene.use, scene.facts):
+        return  # threads do not inherit the guard that autograd sets around `backward`
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
             message = "is in `backward`, where it keeps autograd from recording, so there are no higher-order gradients"

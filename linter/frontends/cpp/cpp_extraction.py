@@ -15,9 +15,9 @@ from ...facts import Facts, Function, Include, Invocation, Registration, Span
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
-from .byte_words import line_before
+from .byte_words import any_of, line_before
 from .conditionals import find_conditionals, without_dead_branches
-from .cpp_masking import code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
+from .cpp_masking import closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
 from .cpp_parsing import grammar_for, is_objective_c, masked_text, parse_cpp, parse_sparse
 from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
@@ -26,18 +26,26 @@ from .tree_reading import Reading
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_LOADS = (b"::load", b"_load_for_", b"load_jit")
+"""What says that a model is loaded somewhere in the file."""
+_PARALLEL = re.compile(rb"#[ \t]*pragma[ \t]+omp\b[^\n]*\bparallel\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
 _INCLUDE = re.compile(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
 
 
 def extract_cpp(
-    source: Source, watched: Iterable[str] = (), sought: Sought | None = None, *, whole: bool = False
+    source: Source,
+    watched: Iterable[str] = (),
+    sought: Sought | None = None,
+    *,
+    whole: bool = False,
+    named: frozenset[str] = frozenset(),
 ) -> Facts:
     """The facts of one C++, CUDA or Objective-C++ file.
 
     `watched` are further names whose places are reported like guards': types made of guards, macros and
     aliases that other files define. `sought` is what the rules look for, when that is not what is recorded: a
     function that holds neither a guard nor one of its texts is not read. `whole` reads those as well, for a text that
-    is one piece of several: another piece may ask what stands here.
+    is one piece of several: another piece may ask what stands here. `named` are functions that are read as well.
     """
     grammar = grammar_for(source.path)
     if (text := with_line_feeds(source.text)) is not source.text:
@@ -51,12 +59,16 @@ def extract_cpp(
         code = code_only(masked)
     else:
         code = live_code
-        if not watched and not whole:
+        if not whole:
+            watched = frozenset(watched)
             places = [*guard_places(code), *text_places(source.text, (sought or recorded("cpp")).texts)]
-            if not places:
+            if watched:
+                places += (place for place, _ in any_of(watched, code))
+                places += text_places(code, _LOADS)
+            if not places and not named and not watched:
                 return _without_guards(source)
             if not needs_all(code):
-                code, left_out = focused(code, places)
+                code, left_out = focused(code, places, named)
         masked = code = mask_macros(code)
     tree = parse_sparse(masked, grammar) if left_out else parse_cpp(masked, grammar)
     root = tree.root_node
@@ -89,6 +101,7 @@ def extract_cpp(
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
         invocations=_invocations(live, live_code, frozenset(makers.union(watched))),
+        parallel_blocks=_parallel_blocks(live_code),
         includes=find_includes(live, live_code),
         suppressions=directives.suppressions,
         line_starts=source.line_starts,
@@ -115,6 +128,19 @@ def _without_guards(source: Source) -> Facts:
         suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
+
+
+def _parallel_blocks(code: bytes) -> tuple[Span, ...]:
+    """The statements that OpenMP runs in several threads, where they have braces."""
+    if b"omp" not in code:
+        return ()
+    found = []
+    for pragma in _PARALLEL.finditer(code):
+        opening = code.find(b"{", pragma.end())
+        end = closing(code, opening) if opening >= 0 else None
+        if end is not None:
+            found.append(Span(pragma.end(), end))
+    return tuple(found)
 
 
 def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:

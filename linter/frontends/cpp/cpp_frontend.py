@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
+from ...facts.sketch import Sketch
 from ...files.sought import Sought
 from ...files.sources import Source
 from ...guards import Effect
@@ -21,6 +22,18 @@ def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> 
     from .cpp_extraction import extract_cpp
 
     return extract_cpp(source, watched, sought)
+
+
+def _extract_named(source: Source, named: frozenset[str], sought: Sought | None) -> Facts:
+    from .cpp_extraction import extract_cpp
+
+    return extract_cpp(source, (), sought, named=named)
+
+
+def _sketch(source: Source) -> Sketch:
+    from .cpp_sketch import sketch_cpp
+
+    return sketch_cpp(source)
 
 
 def _comments(text: bytes) -> Iterable[Span]:
@@ -48,6 +61,8 @@ FRONTEND = Frontend(
     suffixes=SOURCES | HEADERS | MODULES,
     header_suffixes=HEADERS,
     extract=_extract,
+    extract_named=_extract_named,
+    sketch=_sketch,
     comments=_comments,
     parse_errors=_parse_errors,
     replacements=_REPLACEMENTS,

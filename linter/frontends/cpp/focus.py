@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ... import guards
@@ -27,8 +27,15 @@ _HEAP_HEAD = re.compile(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
 _HEAP_LENGTH = 200
 _MARK = re.compile(rb"[{}#]")
 _LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
-_BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)+\Z")
+_BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)*(?:->[^;{}()=]*)?\Z")
+_INITIALIZERS = re.compile(rb"\)\s*(?:noexcept\s*)?:(?!:)")
+_NEXT = re.compile(rb"\s*([,{])")
 _NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_NO_NAMES = frozenset(
+    b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split()
+)
+"""What stands before a bracket in a function's type: `std::function<void(int)> make() {`."""
+_DEFINITION = re.compile(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()=]*\{")
 _SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
 
 
@@ -91,23 +98,39 @@ class Focus(NamedTuple):
     """The functions that were blanked: where they stand and what they are called, no more."""
 
 
-def focused(code: bytes, places: Iterable[int]) -> Focus:
-    """The code with every outermost function blanked that holds none of the places."""
+def focused(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Focus:
+    """The code with every outermost function blanked that holds none of the places, and has none of the names."""
     wanted = sorted(places)
     masked = bytearray(code)
     functions = []
     for head, start, end in _bodies(code):
-        if _any_between(wanted, head, end):
+        if _any_between(wanted, head, end) or (named and _name_in(code, head, start) in named):
             continue
         # A function goes with its head; of what is none, or may be none, only what the braces hold.
         if not _ends_parameters(code[head : start - 1].rstrip()):
             blank(masked, start, end)
             continue
         blank(masked, head, end + 1)
-        name = _NAME.search(code, head, start)
-        written = name[1].decode("utf-8", "replace") if name is not None else ""
-        functions.append(Function(written, (written,), Span(head, end + 1), Span(start - 1, end + 1)))
+        written = _name_in(code, head, start)
+        functions.append(Function(written, (written,), Span(head, end + 1), Span(start - 1, end + 1), is_read=False))
     return Focus(bytes(masked), tuple(functions))
+
+
+def function_names(code: bytes) -> frozenset[str]:
+    """What the outermost functions with a body are called, without their classes and namespaces."""
+    bodies = _bodies(code)
+    if not bodies and b"{" in code:
+        # Braces that do not balance: both arms of an `#if` open a block.
+        return frozenset(match[1].decode("utf-8", "replace") for match in _DEFINITION.finditer(code))
+    return frozenset(filter(None, (_name_in(code, head, start) for head, start, _ in bodies)))
+
+
+def _name_in(code: bytes, head: int, start: int) -> str:
+    """The name in a function's head: what stands before the first bracket that is none of its type's."""
+    for name in _NAME.finditer(code, head, start):
+        if name[1] not in _NO_NAMES:
+            return name[1].decode("utf-8", "replace")
+    return ""
 
 
 def _ends_parameters(head: bytes) -> bool:
@@ -133,6 +156,7 @@ def _bodies(code: bytes) -> list[tuple[int, int, int]]:
     open_spaces = 0
     depth = 0  # inside a block
     head = start = previous = skipped = 0
+    constructor: int | None = None  # where the head began, of which an initialiser in braces was passed
     for match in _MARK.finditer(code):
         place = match.start()
         if place < skipped:
@@ -143,7 +167,9 @@ def _bodies(code: bytes) -> list[tuple[int, int, int]]:
                 depth += 1
                 continue
             previous = code.rfind(b";", previous, place) + 1 or previous
-            if _opens_space(code[previous:place]):
+            if constructor is not None:
+                depth, head, start, constructor = 1, constructor, place + 1, None
+            elif _opens_space(code[previous:place]):
                 open_spaces += 1
             else:
                 depth, head, start = 1, previous, place + 1
@@ -151,7 +177,9 @@ def _bodies(code: bytes) -> list[tuple[int, int, int]]:
         elif mark == 0x7D:  # }
             if depth:
                 depth -= 1
-                if depth == 0:
+                if depth == 0 and _NEXT.match(code, place + 1) and _INITIALIZERS.search(code, head, start):
+                    constructor = head  # `Net(int n) : size_{n}, data_{n} { … }`
+                elif depth == 0:
                     found.append((head, start, place))
             elif open_spaces:
                 open_spaces -= 1

@@ -12,12 +12,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 from msgspec.structs import replace
 
 from ... import guards
-from ...facts import Facts, Form, GuardUse, Span, Suppression
+from ...facts import Call, Facts, Form, GuardUse, Span, Suppression
+from ...facts.expressions import CallExpression, NamePath
 from ...facts.moving import moved
+from ...facts.spans import Nested
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 
@@ -192,6 +195,53 @@ def lay_out(text: bytes, literal: Literal) -> bytes:
     return bytes(laid)
 
 
+_BEFORE_WORK = re.compile(rb"(?:\breturn|[=;{}]|\A)\s*\Z")
+_NAME_BEHIND = re.compile(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
+
+
+def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
+    """The placeholders that stand where a statement or a value is expected: nobody knows what will be called there.
+
+    `${call}` on a line of its own, `return {dispatch};`, `auto out = {expression};`, but neither the type in
+    `{type} out;` nor the name in `at::Tensor {name} = …`.
+    """
+    found = []
+    for piece in literal.pieces:
+        start, end = piece.content
+        content = text[start:end]
+        if not piece.raw:
+            content = _ESCAPE.sub(_decoded, content)
+        patterns = [_DOLLAR]
+        if piece.formatted or literal.format_template:
+            patterns.append(_SINGLE_BRACES)
+        if literal.percent_template:
+            patterns.append(_PERCENT)
+        for match in (match for pattern in patterns for match in pattern.finditer(content)):
+            before = content[max(0, match.start() - _BEFORE) : match.start()]
+            behind = _NAME_BEHIND.match(content, match.end())
+            if _BEFORE_WORK.search(before) and (behind is None or b"\n" in behind.group()):
+                found.append(Span(start + match.start(), start + match.end()))
+    return sorted(set(found))
+
+
+_BEFORE = 80
+"""How far in front of a placeholder is looked."""
+_SINGLE_BRACES = re.compile(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
+
+
+def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
+    """The facts with a call wherever a placeholder stands for work in a function."""
+    bodies = Nested(((function.body, number) for number, function in enumerate(facts.functions)), itemgetter(0))
+    called = Nested((call.span for call in facts.calls), lambda span: span)
+    calls = list(facts.calls)
+    for place in places:
+        innermost = next(bodies.around(place), None)
+        if innermost is not None and next(called.around(place), None) is None:
+            written = NamePath((text[place.start : place.end].decode("utf-8", "replace"),))
+            calls.append(Call(CallExpression(written), place, innermost[1]))
+    return replace(facts, calls=tuple(sorted(calls, key=lambda call: (call.span.start, -call.span.end))))
+
+
 _SIMPLE = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\n": b"\n", b"\\": b"\\", b"'": b"'", b'"': b'"'}
 
 
@@ -274,7 +324,7 @@ def embedded_cpp(source: Source, tree: ast.Module, facts: Facts) -> Iterator[Fac
     for literal in find_literals(source, tree):
         found = read_embedded(source, literal.span, lay_out(source.text, literal), facts)
         if found is not None:
-            yield found
+            yield _with_work(found, placeholders_for_work(source.text, literal), source.text)
 
 
 _OLD = guards.GuardNames(guards.CPP, guards.deprecated_guards)

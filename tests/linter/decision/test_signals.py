@@ -7,7 +7,7 @@ import pytest
 from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry
 from guardfix.linter.decision.scene import scene_of
-from guardfix.linter.decision.signal_kinds import Signal, SignalKind, Weight, shown, signal
+from guardfix.linter.decision.signal_kinds import Asked, Signal, SignalKind, Weight, shown, signal
 from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds
 from guardfix.linter.findings import Side
 
@@ -30,9 +30,12 @@ def body(code: str, head: str = "at::Tensor f(at::Tensor x)") -> str:
 
 
 def signals_of_use(found: Snippet) -> list[Signal]:
-    return direct_signals(scene_of(found.project, found.facts, found.use()))
+    scene = scene_of(found.project, found.facts, found.use())
+    return [signal for asked in Asked for signal in direct_signals(scene, asked=asked)]
 
 
+RUNS = "at::Tensor helper(at::Tensor x) { return module.forward({x}).toTensor(); }\n"
+LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
     # kernels
     ("in-function-forward", FUNCTION.format(FORWARD.format("GUARD; return at::relu(x);")), FUNCTION.format(HELPER)),
@@ -64,6 +67,18 @@ CASES = [
         "beside-exclude-key-guard",
         body("GUARD; c10::impl::ExcludeDispatchKeyGuard no(k); return at::relu(x);"),
         body("GUARD; { c10::impl::ExcludeDispatchKeyGuard no(k); } return at::relu(x);"),
+    ),
+    (
+        "runs-on-stack",
+        body("GUARD; auto x = pop(stack).toTensor(); push(stack, at::relu(x));", "void f(torch::jit::Stack& stack)"),
+        body("GUARD; auto x = pop(queue).toTensor(); push(queue, at::relu(x));", "void f(Queue& queue, Stack& stack)"),
+    ),
+    (
+        "in-parallel-region",
+        body("at::parallel_for(0, n, 1, [&](int64_t a, int64_t b) { GUARD; y[a] = at::relu(x[a]); }); return y;"),
+        body(
+            "at::parallel_for(0, n, 1, [&](int64_t a, int64_t b) { GUARD; y[a] = model.forward({x[a]}); }); return y;"
+        ),
     ),
     (
         "invoked-lambda-makes-tensor",
@@ -129,6 +144,22 @@ CASES = [
         "struct Net { torch::jit::Module module; " + OP + "};",
         "struct Net { torch::Tensor weight; " + OP + "};",
     ),
+    (
+        "reaches-model-run",
+        RUNS + body("GUARD; return helper(x);"),
+        RUNS + body("auto y = helper(x); GUARD; return at::relu(y);"),
+    ),
+    ("reaches-model-load", LOADS + body("GUARD; open(); return x;"), LOADS + body("GUARD; close(); return x;")),
+    (
+        "runs-graph-nodes",
+        body("GUARD; for (auto& node : nodes_) node.run(); ", "void GraphExecutor::run()"),
+        body("GUARD; for (auto& node : nodes_) node.run(); ", "void Cluster::run()"),
+    ),
+    (
+        "in-test",
+        body("GUARD; auto y = torch::ones({2}); EXPECT_TRUE(torch::equal(y, y));", "TEST(Math, Ones)"),
+        body("GUARD; auto y = torch::ones({2}); EXPECT_TRUE(y.key_set().has(k));", "TEST(Math, Keys)"),
+    ),
     ("in-program", body("GUARD; work();", "int main()"), body("GUARD; work();", "int domain()")),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
@@ -153,6 +184,11 @@ CASES = [
         FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
     ),
     # against inference
+    (
+        "reaches-training",
+        body("loss.backward();", "void train(at::Tensor loss)") + body("GUARD; train(x); return x;"),
+        body("loss.backward();", "void train(at::Tensor loss)") + body("train(x); GUARD; return at::relu(x);"),
+    ),
     ("trains", body("GUARD; loss.backward(); return x;"), body("loss.backward(); GUARD; return at::relu(x);")),
 ]
 
@@ -177,7 +213,7 @@ def test_a_file_of_an_application_is_known_by_its_suffix(path: str, found: bool)
 
 
 def test_every_kind_that_is_looked_for_has_its_cases() -> None:
-    looked_for = {kind.name for kind in signal_kinds() if kind.find is not None}
+    looked_for = {kind.name for kind in signal_kinds() if kind.find is not None and kind.asked is not Asked.LAST}
     assert looked_for == {name for name, *_ in CASES} | {"in-objective-c"}
 
 

@@ -1,0 +1,563 @@
+"""What a call does in the end: whether the project's own functions that it reaches run a model, load one, or train.
+
+What a function does itself is read off its calls; what its callees do is carried up, through members, overrides of
+virtual methods, constructors, lambdas, stored callbacks and started threads, until nothing changes. Only what is
+reached from a use that somebody asks about is looked at, and no more than `MOST_FUNCTIONS` functions.
+
+A call means the methods of the object's class, its bases and the classes derived from it, where the class is known:
+then half of them have to do a thing for the call to do it. Where it is not, all functions of that name have to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from ..facts import Call, Class, Facts, Function, Span
+from ..facts.expressions import (
+    Bracketed,
+    CallExpression,
+    Construction,
+    Expression,
+    LiteralExpression,
+    MemberAccess,
+    NamePath,
+    NewExpression,
+    Operation,
+    Subscript,
+    TypeName,
+    is_this,
+    last_name,
+    nodes_of,
+    pointee,
+    simple_name,
+)
+from ..facts.index import index_of
+from ..facts.spans import Sorted
+from .calls import computes_nothing, is_load
+from .declared_types import declared_type
+from .model_runs import runs_model_in
+from .model_types import loads_by_construction
+from .project import Project
+from .training_calls import training_in
+
+MOST_FUNCTIONS = 4000
+"""Functions that are followed in one project."""
+MOST_NAMESAKES = 8
+"""A name with more functions says nothing about an object whose class is not known."""
+MOST_METHODS = 40
+"""Methods of one name in a class and its relatives."""
+_FOREIGN = frozenset({"std", "at", "torch", "c10", "caffe2", "boost", "folly", "absl", "fmt", "spdlog", "cv", "thrust"})
+_MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive", "make_optional", "make_any"})
+_HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "operator->", "load", "move", "ref"})
+_COMMON = frozenset(
+    """push_back emplace_back size empty begin end insert erase find count clear reserve resize data str c_str join
+    detach wait notify_all notify_one lock unlock get reset release swap open close read write to cpu cuda item sizes
+    dim numel contiguous view reshape""".split()
+)
+"""Methods that nearly every object has: without a class they mean nothing."""
+
+
+class Deed(Enum):
+    """What a function does, as messages say it."""
+
+    RUN = "runs a model"
+    LOAD = "loads a model"
+    TRAIN = "trains"
+
+
+class Node(NamedTuple):
+    """A function of the project: its file, and its number in the facts."""
+
+    path: str
+    number: int
+
+
+class Act(NamedTuple):
+    """A deed at the place where it is done: in the file of `facts`, at `offset`."""
+
+    facts: Facts
+    offset: int
+    written: str
+
+
+class Reached(NamedTuple):
+    """A deed that is done behind a call."""
+
+    deed: Deed
+    through: str
+    """What is called at the place that was asked about, as written."""
+    offset: int
+    """Where."""
+    act: Act
+    doer: str
+    """The function in which the deed is done."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The functions that one call can mean."""
+
+    nodes: tuple[Node, ...]
+    sure: bool
+    """The class is known, or the function is named with its scope."""
+    written: str
+    span: Span
+
+
+@dataclass(slots=True)
+class _Body:
+    """What stands in a function, or in a part of one."""
+
+    acts: dict[Deed, Act] = field(default_factory=dict)
+    groups: list[_Group] = field(default_factory=list)
+
+
+class CallGraph:
+    """The functions of a project that were followed, and what they do in the end."""
+
+    def __init__(self) -> None:
+        self._project: Project | None = None
+        self._bodies: dict[Node, _Body] = {}
+        self._done: dict[Node, dict[Deed, tuple[Act, str]]] = {}
+        self._called_in: dict[Node, Sorted[_Group]] = {}
+        self._callers: dict[Node, list[tuple[Node, _Group]]] = defaultdict(list)
+        self._unqualified: set[str] = set()
+        """Types that are written without a namespace: what is no class of the project may still stand for one."""
+        self.wanted: set[str] = set()
+        """Functions and classes that were called for and are defined in files that nobody has read for them."""
+
+    def _attach(self, project: Project) -> None:
+        if self._project is None:
+            self._project = project
+            self._names = _Names(project)
+
+    def reached(self, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
+        """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
+        if function is None:
+            return {}
+        while (parent := facts.functions[function].parent) is not None:
+            function = parent
+        # A function may hold many guards: what it calls is read once.
+        node = Node(facts.path, function)
+        if node not in self._called_in:
+            groups = self._read(facts, facts.functions[function].span, function).groups
+            self._called_in[node] = Sorted(groups, lambda group: group.span)
+        groups = list(self._called_in[node].within(span))
+        self._follow(groups)
+        found: dict[Deed, Reached] = {}
+        for group in groups:
+            for deed in Deed:
+                if deed not in found and (via := self._agreed(group, deed)) is not None:
+                    act, doer = self._done[via][deed]
+                    found[deed] = Reached(deed, group.written, group.span.start, act, doer)
+        return found
+
+    # -- following
+
+    def _follow(self, groups: Iterable[_Group]) -> None:
+        """Read every function that is reached and was not read yet, and carry up what they do."""
+        waiting = deque(node for group in groups for node in group.nodes if node not in self._bodies)
+        fresh: list[Node] = []
+        assert self._project is not None
+        while waiting and len(self._bodies) < MOST_FUNCTIONS:
+            node = waiting.popleft()
+            if node in self._bodies:
+                continue
+            facts = self._project.files[node.path]
+            function = facts.functions[node.number]
+            body = self._bodies[node] = self._read(facts, function.span, node.number)
+            fresh.append(node)
+            for group in body.groups:
+                for callee in group.nodes:
+                    self._callers[callee].append((node, group))
+                    if callee not in self._bodies:
+                        waiting.append(callee)
+        self._carry_up(fresh)
+
+    def _carry_up(self, fresh: Iterable[Node]) -> None:
+        assert self._project is not None
+        changed: deque[Node] = deque()
+        for node in fresh:
+            facts = self._project.files[node.path]
+            doer = _shown_name(facts.functions[node.number])
+            own = self._done.setdefault(node, {})
+            for deed, act in self._bodies[node].acts.items():
+                own[deed] = (act, doer)
+            for group in self._bodies[node].groups:
+                self._inherit(node, group)
+            if own:
+                changed.append(node)
+        while changed:
+            node = changed.popleft()
+            for caller, group in self._callers[node]:
+                if self._inherit(caller, group):
+                    changed.append(caller)
+
+    def _inherit(self, caller: Node, group: _Group) -> bool:
+        """Whether the caller has come to do something more, through this call."""
+        own = self._done.setdefault(caller, {})
+        grown = False
+        for deed in Deed:
+            if deed not in own and (via := self._agreed(group, deed)) is not None:
+                own[deed] = self._done[via][deed]
+                grown = True
+        return grown
+
+    def _agreed(self, group: _Group, deed: Deed) -> Node | None:
+        """One of the functions that do it, when enough of those do it that can be meant."""
+        doing = [node for node in group.nodes if deed in self._done.get(node, ())]
+        if not doing:
+            return None
+        others = [node for node in group.nodes if node not in doing and not self._is_bare(node)]
+        enough = len(others) <= len(doing) if group.sure else not others
+        return doing[0] if enough else None
+
+    def _is_bare(self, node: Node) -> bool:
+        """Whether the function does nothing: `virtual void run() { throw … }`, `{ LOG(FATAL) << "implement me"; }`."""
+        body = self._bodies.get(node)
+        if body is None or body.acts or body.groups:
+            return False
+        assert self._project is not None
+        facts = self._project.files[node.path]
+        function = facts.functions[node.number]
+        index = index_of(facts)
+        if not function.is_read or any(index.assignments.within(function.body)):
+            return False
+        calls = index.calls.within(function.body)
+        values = (returned.value for returned in index.returns.within(function.body))
+        return all(call.name.isupper() or call.path[:1] == ("std",) for call in calls) and all(
+            value is None or isinstance(value, (Bracketed, LiteralExpression)) for value in values
+        )
+
+    # -- reading
+
+    def _read(self, facts: Facts, span: Span, function: int | None) -> _Body:
+        body = _Body()
+        index = index_of(facts)
+        around = span
+        chain = facts.enclosing(function)
+        if chain:
+            around = chain[-1].span
+        for call in index.calls.within(span):
+            place = call.span.start
+            if Deed.RUN not in body.acts and runs_model_in(call, facts, around):
+                body.acts[Deed.RUN] = Act(facts, place, call.callee)
+            if Deed.LOAD not in body.acts and is_load(call):
+                body.acts[Deed.LOAD] = Act(facts, place, call.callee)
+            if Deed.TRAIN not in body.acts and training_in(call):
+                body.acts[Deed.TRAIN] = Act(facts, place, call.callee)
+            self._add(body, self._called(facts, call), call.callee, call.span)
+            for argument in call.arguments:
+                self._add_mentioned(body, facts, argument, call.span)
+        for assignment in index.assignments.within(span):
+            place = assignment.span.start
+            if assignment.builds and assignment.type is not None:
+                if Deed.LOAD not in body.acts and loads_by_construction(assignment.type):
+                    body.acts[Deed.LOAD] = Act(facts, place, str(assignment.type))
+                self._add(body, self._constructors(assignment.type), str(assignment.type), assignment.span)
+            self._add_mentioned(body, facts, assignment.value, assignment.span)
+        for returned in index.returns.within(span):
+            self._add_mentioned(body, facts, returned.value, returned.span)
+        return body
+
+    @staticmethod
+    def _add(body: _Body, group: tuple[tuple[Node, ...], bool], written: str, span: Span) -> None:
+        if group[0]:
+            body.groups.append(_Group(group[0], group[1], written, span))
+
+    def _add_mentioned(self, body: _Body, facts: Facts, value: Expression | None, span: Span) -> None:
+        """What is built in an expression without a call, or handed on as `&Net::run`."""
+        for node in nodes_of(value):
+            if isinstance(node, (NewExpression, Construction)):
+                self._add(body, self._constructors(node.type), str(node.type), span)
+            elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
+                path = node.operands[0].path
+                if len(path) > 1:
+                    self._add(body, (self._names.functions(path), True), str(node), span)
+
+    def _called(self, facts: Facts, call: Call) -> tuple[tuple[Node, ...], bool]:
+        name = call.name
+        if not name:
+            return (), False
+        if name in _MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
+            made = call.called.template_arguments or ()
+            return self._constructors(made[0]) if made else ((), False)
+        if call.receiver is not None:
+            return self._method(facts, call, call.receiver)
+        if computes_nothing(call) or not _FOREIGN.isdisjoint(call.path[:1]):
+            return (), False
+        names = self._names
+        if len(call.path) > 1:
+            self._want(name)
+            return names.functions(call.path), True
+        chain = facts.enclosing(call.function)
+        if stored := names.lambdas(name, facts):
+            return stored, True
+        self._want(name)
+        owner = _owner(chain)
+        if owner and (methods := names.methods(owner, name, facts.path)):
+            return methods, True
+        if names.is_class(name) or name[:1].isupper():
+            self._want_class(name)
+            if constructors := names.methods_of_class(name, name):
+                return constructors, True
+        own = tuple(node for node in names.functions((name,)) if node.path == facts.path)
+        if own:
+            return own, True
+        others = names.functions((name,))
+        return (others, len(others) == 1) if len(others) <= MOST_NAMESAKES else ((), False)
+
+    def _method(self, facts: Facts, call: Call, receiver: Expression) -> tuple[tuple[Node, ...], bool]:
+        name, names = call.name, self._names
+        if is_this(receiver):
+            self._want(name)
+            owner = _owner(facts.enclosing(call.function))
+            return (names.methods(owner, name, facts.path), True) if owner else ((), False)
+        classes = self._classes_of(receiver, facts, call)
+        if classes is None:
+            return self._by_name(name)
+        known = [class_ for class_ in classes if self._is_class(class_)]
+        if not known and all(class_ in self._unqualified for class_ in classes):
+            return self._by_name(name)  # a parameter of a template, an alias that is not in sight
+        found: tuple[Node, ...] = ()
+        for class_ in known:
+            self._want(name)
+            found = found or names.methods(class_, name, facts.path)
+        return found, True
+
+    def _by_name(self, name: str) -> tuple[tuple[Node, ...], bool]:
+        """All functions of a name, where there are few of them and nothing says which is meant."""
+        if name in _COMMON:
+            return (), False
+        self._want(name)
+        found = self._names.functions((name,))
+        return (found, False) if len(found) <= MOST_NAMESAKES else ((), False)
+
+    def _is_class(self, name: str) -> bool:
+        """Whether the project defines a class of that name; then it is read."""
+        self._want_class(name)
+        assert self._project is not None
+        survey = self._project.survey
+        return self._names.is_class(name) or (survey is not None and bool(survey.defining_class(name)))
+
+    def _constructors(self, type_: Expression) -> tuple[tuple[Node, ...], bool]:
+        name = last_name(type_.name if isinstance(type_, TypeName) else type_)
+        if not name or (
+            isinstance(type_, TypeName) and (type_.marks or type_.path[:1] in (("std",), ("at",), ("torch",)))
+        ):
+            return (), False
+        self._want_class(name)
+        return self._names.methods_of_class(name, name), True
+
+    def _classes_of(self, expression: Expression, facts: Facts, call: Call) -> list[str] | None:
+        """The classes that an object can have, by what its declaration names; None where that is not in sight."""
+        bare = pointee(expression)
+        if isinstance(bare, Subscript):
+            return self._classes_of(bare.object, facts, call)
+        if isinstance(bare, CallExpression):
+            callee = bare.callee
+            if isinstance(callee, MemberAccess) and callee.name in _HANDS_ON:
+                return self._classes_of(callee.object, facts, call)
+            if last_name(callee) in _HANDS_ON and len(bare.arguments) == 1:
+                return self._classes_of(bare.arguments[0], facts, call)
+            if last_name(callee) in _MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
+                return self._named_in(callee.template_arguments[0])
+            name = last_name(callee)
+            return [name] if name[:1].isupper() and self._is_class(name) else None
+        type_: TypeName | None = None
+        if name := simple_name(bare):
+            type_ = declared_type(name, call.function, call.span.start, facts)
+            if type_ is None and (owner := _owner(facts.enclosing(call.function))):
+                type_ = self._member(owner, name)
+            if type_ is not None and type_.last == "auto":
+                return self._made_by(name, facts, call)
+        elif isinstance(bare, MemberAccess):
+            owners = [_owner(facts.enclosing(call.function))] if is_this(bare.object) else None
+            owners = owners or self._classes_of(bare.object, facts, call)
+            for owner in owners or ():
+                type_ = type_ or self._member(owner, bare.name)
+        return self._named_in(type_) if type_ is not None else None
+
+    def _member(self, owner: str, name: str) -> TypeName | None:
+        self._want_class(owner)
+        return self._names.member(owner, name)
+
+    def _made_by(self, name: str, facts: Facts, call: Call) -> list[str] | None:
+        """The class of `auto runner = std::make_unique<Runner>(…)`, of `auto& runner = runners_[i]`."""
+        for assignment in index_of(facts).assignments.within(facts.enclosing(call.function)[-1].body):
+            if not assignment.declares or assignment.variable != name or assignment.value is None:
+                continue
+            value = pointee(assignment.value)
+            if isinstance(value, (NewExpression, Construction)):
+                return self._named_in(value.type)
+            if simple_name(value) == name:
+                return None
+            return self._classes_of(value, facts, call)
+        return None
+
+    def _named_in(self, type_: Expression) -> list[str] | None:
+        """The classes that a type names, the element's before the container's: `Runner` of `unique_ptr<Runner>`."""
+        paths = [
+            node.path
+            for node in nodes_of(type_)
+            if isinstance(node, NamePath) and node.path[0] not in ("std", "auto", "const")
+        ]
+        self._unqualified.update(path[0] for path in paths if len(path) == 1)
+        found = [alias for path in paths for alias in self._names.alias(path[-1])]
+        return list(reversed(found)) or None
+
+    # -- what is not read yet
+
+    def _want(self, name: str) -> None:
+        assert self._project is not None
+        survey = self._project.survey
+        if survey is None or name in self._project.named or name in _COMMON:
+            return
+        if 0 < len(survey.defining_function(name)) <= MOST_METHODS:
+            self.wanted.add(name)
+
+    def _want_class(self, name: str) -> None:
+        assert self._project is not None
+        survey = self._project.survey
+        if (
+            survey is not None
+            and name not in self._project.named
+            and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES
+        ):
+            self.wanted.add(name)
+
+
+class _Names:
+    """Tables of a project's functions and classes."""
+
+    def __init__(self, project: Project) -> None:
+        self._functions: dict[str, list[tuple[Node, Function, str]]] = defaultdict(list)
+        self._lambdas: dict[str, list[Node]] = defaultdict(list)
+        self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
+        self._bases: dict[str, set[str]] = defaultdict(set)
+        self._derived: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[str]] = defaultdict(set)
+        for facts in project:
+            if facts.language != "cpp":
+                continue
+            for index, function in enumerate(facts.functions):
+                node = Node(facts.path, index)
+                if function.is_lambda:
+                    if held := last_name(function.assigned_to):
+                        self._lambdas[held].append(node)
+                elif function.name and function.is_read:
+                    owner = "".join(function.qualified[-2:-1])
+                    if function.class_ is not None:
+                        owner = "".join(facts.classes[function.class_].qualified[-1:])
+                    self._functions[function.name].append((node, function, owner))
+            for class_ in facts.classes:
+                name = "".join(class_.qualified[-1:])  # `struct Net::Impl {` is known as `Impl`
+                self._classes[name].append((facts, class_))
+                for base in class_.bases:
+                    self._bases[name].add(last_name(base))
+                    self._derived[last_name(base)].add(name)
+            for alias in facts.aliases:
+                if alias.kind == "type":
+                    self._aliases[alias.name].add(alias.target)
+
+    def is_class(self, name: str) -> bool:
+        return name in self._classes
+
+    def alias(self, name: str) -> list[str]:
+        """The classes that an alias names, innermost last; the name itself when it is none."""
+        targets = self._aliases.get(name, set())
+        if name in self._classes or len(targets) != 1:
+            return [name]
+        import re
+
+        words = re.findall(r"(?<![\w:])(?:\w+::)*(\w+)", next(iter(targets)))
+        return [word for word in words if word not in ("unique_ptr", "shared_ptr", "vector", "const", name)] or [name]
+
+    def functions(self, path: tuple[str, ...]) -> tuple[Node, ...]:
+        """The functions that a name as written can mean."""
+        found = []
+        for node, function, _ in self._functions.get(path[-1], ()):
+            size = min(len(path), len(function.qualified))
+            if function.qualified[-size:] == path[-size:]:
+                found.append(node)
+        return tuple(found)
+
+    def lambdas(self, name: str, facts: Facts) -> tuple[Node, ...]:
+        """The lambdas of the same file that a variable or a member of that name holds."""
+        return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
+
+    def methods_of_class(self, class_: str, name: str) -> tuple[Node, ...]:
+        return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
+
+    def methods(self, class_: str, name: str, near: str) -> tuple[Node, ...]:
+        """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
+
+        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
+        """
+        if len(self._classes.get(class_, ())) > 1:
+            own = tuple(node for node in self.methods_of_class(class_, name) if node.path == near)
+            if own:
+                return own
+        below = self._closure(class_, self._derived)
+        found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in below)
+        if not found:
+            above = self._closure(class_, self._bases)
+            found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in above)
+        return found[:MOST_METHODS]
+
+    def member(self, class_: str, name: str) -> TypeName | None:
+        """The declared type of a class's member, or of its bases'."""
+        for owner in self._closure(class_, self._bases):
+            for _, found in self._classes.get(owner, ()):
+                for member in found.members:
+                    if member.name == name:
+                        return member.type
+        return None
+
+    @staticmethod
+    def _closure(name: str, step: dict[str, set[str]]) -> dict[str, None]:
+        """A class and all that the steps lead to, nearest first."""
+        found: dict[str, None] = {name: None}
+        waiting = deque([name])
+        while waiting:
+            for other in sorted(step.get(waiting.popleft(), ())):
+                if other not in found:
+                    found[other] = None
+                    waiting.append(other)
+        return found
+
+
+def _owner(chain: tuple[Function, ...]) -> str:
+    """The class of the outermost function around a place, as its definition names it."""
+    for function in reversed(chain):
+        if not function.is_lambda:
+            return "".join(function.qualified[-2:-1])
+    return ""
+
+
+def _shown_name(function: Function) -> str:
+    return "::".join(function.qualified[-2:]) if function.name else "a lambda"
+
+
+def call_graph(project: Project) -> CallGraph:
+    """The call graph of a project, as far as it has been followed."""
+    graph = project.memory(CallGraph)
+    graph._attach(project)
+    return graph
+
+
+def deeds_below(project: Project, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
+    """What the project's own functions do that are called in a stretch of code."""
+    memory = project.memory(_Asked)
+    key = (facts.path, span, function)
+    if key not in memory:
+        memory[key] = call_graph(project).reached(facts, span, function)
+    return memory[key]
+
+
+class _Asked(dict[tuple[str, Span, int | None], dict[Deed, Reached]]):
+    """Answers by file and stretch: signals of several kinds ask for the same ones."""

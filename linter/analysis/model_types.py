@@ -1,0 +1,31 @@
+"""Types of objects that are models, or hold one."""
+
+from __future__ import annotations
+
+import re
+
+from ..facts.expressions import Expression, NamePath, nodes_of
+
+_MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn", "extension", "executorch"})
+_MODEL_CLASS = re.compile(
+    r"^(?:Module|ScriptModule|StaticRuntime|StaticModule|AOTIModel(?:ContainerRunner|PackageLoader)\w*"
+    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*)$"
+)
+_LOADED_BY_CONSTRUCTOR = re.compile(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
+
+
+def is_model_type(type_: Expression) -> bool:
+    """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`."""
+    return any(
+        any(map(_MODEL_CLASS.search, node.path))
+        or (node.name.endswith("Module") and not _MODULE_SPACES.isdisjoint(node.path[:-1]))
+        for node in nodes_of(type_)
+        if isinstance(node, NamePath)
+    )
+
+
+def loads_by_construction(type_: Expression) -> bool:
+    """Whether an object of the type loads its model when it is made: the runners of AOTInductor do."""
+    return any(
+        _LOADED_BY_CONSTRUCTOR.match(node.name) is not None for node in nodes_of(type_) if isinstance(node, NamePath)
+    )

@@ -1,0 +1,74 @@
+"""What a look at all files of a project says: where its functions and classes are defined, and what it is about.
+
+Made only when a use stays open on what the files with guards say. The project's own code counts: what it vendors may do
+anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..facts.sketch import Mention, Sketch, Topic
+
+_VENDORED = re.compile(
+    r"(?:^|[/\\])(?:third[-_]?part(?:y|ies)|3rd[-_]?party|3rdparty|externals?|vendor(?:ed)?|submodules|deps|_deps"
+    r"|node_modules|site-packages|libtorch|\.venv|venv)[/\\]",
+    re.IGNORECASE,
+)
+
+
+class Place(NamedTuple):
+    """The first place of a topic, and how many there are."""
+
+    path: str
+    mention: Mention
+    times: int
+
+
+class Survey:
+    """The sketches of a project's files, joined."""
+
+    def __init__(self, sketches: Iterable[Sketch]) -> None:
+        self.files = 0
+        """How many of the project's own files were looked at."""
+        self._functions: dict[str, list[str]] = defaultdict(list)
+        self._classes: dict[str, list[str]] = defaultdict(list)
+        self._places: dict[Topic, Place] = {}
+        for sketch in sketches:
+            for name in sketch.functions:
+                self._functions[name].append(sketch.path)
+            for name in sketch.classes:
+                self._classes[name].append(sketch.path)
+            if _VENDORED.search(sketch.path):
+                continue
+            self.files += 1
+            for topic, mention in sketch.mentions.items():
+                known = self._places.get(topic)
+                self._places[topic] = (
+                    Place(sketch.path, mention, mention.times)
+                    if known is None
+                    else known._replace(times=known.times + mention.times)
+                )
+
+    def count(self, topic: Topic) -> int:
+        """In how many places the project's own code mentions the topic."""
+        return self._places[topic].times if topic in self._places else 0
+
+    def place(self, topic: Topic) -> Place | None:
+        """Where it does so first, by path."""
+        return self._places.get(topic)
+
+    def defining_function(self, name: str) -> list[str]:
+        """The files with a function of that name, whatever its class."""
+        return self._functions.get(name, [])
+
+    def defining_class(self, name: str) -> list[str]:
+        """The files that define a class of that name."""
+        return self._classes.get(name, [])
+
+    def defining(self, name: str) -> list[str]:
+        """The files that define a function or a class of that name."""
+        return [*self.defining_function(name), *self.defining_class(name)]

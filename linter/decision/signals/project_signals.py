@@ -1,0 +1,68 @@
+"""What the project as a whole says about a use for which nothing near it speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.survey import Survey
+from ...facts import Form
+from ...facts.sketch import Topic
+from ...findings import Side
+from ..scene import Scene
+from ..signal_kinds import Asked, Sighting, Weight, signal
+
+_LEAST_FILES = 3
+"""A project of fewer files is what was looked at anyway."""
+_HARDLY = 10
+"""Gradients hardly appear where models are loaded and run at least so many times as often."""
+
+
+@signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST)
+def project_runs_models(scene: Scene) -> Iterator[Sighting]:
+    """the project loads or runs models, defines no ops, and gradients hardly appear in it"""
+    survey = _survey_for(scene)
+    if survey is None:
+        return
+    models = survey.count(Topic.LOAD) + survey.count(Topic.RUN)
+    place = survey.place(Topic.LOAD) or survey.place(Topic.RUN)
+    if place is None or survey.count(Topic.GRADIENT) * _HARDLY > models:
+        return
+    what = "loads" if survey.count(Topic.LOAD) else "runs"
+    message = (
+        f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {survey.files} files "
+        f"registers a kernel or writes an autograd Function, and {_gradients(survey)}"
+    )
+    yield Sighting(message, place.mention.offset, None, "", place)
+
+
+@signal(
+    "project-without-gradients",
+    side=Side.INFERENCE,
+    weight=Weight.MODERATE,
+    unless=[project_runs_models],
+    asked=Asked.LAST,
+)
+def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
+    """the project computes with tensors, defines no ops, and computes no gradients"""
+    survey = _survey_for(scene)
+    if survey is None or survey.count(Topic.GRADIENT) or survey.count(Topic.BINDING):
+        return
+    place = survey.place(Topic.TENSOR)
+    if place is not None:
+        message = f"none of the project's {survey.files} files defines an op or computes a gradient"
+        yield Sighting(message, place.mention.offset, None, "", place)
+
+
+def _survey_for(scene: Scene) -> Survey | None:
+    """What the project says, where it can speak about the use at all."""
+    survey = scene.project.survey
+    if survey is None or survey.files < _LEAST_FILES or survey.count(Topic.OP):
+        return None
+    if not scene.chain or scene.use.macro is not None or scene.use.form not in (Form.DECLARATION, Form.AUTO):
+        return None
+    return survey
+
+
+def _gradients(survey: Survey) -> str:
+    count = survey.count(Topic.GRADIENT)
+    return f"gradients appear in {count} places only" if count else "no gradient is computed"

@@ -1,0 +1,45 @@
+"""What a look at a file's bytes says about a project: what the file defines, what it does with models and gradients.
+
+A sketch is made of every file of a project when a use stays open, so it must cost little: no parser, a few patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..str_enum import StrEnum
+
+
+class Topic(StrEnum):
+    """What the code of a project can be about."""
+
+    OP = "defines ops"
+    """It registers kernels with the dispatcher, writes autograd Functions or nodes, or extends Python with ops."""
+    BINDING = "binds to Python"
+    GRADIENT = "computes gradients"
+    LOAD = "loads models"
+    RUN = "runs models"
+    TENSOR = "computes with tensors"
+
+
+class Mention(NamedTuple):
+    """How often a file mentions a topic, and where first."""
+
+    times: int
+    offset: int
+    row: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """One file, by its bytes alone."""
+
+    path: str
+    functions: frozenset[str] = frozenset()
+    """Unqualified names of the functions that have a body there."""
+    classes: frozenset[str] = frozenset()
+    """Names of the classes that are defined there."""
+    mentions: Mapping[Topic, Mention] = field(default_factory=dict)

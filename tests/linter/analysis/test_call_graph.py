@@ -1,0 +1,112 @@
+"""What is done behind a call: through members, overrides, constructors, lambdas and threads; and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from cpp_snippets import snippet
+from guardfix.linter.analysis.call_graph import Deed, deeds_below
+
+RUNS = "module_.forward({x})"
+MODEL = "struct Model { at::Tensor infer(at::Tensor x) { return module_.forward({x}).toTensor(); } torch::Module module_; };\n"
+TABLE = "struct Table { int infer(int x) { return rows_[x]; } std::vector<int> rows_; };\n"
+
+
+def use(code: str, members: str = "") -> str:
+    return f"struct User {{ void f(at::Tensor x) {{ GUARD; {code} }} {members} }};\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("void g(T x) { " + RUNS + "; }" + use("g(x);"), "run", id="a function"),
+        pytest.param("void h(T x) { " + RUNS + "; } void g(T x) { h(x); }" + use("g(x);"), "run", id="two steps"),
+        pytest.param("void g(T x) { if (x) g(x); h(x); } void h(T x) { g(x); }" + use("g(x);"), "", id="recursion"),
+        pytest.param(MODEL + use("model_->infer(x);", "std::unique_ptr<Model> model_;"), "run", id="a member pointer"),
+        pytest.param(MODEL + TABLE + use("rows_.infer(1);", "Table rows_;"), "", id="a namesake of another class"),
+        pytest.param(
+            MODEL + TABLE + use("models_[0]->infer(x);", "std::vector<Model*> models_;"), "run", id="an element"
+        ),
+        pytest.param(
+            MODEL + TABLE + use("auto m = std::make_unique<Model>(); m->infer(x);"), "run", id="a local object"
+        ),
+        pytest.param(MODEL + TABLE + use("other->infer(x);"), "", id="not all namesakes of an unknown object do it"),
+        pytest.param(MODEL + use("other->infer(x);"), "run", id="the only namesake of an unknown object"),
+        pytest.param(
+            "struct Base { virtual void run(T x) = 0; };\n"
+            "struct Net : Base { void run(T x) override { " + RUNS + "; } };\n" + use("base_->run(x);", "Base* base_;"),
+            "run",
+            id="an override",
+        ),
+        pytest.param(
+            'struct Base { virtual void run(T x) { throw std::logic_error("no"); } };\n'
+            "struct Net : Base { void run(T x) override { " + RUNS + "; } };\n" + use("base_->run(x);", "Base* base_;"),
+            "run",
+            id="an override of a method that only throws",
+        ),
+        pytest.param(
+            "struct Base { virtual void run(T x) { a(x); b(x); } };\nvoid a(T x) {} void b(T x) {}\n"
+            "struct One : Base { void run(T x) override { a(x); } };\nstruct Two : Base { void run(T x) override { b(x); } };\n"
+            "struct Net : Base { void run(T x) override { " + RUNS + "; } };\n" + use("base_->run(x);", "Base* base_;"),
+            "",
+            id="one override of many",
+        ),
+        pytest.param(
+            "class Net::Impl { public: void run(T x) { " + RUNS + "; } };\n"
+            "struct Net { void f(T x) { GUARD; impl_->run(x); } std::unique_ptr<Impl> impl_; };",
+            "run",
+            id="a pimpl",
+        ),
+        pytest.param(
+            "struct Holder { Holder(std::string p) { module_ = torch::jit::load(p); } };\n"
+            + use("Holder holder(path);"),
+            "load",
+            id="a constructor",
+        ),
+        pytest.param(
+            "struct Holder { Holder(std::string p) : module_(open(p)) {} };\n"
+            "torch::Module open(std::string p) { return torch::jit::load(p); }\n"
+            + use("holders_.push_back(std::make_unique<Holder>(path));"),
+            "load",
+            id="a constructor's initialiser, two steps away",
+        ),
+        pytest.param(
+            "struct Holder { Holder(std::string p) { module_ = torch::jit::load(p); } };\n"
+            + use("h_ = new Holder(path);"),
+            "load",
+            id="new",
+        ),
+        pytest.param(
+            "struct User { void f(T x) { auto g = [&] { " + RUNS + "; }; GUARD; g(); } };",
+            "run",
+            id="a lambda in a variable",
+        ),
+        pytest.param(
+            "struct User { User() { step_ = [this](T x) { " + RUNS + "; }; } void f(T x) { GUARD; step_(x); } };",
+            "run",
+            id="a stored callback",
+        ),
+        pytest.param(
+            "struct User { void loop() { "
+            + RUNS
+            + "; } void f(T x) { GUARD; thread_ = std::thread(&User::loop, this); } };",
+            "run",
+            id="a thread that is started",
+        ),
+        pytest.param("void g(T loss) { loss.backward(); }" + use("g(x);"), "train", id="training"),
+        pytest.param("void g(T x) { at::relu(x); }" + use("g(x);"), "", id="ops"),
+        pytest.param(
+            "struct F : torch::autograd::Function<F> { static T forward(C* ctx, T x) { return at::relu(x); } };\n"
+            + use("F::apply(x);"),
+            "",
+            id="an autograd Function's forward is no model",
+        ),
+        pytest.param("void size(T x) { " + RUNS + "; }" + use("x.size(0);"), "", id="a method that every object has"),
+    ],
+)
+def test_what_is_done_behind_a_call(text: str, expected: str) -> None:
+    found = snippet(text.replace("T x", "at::Tensor x").replace("T loss", "at::Tensor loss"))
+    use_ = found.use()
+    deeds = deeds_below(found.project, found.facts, use_.live, use_.function)
+    names = {Deed.RUN: "run", Deed.LOAD: "load", Deed.TRAIN: "train"}
+    assert " ".join(names[deed] for deed in deeds) == expected

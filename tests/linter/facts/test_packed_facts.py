@@ -1,0 +1,53 @@
+"""Facts survive being packed, and nothing else is taken for facts."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from fixture_files import FIXTURES
+from guardfix.linter.facts import Facts
+from guardfix.linter.facts.packed_facts import NoFacts, pack_facts, unpack_facts
+from guardfix.linter.files.languages import language_of
+from guardfix.linter.frontends.extraction import extract_file
+
+
+def fields_of(facts: Facts) -> dict[str, object]:
+    """Facts are compared by identity, their parts by value."""
+    found = {name: getattr(facts, name) for name in facts.__struct_fields__}
+    return found | {"embedded": [fields_of(piece) for piece in facts.embedded]}
+
+
+def facts_of_fixtures(folder: str) -> list[Facts]:
+    paths = sorted(path for path in (FIXTURES / folder).rglob("*") if path.is_file())
+    read = (extract_file(str(path), language_of(path.name) or "docs") for path in paths)
+    return [facts for facts in read if facts is not None]
+
+
+@pytest.mark.parametrize("folder", ["cpp", "cpp_projects", "python"])
+def test_facts_come_back_as_they_were(folder: str) -> None:
+    every = facts_of_fixtures(folder)
+    assert len(every) > 20
+    for facts in every:
+        assert fields_of(unpack_facts(pack_facts(facts))) == fields_of(facts)
+        assert fields_of(pickle.loads(pickle.dumps(facts))) == fields_of(facts)
+
+
+def test_damaged_bytes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text("void f() { at::AutoNonVariableTypeMode guard(true); }\n")
+    facts = extract_file(str(path), "cpp")
+    assert facts is not None
+    packed = pack_facts(facts)
+    for damaged in (
+        b"",
+        packed[:-1],
+        packed + b"\x00",
+        b"\x80",
+        pickle.dumps(fields_of),
+        packed.replace(b"cpp", b"\xc0\xc0\xc0"),
+    ):
+        with pytest.raises(NoFacts):
+            unpack_facts(damaged)
