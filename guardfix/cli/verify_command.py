@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from .options import choice_from, choosing_all, output_format_option, selection
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
+    from ..verify.guard_outcomes import GuardOutcome
     from ..verify.program_migration import Migration
+    from ..verify.verdicts import Verdict
     from ..verify.verifying import Result, Settings
 
 
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
 @click.option("--allow-unsupported", is_flag=True, help="Exit with 0 even if programs can't be compared.")
+@click.option("--allow-not-reached", is_flag=True, help="Exit with 0 even if migrated guards were not entered.")
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
@@ -81,9 +84,12 @@ def command(**arguments: Any) -> None:
     Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
     unsafe fixes as well; your files are not changed. A program with an old guard that no fix replaces is run once
     to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
-    raises now where it worked before); changed; unsupported (it could not be compared).
+    raises now where it worked before); changed; not reached (it entered no guard that is migrated, or ended before
+    it used torch); unsupported (it could not be compared). What counts are the migrated guards: each is reported with
+    how often it was entered and the ops below it.
 
-    Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
+    Exit status: 0 all are same or repaired, 1 one is stricter, changed, not reached or unsupported, 2 nothing could
+    be verified.
     """
     run, choice = run_from(arguments), choice_from(arguments)
     from ..output.report_summary import verdict_summary
@@ -109,16 +115,46 @@ def command(**arguments: Any) -> None:
         output_format.verdicts(
             _noted(_results(run, choice, arguments["against"], settings), results), settings.backend, run.output()
         )
-    if not results:
+    if not any(result.is_program for result in results):
         click.echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
             err=True,
         )
         sys.exit(2)
+    outcomes = _outcomes(results)
     if not output_format.for_machines and not run.quiet:
-        click.echo(verdict_summary(results), err=True)
-    bad = {Verdict.STRICTER, Verdict.CHANGED} | (set() if arguments["allow_unsupported"] else {Verdict.UNSUPPORTED})
-    sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
+        click.echo(verdict_summary(results, outcomes), err=True)
+    allowed = {Verdict.SAME, Verdict.REPAIRED}
+    if arguments["allow_unsupported"]:
+        allowed.add(Verdict.UNSUPPORTED)
+    if arguments["allow_not_reached"]:
+        allowed.add(Verdict.NOT_REACHED)
+    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed else 1)
+
+
+def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
+    """The verdicts that decide on the exit status: those of the guards, and of programs.
+
+    A program that reaches no guard is no failure if the guards are reached by others.
+    """
+    from ..verify.verdicts import Verdict
+
+    judged = {outcome.verdict for outcome in outcomes}
+    for result in results:
+        verdict = result.judgement.verdict
+        reaches = any(reach.site.changed for reach in result.guards)
+        if verdict is not Verdict.NOT_REACHED or not reaches or not result.is_program:
+            judged.add(verdict)
+    return judged
+
+
+def _outcomes(results: Sequence[Result]) -> list[GuardOutcome]:
+    """What is known about each guard that the migration changes."""
+    from ..verify.guard_outcomes import guard_outcomes
+
+    sites = {site.number: site for result in results if not result.against for site in result.migration.sites}
+    programs = [result.reach for result in results if result.is_program]
+    return guard_outcomes([sites[number] for number in sorted(sites)], programs)
 
 
 def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
 
 COMPILE_SECONDS = 300.0
@@ -44,6 +45,20 @@ class ProgramRun:
     events: list[dict[str, Any]] = field(repr=False)
     timed_out: bool = False
     endless_output: bool = False
+    counts: list[GuardCount] = field(default_factory=list, repr=False)
+    """How often each guard was entered, by its number, and the ops below; row 0 has the program's ops."""
+
+    @property
+    def ops(self) -> int:
+        """Steps of torch that the program took; of a program that nothing looks into, what was counted."""
+        steps = sum(event["event"] in ("step", "raised") for event in self.events)
+        return max(steps, self.counts[0].ops if self.counts else 0)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that were compiled into the program, or imported by it, as far as it came."""
+        compiled = self.first("compiled")
+        return frozenset() if compiled is None else frozenset(compiled["files"])
 
     def first(self, event: str) -> dict[str, Any] | None:
         return next((e for e in self.events if e["event"] == event), None)
@@ -70,17 +85,27 @@ class Process:
     """A program that runs. `finish` waits for it; it and what it started are gone afterwards, whatever happens."""
 
     def __init__(
-        self, specification: Specification, folder: Path, where: Path, limits: Limits, environment: Mapping[str, str]
+        self,
+        specification: Specification,
+        folder: Path,
+        where: Path,
+        limits: Limits,
+        environment: Mapping[str, str],
+        *,
+        guards: int = 0,
     ) -> None:
         self.limits = limits
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.recording = folder / "recording"
+        self.table = table = folder / "guard_table"
+        make_table(table, guards)
         specification = replace(
             specification,
             recording=str(self.recording),
             # With the folder goes what a compiler had begun when it was stopped.
             workplace=str(folder / "compiling"),
+            guard_table=str(table),
             memory=limits.memory,
             seconds=limits.seconds,
         )
@@ -132,6 +157,7 @@ class Process:
             list(read_events(self.recording)),
             timed_out,
             endless,
+            read_table(self.table),
         )
 
     def _ready(self) -> bool:

@@ -88,6 +88,17 @@ class Compiled:
     cached: bool = field(compare=False)
     """True when nothing had to be compiled."""
 
+    @property
+    def files(self) -> list[str]:
+        """What went into the program: its source, and the files that it includes, but for headers of the system."""
+        return [str(self.source), *manifest_files(self.path.parent)]
+
+
+def manifest_files(entry: Path) -> list[str]:
+    """The files that went into what the cache holds in the folder `entry`."""
+    manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
+    return list(manifest)
+
 
 def cache_folder() -> Path:
     """$GUARDFIX_CACHE_DIR, else guardfix in the user's cache folder."""

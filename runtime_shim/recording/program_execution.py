@@ -35,6 +35,12 @@ def failed(writer: Writer, error: Exception) -> int:
     return 2
 
 
+def _loaded_files() -> list[str]:
+    """The files of all modules of Python code that have been imported."""
+    found = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    return sorted(path for path in found if path)
+
+
 @contextlib.contextmanager
 def as_script(specification: Specification) -> Iterator[None]:
     before, sys.argv = sys.argv, [specification.shown, *specification.arguments]
@@ -72,6 +78,7 @@ def execute(specification: Specification, writer: Writer) -> int:
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     writer.close()
+    writer.write("compiled", files=_loaded_files())
     writer.write("ended", status=status, error=error, message=message)
     return status
 

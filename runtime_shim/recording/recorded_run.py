@@ -9,6 +9,7 @@ import os
 import signal
 from pathlib import Path
 
+from . import guard_table
 from .program_execution import as_script, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import Writer
@@ -23,6 +24,8 @@ def run_program(path: str, tell: int | None = None) -> int:
     if tell is not None:
         os.set_inheritable(tell, False)  # a compiler's server would keep it open
     specification = Specification.read(path)
+    if specification.guard_table is not None:
+        os.environ[guard_table.VARIABLE] = specification.guard_table
     with open(specification.recording, "w", encoding="utf-8") as stream:
         writer = Writer(stream, ready=tell)
         is_python = specification.source.endswith((".py", ".pyw"))
@@ -51,7 +54,10 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         compiled = compile_program(Path(specification.source), options, meanwhile=_prepare)
         from .recording_backend import RecordingBackend
 
-        backend = RecordingBackend(legacy_since19=specification.legacy_since19)
+        writer.write("compiled", files=compiled.files)
+        backend = RecordingBackend(
+            legacy_since19=specification.legacy_since19, guard_table=guard_table.table_of(specification)
+        )
         chosen_backend.use(backend)
         seed(backend.torch)
         with backend.recording(writer):
@@ -77,8 +83,9 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     from .recorder import Recorder, watching
 
     seed(importlib.import_module(SHIM))
-    recorder = Recorder(writer, specification.source)
-    with bound_to(SHIM), watching(recorder), as_script(specification):
+    table = guard_table.table_of(specification)
+    recorder = Recorder(writer, specification.source, table)
+    with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)
         writer.is_ready()
         return execute(specification, writer)

@@ -34,6 +34,8 @@ class Specification:
     compiler: str | None = None
     workplace: str | None = None
     """Where the compiler works; by default in the cache."""
+    guard_table: str | None = None
+    """The file in which entered guards are counted (see `guard_table`)."""
     memory: int | None = None
     """Bytes that the program may take on top of what the shim needs."""
     seconds: float | None = None
