@@ -80,8 +80,8 @@ class CountedText:
     def _python(self, number: int, use: GuardUse) -> list[Edit]:
         assert self.facts is not None
         behind = use_behind(self.facts, use)
-        if behind is None:
-            return []
+        if behind is None or (use.form is Form.WITH and not behind.called):
+            return []  # the class itself is no context manager, and has to say so in its own words
         lasting = use.form not in _ENTERED_AT_A_WITH and use.guard == "set_grad_enabled"
         span = behind.call_span
         return [

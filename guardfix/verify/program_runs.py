@@ -67,6 +67,12 @@ class ProgramRun:
         return [e for e in self.events if e["event"] == event]
 
     @property
+    def contained(self) -> frozenset[str] | None:
+        """What of the program was contained; None where it did not come so far."""
+        event = self.first("contained")
+        return None if event is None else frozenset(event["aspects"])
+
+    @property
     def failed(self) -> dict[str, Any] | None:
         """Why the program could not be run at all."""
         return self.first("failed")
@@ -106,12 +112,15 @@ class Process:
             # With the folder goes what a compiler had begun when it was stopped.
             workplace=str(folder / "compiling"),
             guard_table=str(table),
+            writable=(*specification.writable, str(folder)),
+            temporary=str(folder / "tmp"),
             memory=limits.memory,
             seconds=limits.seconds,
         )
-        specification.write(folder / "specification.json")
-        temporary = folder / "tmp"
+        temporary, home = folder / "tmp", folder / "home"
         temporary.mkdir()
+        home.mkdir()
+        specification.write(folder / "specification.json")
         read, write = os.pipe()
         self.alive = read
         """Becomes readable when the program is ready, and at its end."""
@@ -130,7 +139,7 @@ class Process:
                     stdout=output,
                     stderr=errors,
                     cwd=where,
-                    env={**environment, "TMPDIR": str(temporary)},
+                    env={**environment, "TMPDIR": str(temporary), "HOME": str(home)},
                     start_new_session=True,
                     pass_fds=(write,),
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -119,7 +120,8 @@ def files_below(root: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, int
     """Each regular file below `root` with its size, folders named in `skipped` left out; in no order."""
     folders = [root]
     while folders:
-        with os.scandir(folders.pop()) as entries:
+        # What is gone since it was seen, or may not be read, is none of the program's.
+        with contextlib.suppress(FileNotFoundError, PermissionError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in skipped:

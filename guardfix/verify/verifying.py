@@ -186,11 +186,13 @@ class _Pair:
         ):
             judgement = not_deterministic()
         guards = reached(part.sites, *((before.counts, after.counts) if counted else ((), ())))
+        files = self._files(before, after)
+        if other is None and before.files:
+            # A header's guard that the program does not include is none of its guards.
+            guards = tuple(reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files)
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
-        return Result(
-            program, judgement, before, after, self.left_out, guards=guards, files=self._files(before, after)
-        )
+        return Result(program, judgement, before, after, self.left_out, guards=guards, files=files)
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
         with ExitStack() as stack:
@@ -262,6 +264,7 @@ class _Pair:
             link=settings.link,
             standard=settings.standard,
             compiler=settings.compiler,
+            writable=(str(copy),),
         )
         return Process(
             specification,

@@ -33,7 +33,7 @@ from ..cpp.program_errors import PyTorchMissing
 from ..cpp.toolchain import INCLUDE, find_toolchain
 from . import guard_table, trace_events
 from .guard_table import GuardTable
-from .program_execution import as_script, execute, failed, limit, seed
+from .program_execution import as_script, contained, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import SHOWN_ELEMENTS, Writer, plain
 
@@ -105,6 +105,7 @@ def run_cpp_on_torch(specification: Specification, writer: Writer) -> int:
 
 
 def _become(program: Path, specification: Specification, writer: Writer) -> NoReturn:
+    contained(specification, writer)
     limit(specification, more=TORCH_ADDRESS_SPACE)
     writer.is_ready()
     writer.stream.flush()
@@ -187,6 +188,7 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     """Runs the Python program with the installed PyTorch, each public call recorded."""
     try:
         _torch_folder()
+        contained(specification, writer)  # before PyTorch starts threads
         torch = importlib.import_module("torch")
     except (ProgramError, ImportError) as error:
         return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))

@@ -10,7 +10,7 @@ import signal
 from pathlib import Path
 
 from . import guard_table
-from .program_execution import as_script, execute, failed, limit, seed
+from .program_execution import as_script, contained, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -55,6 +55,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         from .recording_backend import RecordingBackend
 
         writer.write("compiled", files=compiled.files)
+        contained(specification, writer)
         backend = RecordingBackend(
             legacy_since19=specification.legacy_since19, guard_table=guard_table.table_of(specification)
         )
@@ -83,6 +84,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     from .recorder import Recorder, watching
 
     seed(importlib.import_module(SHIM))
+    contained(specification, writer)
     table = guard_table.table_of(specification)
     recorder = Recorder(writer, specification.source, table)
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):

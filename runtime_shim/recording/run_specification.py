@@ -36,6 +36,10 @@ class Specification:
     """Where the compiler works; by default in the cache."""
     guard_table: str | None = None
     """The file in which entered guards are counted (see `guard_table`)."""
+    writable: tuple[str, ...] = ()
+    """The folders that the program may write to; it is contained if there are any (see `containment`)."""
+    temporary: str = ""
+    """Its private folder for temporary files."""
     memory: int | None = None
     """Bytes that the program may take on top of what the shim needs."""
     seconds: float | None = None

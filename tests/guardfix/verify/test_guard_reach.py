@@ -58,7 +58,7 @@ import torch
 parser = argparse.ArgumentParser()
 parser.add_argument("size", type=int)
 arguments = parser.parse_args()
-with torch._C._AutoDispatchBelowADInplaceOrView():
+with torch.inference_mode(), torch.no_grad():
     print(torch.ones(arguments.size).sum())
 """
 
@@ -142,21 +142,26 @@ def test_another_program_may_enter_a_guard(tmp_path: Path) -> None:
     header = """\
 #pragma once
 #include <torch/script.h>
-inline torch::Tensor summed() {
+inline torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) {
   at::AutoNonVariableTypeMode guard(true);
-  auto model_input = torch::ones({2});
-  return model_input.sum();
+  return model.forward({x}).toTensor();
 }
 """
-    write(tmp_path, "summed.h", header)
-    main = '#include "summed.h"\n#include <iostream>\nint main() { std::cout << EXPRESSION << std::endl; }\n'
-    write(tmp_path, "entering.cpp", main.replace("EXPRESSION", "summed()"))
-    write(tmp_path, "other.cpp", main.replace("EXPRESSION", "torch::ones({2})"))
+    write(tmp_path, "predict.h", header)
+    main = (
+        '#include "predict.h"\n#include <iostream>\nint main(int argc, char** argv) {\n  auto x = torch::ones({2, 4});\n'
+        '  torch::jit::Module model;\n  try { EXPRESSION } catch (const std::exception&) { }\n'
+        "  std::cout << x << std::endl;\n}\n"
+    )
+    write(tmp_path, "entering.cpp", main.replace("EXPRESSION", "predict(model, x);"))
+    write(tmp_path, "other.cpp", main.replace("EXPRESSION", ""))
+    write(tmp_path, "without.cpp", '#include <torch/torch.h>\nint main() { torch::ones({2}); }\n')
     status, entries = verified(tmp_path)
     assert status == 0, entries
     assert {Path(entry["filename"]).name: entry["verdict"] for entry in entries} == {
         "entering.cpp": "same",
         "other.cpp": "not reached",
+        "without.cpp": "same",
     }
 
 
@@ -167,7 +172,8 @@ FORMS = {
     "optional": ("std::optional<at::AutoNonVariableTypeMode> guard; guard.emplace(true); WORK", 1, 1),
     "empty_optional": ("std::optional<at::AutoNonVariableTypeMode> guard; if (off) guard.emplace(true); WORK", 0, 0),
     "unique_pointer": ("auto guard = std::make_unique<at::AutoNonVariableTypeMode>(true); WORK", 1, 1),
-    "if_without_braces": ("if (off)\n    at::AutoNonVariableTypeMode guard(true);\n  WORK", 0, 0),
+    "if_without_braces": ("if (off)\n    at::AutoNonVariableTypeMode(true);\n  WORK", 0, 0),
+    "else_without_braces": ("if (off) { } else\n    at::AutoNonVariableTypeMode(true);\n  WORK", 1, 0),
     "member": ("struct Guards { at::AutoNonVariableTypeMode guard{true}; }; Guards guards; WORK", 1, 1),
     "base": ("struct Guards : at::AutoNonVariableTypeMode { int more = 0; }; Guards guards; WORK", 1, 1),
     "alias": ("using Guard = at::AutoNonVariableTypeMode; Guard guard; WORK", 1, 1),
@@ -216,7 +222,7 @@ def test_each_form_of_a_guard_is_counted(tmp_path: Path) -> None:
     counts = run_counted(tmp_path, "program.cpp", counted.decode(), len(numbers))
     expected = {name: (entered, ops) for name, (_, entered, ops) in FORMS.items()} | {"macro": (1, 1)}
     assert {name: tuple(counts[number]) for number, name in numbers.items()} == expected
-    assert counts[0].ops == text.count("torch::ones") + 1 + 2 - 2  # the loop's, the lambda's, what is never called
+    assert counts[0].ops == text.count("torch::ones") + 2 + 1 - 1  # the loop's, the lambda's, what is never called
 
 
 PYTHON_FORMS = {
