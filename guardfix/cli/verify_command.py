@@ -62,6 +62,13 @@ if TYPE_CHECKING:
     metavar="MB",
     help="Memory limit of each run.",
 )
+@click.option(
+    "--yes",
+    "-y",
+    is_flag=True,
+    envvar="GUARDFIX_YES",
+    help="Run the code of a project that has not been run before without asking.",
+)
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
     "--include",
@@ -80,6 +87,9 @@ if TYPE_CHECKING:
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
+
+    This runs your code: without network, writing to copies only, within limits, as far as the system can do that.
+    Before the first run of a project guardfix asks; --yes (or GUARDFIX_YES=1) agrees beforehand.
 
     Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
     unsafe fixes as well; your files are not changed. A program with an old guard that no fix replaces is run once
@@ -108,6 +118,7 @@ def command(**arguments: Any) -> None:
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
+    _agree(run.paths if arguments["against"] is None else (*run.paths, str(arguments["against"])), arguments["yes"])
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
@@ -122,6 +133,9 @@ def command(**arguments: Any) -> None:
         )
         sys.exit(2)
     outcomes = _outcomes(results)
+    if not run.quiet:
+        for note in _not_contained(results):
+            click.echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
         click.echo(verdict_summary(results, outcomes), err=True)
     allowed = {Verdict.SAME, Verdict.REPAIRED}
@@ -130,6 +144,29 @@ def command(**arguments: Any) -> None:
     if arguments["allow_not_reached"]:
         allowed.add(Verdict.NOT_REACHED)
     sys.exit(0 if exit_verdicts(results, outcomes) <= allowed else 1)
+
+
+def _agree(paths: Sequence[str], yes: bool) -> None:
+    """Says that code is about to be run, where that is new. Without anyone to ask and without `--yes` this is the end."""
+    from ..verify.consent import is_known, projects_of, remember
+
+    new = [project for project in projects_of(paths) if not is_known(project)]
+    if not new:
+        return
+    if not yes:
+        names = ", ".join(map(str, new))
+        notice = (
+            f"guardfix verify runs the programs in {names}, in copies: without network, without writing elsewhere, and "
+            "within limits, as far as this system can do that. They can read what you can read."
+        )
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
+            sys.exit(2)
+        click.echo(notice, err=True)
+        if not click.confirm("Run them?", default=True, err=True):
+            sys.exit(2)
+    for project in new:
+        remember(project)
 
 
 def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
@@ -146,6 +183,15 @@ def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -
         if verdict is not Verdict.NOT_REACHED or not reaches or not result.is_program:
             judged.add(verdict)
     return judged
+
+
+def _not_contained(results: Sequence[Result]) -> Iterator[str]:
+    """What this system could not keep the programs from."""
+    from ..verify.program_runs import free_to
+
+    runs = [run for result in results for run in (result.before, result.after) if run is not None]
+    for what in free_to(runs):
+        yield f"note: not contained on this system: the programs could {what}"
 
 
 def _outcomes(results: Sequence[Result]) -> list[GuardOutcome]:

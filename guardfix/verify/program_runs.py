@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
 
@@ -85,6 +86,19 @@ class ProgramRun:
         return any(name in ("MemoryError", "_ArrayMemoryError") for name in names) or (
             self.status not in (0, None) and "std::bad_alloc" in self.errors
         )
+
+
+_FREE_TO = {
+    NETWORK: "use the network",
+    FILES: "write to files outside of their copies",
+    PROCESSES: "leave processes behind that left their process group",
+}
+
+
+def free_to(runs: Iterable[ProgramRun]) -> list[str]:
+    """What some of the runs were not kept from, in words."""
+    missing = {aspect for run in runs if run.contained is not None for aspect in set(ASPECTS) - run.contained}
+    return [words for aspect, words in _FREE_TO.items() if aspect in missing]
 
 
 class Process:

@@ -138,6 +138,10 @@ class _Copies:
     """As `first`, of the second copy, where that is another program's."""
 
 
+_RUNS = ("run0", "run1", "again", "uncovered")
+"""The folders of the runs, in which HOME and TMPDIR are."""
+
+
 class _Pair:
     """Two scratch copies: one that stays as it is, and one that is migrated. Each run starts in fresh copies."""
 
@@ -221,7 +225,8 @@ class _Pair:
 
     def _places(self, program: Program, other: Program) -> dict[str, str]:
         """What the copies are called in output."""
-        return {str(copy): str(given.root) for copy, given in zip(self.copies, (program, other), strict=True)}
+        copies = {str(copy): str(given.root) for copy, given in zip(self.copies, (program, other), strict=True)}
+        return copies | {str(self.folder / name): "run" for name in _RUNS}
 
     def _files(self, *runs: ProgramRun) -> frozenset[str]:
         """The real paths of what went into the runs, each from its copy."""
