@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
+from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
+from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_outcomes import GuardReach, ProgramReach, reached
@@ -150,6 +153,7 @@ class _Pair:
         self.settings = settings
         self.stack = ExitStack()
         self.left_out = 0
+        self.precompiling: Precompilation | None = None
 
     def __enter__(self) -> _Pair:
         parent = cache_folder().parent / "verify"
@@ -157,8 +161,20 @@ class _Pair:
         self.copies = (self.folder / "before", self.folder / "after")
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self.precompiling is not None and kind is not None:
+            self.precompiling.stop()
         self.stack.close()
+
+    def _precompile(self, program: Program) -> None:
+        """Begins with the large header that the program includes, for those that are compiled behind it."""
+        settings = self.settings
+        if self.precompiling is None and settings.backend == "shim" and not program.is_python:
+            options = CompilerOptions(
+                define=settings.define, standard=settings.standard, compiler=settings.compiler
+            )
+            with contextlib.suppress(ProgramError, OSError):  # running it says so
+                self.precompiling = precompile_for(program.path, options)
 
     def fill(self, copies: _Copies, *, counted: bool) -> None:
         """Make the copies anew: a program may have written into them. With `counted` guards have counters."""
@@ -176,6 +192,7 @@ class _Pair:
 
     def run(self, program: Program, part: Migration, copies: _Copies, other: Program | None = None) -> Result:
         """Run a program before and after the migration, or two programs, and compare."""
+        self._precompile(program)
         counted = bool(part.sites)
         self.fill(copies, counted=counted)
         before, after = self._both(program, other or program, part)
@@ -209,6 +226,7 @@ class _Pair:
 
     def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
         """Run a program that stays as it is: the question is whether it is right."""
+        self._precompile(program)
         counted = bool(part.sites)
         self.fill(copies, counted=counted)
         run = self._again(program, "run0", guards=part.highest_site)

@@ -46,7 +46,8 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         define=specification.define,
         link=specification.link,
         standard=specification.standard,
-        flags=tuple(word for folder in specification.quoted_include for word in ("-iquote", folder)),
+        quoted_include=tuple(map(Path, specification.quoted_include)),
+        start_precompiling=False,  # whoever waits for the programs sees to that
         compiler=specification.compiler,
         workplace=Path(specification.workplace) if specification.workplace else None,
     )
