@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +80,22 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False),
     help="Also search DIR for headers.",
 )
+@click.option(
+    "--build",
+    "builds",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Read how programs are built from DIR: compile_commands.json, or CMake's file API; by default, from the "
+    "directories in PATHS and their `build` directories.",
+)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="GLOB",
+    help="Also compile these files into each C++ program, as far as it uses them.",
+)
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
 @click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
@@ -124,7 +142,7 @@ def command(**arguments: Any) -> None:
     results: list[Result] = []
     with _ended_in_order():
         output_format.verdicts(
-            _noted(_results(run, choice, arguments["against"], settings), results), settings.backend, run.output()
+            _noted(_results(run, choice, arguments, settings), results), settings.backend, run.output()
         )
     if not any(result.is_program for result in results):
         click.echo(
@@ -227,10 +245,14 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
-def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: Settings) -> Iterator[Result]:
-    from ..verify.programs import find_programs
+def _results(
+    run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings
+) -> Iterator[Result]:
+    from ..verify.programs import find_programs, with_builds
+    from ..verify.project_builds import BadBuild
     from ..verify.verifying import verify, verify_against
 
+    other: Path | None = arguments["against"]
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
@@ -242,8 +264,20 @@ def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: S
         respect_gitignore=run.options.respect_gitignore,
         gtest="gtest" in settings.link,
     )
+    try:
+        programs = with_builds(programs, arguments["builds"], arguments["sources"])
+    except BadBuild as error:
+        raise Failure(str(error)) from None
     if programs:
-        yield from verify(programs, _migration(run, choice), settings)
+        units = {str(unit.path) for program in programs for unit in program.build.units}
+        yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
+
+
+def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
+    """The run over further files that programs are built from, unless its paths hold them."""
+    given = [Path(path).resolve() for path in run.paths]
+    more = sorted(file for file in files if not any(Path(file).is_relative_to(path) for path in given))
+    return replace(run, paths=(*run.paths, *(os.path.relpath(file) for file in more)))
 
 
 def _migration(run: CommandRun, choice: FixChoice) -> Migration:

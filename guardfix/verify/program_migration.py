@@ -69,12 +69,12 @@ class Migration:
     """Files that hold the old guard, found or suppressed."""
 
     def of(self, program: Program) -> Migration:
-        """The part that may matter to a program: what is about itself, or about a file that it may include."""
-        own = real_path(program.path)
+        """The part that may matter to a program: what is about its sources, or about a file that it may include."""
+        own = program.sources
         suffixes = {".py"} if program.is_python else None
 
         def matters(path: Path) -> bool:
-            return path == own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
+            return path in own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
 
         return replace(
             self,

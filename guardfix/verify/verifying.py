@@ -8,10 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
+from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_outcomes import GuardReach, ProgramReach, reached
@@ -171,7 +173,9 @@ class _Pair:
         settings = self.settings
         if self.precompiling is None and settings.backend == "shim" and not program.is_python:
             options = CompilerOptions(
-                define=settings.define, standard=settings.standard, compiler=settings.compiler
+                define=(*settings.define, *program.build.define),
+                standard=program.build.standard or settings.standard,
+                compiler=settings.compiler,
             )
             with contextlib.suppress(ProgramError, OSError):  # running it says so
                 self.precompiling = precompile_for(program.path, options)
@@ -273,6 +277,7 @@ class _Pair:
         settings = self.settings
         root, copy = self.roots[index], self.copies[index]
         source = copy / which.path.resolve().relative_to(root)
+        build = which.build
         specification = Specification(
             source=str(source),
             shown=str(shown.path),
@@ -281,11 +286,13 @@ class _Pair:
             backend=settings.backend,
             legacy_since19=settings.legacy_since19,
             uncovered=uncovered,
-            include=tuple(self._in_copy(folder, root, copy) for folder in settings.include),
+            include=tuple(self._in_copy(folder, root, copy) for folder in (*settings.include, *build.include)),
             quoted_include=(str(which.path.resolve().parent),) if self.left_out else (),
-            define=settings.define,
-            link=settings.link,
-            standard=settings.standard,
+            units=tuple(self._unit(unit, root, copy) for unit in build.units),
+            root=str(copy),
+            define=(*settings.define, *build.define),
+            link=(*settings.link, *build.link),
+            standard=build.standard or settings.standard,
             compiler=settings.compiler,
             writable=(str(copy),),
         )
@@ -298,7 +305,16 @@ class _Pair:
             guards=guards,
         )
 
-    def _in_copy(self, folder: str, root: Path, copy: Path) -> str:
+    def _unit(self, unit: SourceUnit, root: Path, copy: Path) -> dict[str, Any]:
+        return {
+            "path": self._in_copy(unit.path, root, copy),
+            "include": [self._in_copy(folder, root, copy) for folder in unit.include],
+            "define": unit.define,
+            "standard": unit.standard,
+            "on_demand": unit.on_demand,
+        }
+
+    def _in_copy(self, folder: str | Path, root: Path, copy: Path) -> str:
         """Where the headers of a folder lie: in the copy, if the folder was copied, for they may be migrated."""
         real = Path(folder).resolve()
         return str(copy / real.relative_to(root)) if real.is_relative_to(root) else str(real)

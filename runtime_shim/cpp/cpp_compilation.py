@@ -17,7 +17,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .build_folder import workplace
@@ -96,11 +96,8 @@ class Compiled:
     source: Path
     cached: bool = field(compare=False)
     """True when nothing had to be compiled."""
-
-    @property
-    def files(self) -> list[str]:
-        """What went into the program: its source, and the files that it includes, but for headers of the system."""
-        return [str(self.source), *manifest_files(self.path.parent)]
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    """What went into the program: its sources, and the files that they include, but for headers of the system."""
 
 
 def manifest_files(entry: Path) -> list[str]:
@@ -140,7 +137,7 @@ def compile_program(
     )
     entry = cache_folder() / key[:2] / key
     if entry_is_current(entry):
-        return Compiled(entry / "program.so", source, cached=True)
+        return _compiled(entry, source, cached=True)
 
     header, precompiling = _header_form(text.decode(errors="replace"), common, toolchain, options)
     with (
@@ -175,7 +172,25 @@ def compile_program(
         entry.mkdir(parents=True, exist_ok=True)
         os.replace(built, entry / "program.so")
         os.replace(temporary / "manifest.json", entry / "manifest.json")
-    return Compiled(entry / "program.so", source, cached=False)
+    return _compiled(entry, source, cached=False)
+
+
+def _compiled(entry: Path, source: Path, *, cached: bool) -> Compiled:
+    return Compiled(entry / "program.so", source, cached, (source, *map(Path, manifest_files(entry))))
+
+
+def object_command(
+    text: str, toolchain: Toolchain, options: CompilerOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """The compiler's command for one file of a program, and the options that use its precompiled header, if any."""
+    common = _common_command(text, toolchain, options)
+    header, _ = _header_form(text, common, toolchain, replace(options, start_precompiling=False))
+    return [*common, *options.for_including()], header
+
+
+def toolchain_digest(toolchain: Toolchain) -> str:
+    """What decides on a compiled file besides its text and options."""
+    return _environment(toolchain)
 
 
 def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -> list[str]:

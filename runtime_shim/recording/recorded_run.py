@@ -8,11 +8,15 @@ import importlib
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import guard_table
 from .program_execution import as_script, contained, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import Writer
+
+if TYPE_CHECKING:
+    from ..cpp.linked_program import SourceUnit
 
 
 def run_program(path: str, tell: int | None = None) -> int:
@@ -40,6 +44,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
     from ..cpp import CompilerOptions, ProgramError, chosen_backend
     from ..cpp.cpp_compilation import compile_program
     from ..cpp.cpp_program import call_main
+    from ..cpp.linked_program import compile_linked
 
     options = CompilerOptions(
         include=tuple(Path(folder) for folder in specification.include),
@@ -52,10 +57,15 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         workplace=Path(specification.workplace) if specification.workplace else None,
     )
     try:
-        compiled = compile_program(Path(specification.source), options, meanwhile=_prepare)
+        source = Path(specification.source)
+        if specification.units:
+            units = [_unit(fields) for fields in specification.units]
+            compiled = compile_linked(source, units, options, root=Path(specification.root), meanwhile=_prepare)
+        else:
+            compiled = compile_program(source, options, meanwhile=_prepare)
         from .recording_backend import RecordingBackend
 
-        writer.write("compiled", files=compiled.files)
+        writer.write("compiled", files=list(map(str, compiled.files)))
         contained(specification, writer)
         backend = RecordingBackend(
             legacy_since19=specification.legacy_since19, guard_table=guard_table.table_of(specification)
@@ -71,6 +81,18 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         return status
     except (ProgramError, OSError) as error:
         return failed(writer, error)
+
+
+def _unit(fields: dict[str, Any]) -> SourceUnit:
+    from ..cpp.linked_program import SourceUnit
+
+    return SourceUnit(
+        Path(fields["path"]),
+        tuple(map(Path, fields["include"])),
+        tuple(fields["define"]),
+        fields["standard"],
+        fields["on_demand"],
+    )
 
 
 def _prepare() -> None:

@@ -28,6 +28,10 @@ class Specification:
     include: tuple[str, ...] = ()
     quoted_include: tuple[str, ...] = ()
     """Folders for `#include "…"` alone: where the program's own headers lie when it is a copy."""
+    units: tuple[dict[str, Any], ...] = ()
+    """Further C++ sources of the program: the fields of `linked_program.SourceUnit`, with texts for paths."""
+    root: str = ""
+    """The copy of the project in which the program stands, where it has further sources."""
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
     standard: str = "c++17"
