@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..verify.guard_outcomes import GuardOutcome
     from ..verify.program_migration import Migration
+    from ..verify.programs import Program
     from ..verify.verdicts import Verdict
     from ..verify.verifying import Result, Settings
 
@@ -96,6 +97,11 @@ if TYPE_CHECKING:
     metavar="GLOB",
     help="Also compile these files into each C++ program, as far as it uses them.",
 )
+@click.option(
+    "--decide",
+    is_flag=True,
+    help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
+)
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
 @click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
@@ -137,6 +143,8 @@ def command(**arguments: Any) -> None:
         compiler=arguments["compiler"],
     )
     _agree(run.paths if arguments["against"] is None else (*run.paths, str(arguments["against"])), arguments["yes"])
+    if arguments["decide"]:
+        sys.exit(_decide(run, choice, arguments, settings))
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
@@ -245,11 +253,35 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
+def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
+    """Writes what each replacement does; 0 where every guard is decided now."""
+    from guardfix.codemods.fixable import fixes_for
+
+    from ..verify.deciding_by_running import decide_by_running, tried_lines
+    from ..verify.verdicts import VerificationFailed
+
+    programs = _programs(run, arguments, settings)
+    units = {str(unit.path) for program in programs for unit in program.build.units}
+    report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
+    output = run.output()
+    found = []
+    with _ended_in_order():
+        try:
+            for tried in decide_by_running(report, programs, settings):
+                found.append(tried)
+                for line in tried_lines(tried):
+                    output.write(line)
+        except (VerificationFailed, OSError) as error:
+            raise Failure(str(error)) from None
+    decided = sum(tried.survivor is not None for tried in found)
+    if not run.quiet:
+        click.echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
+    return 0 if decided == len(found) else 1
+
+
 def _results(
     run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings
 ) -> Iterator[Result]:
-    from ..verify.programs import find_programs, with_builds
-    from ..verify.project_builds import BadBuild
     from ..verify.verifying import verify, verify_against
 
     other: Path | None = arguments["against"]
@@ -258,6 +290,17 @@ def _results(
             raise click.UsageError("--against takes exactly one file to compare with")
         yield verify_against(Path(run.paths[0]), other, settings)
         return
+    programs = _programs(run, arguments, settings)
+    if programs:
+        units = {str(unit.path) for program in programs for unit in program.build.units}
+        yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
+
+
+def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) -> list[Program]:
+    """The programs at and below the paths, with what they are built from."""
+    from ..verify.programs import find_programs, with_builds
+    from ..verify.project_builds import BadBuild
+
     programs = find_programs(
         run.paths,
         exclude=run.options.exclude,
@@ -265,12 +308,9 @@ def _results(
         gtest="gtest" in settings.link,
     )
     try:
-        programs = with_builds(programs, arguments["builds"], arguments["sources"])
+        return with_builds(programs, arguments["builds"], arguments["sources"])
     except BadBuild as error:
         raise Failure(str(error)) from None
-    if programs:
-        units = {str(unit.path) for program in programs for unit in program.build.units}
-        yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
 
 
 def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
