@@ -74,6 +74,12 @@ if TYPE_CHECKING:
 )
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
+    "--model",
+    metavar="FILE",
+    default="",
+    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the methods that are called.",
+)
+@click.option(
     "--include",
     "-I",
     multiple=True,
@@ -136,6 +142,7 @@ def command(**arguments: Any) -> None:
         legacy_since19=arguments["legacy_since19"],
         limits=Limits(arguments["timeout"], arguments["memory"] << 20),
         arguments=arguments["arguments"],
+        model=_model(arguments["model"]),
         include=arguments["include"],
         define=arguments["define"],
         link=arguments["link"],
@@ -170,6 +177,12 @@ def command(**arguments: Any) -> None:
     if arguments["allow_not_reached"]:
         allowed.add(Verdict.NOT_REACHED)
     sys.exit(0 if exit_verdicts(results, outcomes) <= allowed else 1)
+
+
+def _model(given: str) -> str:
+    if given and given != "auto" and not Path(given).is_file():
+        raise click.UsageError(f"--model: {given} is no file; name a TorchScript archive, or `auto`")
+    return given
 
 
 def _agree(paths: Sequence[str], yes: bool) -> None:

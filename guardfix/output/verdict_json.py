@@ -39,6 +39,7 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
         "not_migrated": [
             {**_place(left.place), "why": str(left.why), "message": left.message} for left in result.migration.left
         ],
+        "notes": list(result.notes),
         "guards": [_guard(reach) for reach in result.guards],
         "new_inference_tensors": 0 if comparison is None else comparison.inference,
         "before": _run(result.before),

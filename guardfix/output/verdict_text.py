@@ -33,6 +33,7 @@ def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
 def _reasons(result: Result) -> list[str]:
     judgement = result.judgement
     found = [_sentence(judgement.reason), *_guards(result)]
+    found += [_sentence(note) for note in result.notes]
     if judgement.advice:
         found.append(f"What to do: {judgement.advice}.")
     if judgement.verdict not in (Verdict.SAME, Verdict.NOT_REACHED, Verdict.UNSUPPORTED):

@@ -122,8 +122,7 @@ def outcome_summary(outcomes: Sequence[GuardOutcome]) -> str:
     """`14 of 17 migrated guards verified: 11 same, 2 repaired, 1 stricter; 3 not reached (src/a.cpp:12 …).`"""
     verified = [outcome for outcome in outcomes if outcome.is_verified]
     counts = Counter(outcome.verdict for outcome in verified)
-    guards = "migrated guard" if len(outcomes) == 1 else "migrated guards"
-    parts = [f"{len(verified)} of {len(outcomes)} {guards} verified"]
+    parts = [f"{len(verified)} of {len(outcomes)} migrated guards verified"]
     if verified:
         parts[0] += ": " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     for verdict in (Verdict.UNSUPPORTED, Verdict.NOT_REACHED):

@@ -18,6 +18,7 @@ from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_outcomes import GuardReach, ProgramReach, reached
 from .guard_sites import count_guards_of, real_path
+from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment
 from .programs import Program
@@ -33,6 +34,8 @@ class Settings:
     legacy_since19: bool = False
     limits: Limits = field(default_factory=Limits)
     arguments: tuple[str, ...] = ()
+    model: str = ""
+    """The file of a TorchScript archive for programs that load one; `auto` for one that is made up."""
     include: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
@@ -57,6 +60,8 @@ class Result:
     """The guards that were counted: those of the migration's part, or those of the two programs compared."""
     files: frozenset[str] = frozenset()
     """The real paths of the files that were compiled into the program, or imported by it."""
+    notes: tuple[str, ...] = ()
+    """What has to be known about the runs."""
     is_program: bool = True
     """False for a file that has fixes and belongs to no program."""
 
@@ -97,7 +102,7 @@ def _programs(programs: Sequence[Program], migration: Migration, settings: Setti
                 if pair is None:
                     pair = stack.enter_context(_Pair(root, root, settings))
                 limit = SIBLINGS_LIMIT if named else TREE_LIMIT
-                copies = _Copies(limit, program.path if named else None, migration)
+                copies = _Copies(limit, migration, program)
                 result = pair.run(program, part, copies) if part.texts else pair.run_alone(program, part, copies)
                 yield replace(result, migration=part, files=result.files | own)
 
@@ -126,7 +131,7 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
     sites, (before, after) = count_guards_of((first, second))
     migration = Migration(sites=sites, counted={real_path(first): (before, before), real_path(second): (after, after)})
     with _Pair(program.root, other.root, settings) as pair:
-        result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, first, migration, second), other)
+        result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, migration, program, other), other)
     return replace(result, against=str(second))
 
 
@@ -136,11 +141,21 @@ class _Copies:
 
     limit: int
     """Bytes."""
-    first: Path | None
-    """The file to be copied before all others."""
     migration: Migration
-    other: Path | None = None
-    """As `first`, of the second copy, where that is another program's."""
+    program: Program
+    other: Program | None = None
+    """The second copy's, where that is another one."""
+
+    @property
+    def programs(self) -> tuple[Path, Path]:
+        return self.program.path, (self.other or self.program).path
+
+    @property
+    def sources(self) -> list[Path]:
+        """The programs' files, and the headers that stand beside them."""
+        found = sorted({*self.program.sources, *(self.other or self.program).sources})
+        beside = {path for source in found for path in source.parent.glob("*.h*")}
+        return [*found, *sorted(beside)]
 
 
 _RUNS = ("run0", "run1", "again", "uncovered")
@@ -186,13 +201,22 @@ class _Pair:
         migration = copies.migration
         for index, (root, copy) in enumerate(zip(self.roots, self.copies, strict=True)):
             copy.mkdir()
-            path = copies.other or copies.first if index else copies.first
-            left_out = copy_tree(root, copy, limit=copies.limit, first=path and path.resolve())
+            first = copies.programs[index].resolve() if copies.program.named else None
+            left_out = copy_tree(root, copy, limit=copies.limit, first=first)
             self.left_out = max(self.left_out, len(left_out))
             texts = dict(migration.texts) if index else {}
             if counted:
                 texts |= {path: both[index] for path, both in migration.counted.items()}
             write_texts(root, copy, texts)
+        self.model = MadeUpModel(self.settings.arguments)
+        if self.settings.model:
+            sources = [path for path in copies.sources if path.is_file()]
+            texts_of = [path.read_text(encoding="utf-8", errors="replace") for path in sources]
+            folders = [
+                self._where(root, copy, copy / path.resolve().relative_to(root))
+                for root, copy, path in zip(self.roots, self.copies, copies.programs, strict=True)
+            ]
+            self.model = provide_model(texts_of, self.settings.model, self.settings.arguments, folders)
 
     def run(self, program: Program, part: Migration, copies: _Copies, other: Program | None = None) -> Result:
         """Run a program before and after the migration, or two programs, and compare."""
@@ -217,7 +241,7 @@ class _Pair:
             guards = tuple(reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files)
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
-        return Result(program, judgement, before, after, self.left_out, guards=guards, files=files)
+        return Result(program, judgement, before, after, self.left_out, guards=guards, files=files, notes=self._notes())
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
         with ExitStack() as stack:
@@ -243,7 +267,10 @@ class _Pair:
         guards = reached(part.sites, run.counts if counted else (), ())
         if run.failed is None:
             judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
-        return Result(program, judgement, run, None, self.left_out, guards=guards, files=self._files(run))
+        return Result(program, judgement, run, None, self.left_out, guards=guards, files=self._files(run), notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        return (self.model.note,) if self.model.note else ()
 
     def _places(self, program: Program, other: Program) -> dict[str, str]:
         """What the copies are called in output."""
@@ -282,7 +309,7 @@ class _Pair:
             source=str(source),
             shown=str(shown.path),
             recording="",
-            arguments=settings.arguments,
+            arguments=self.model.arguments,
             backend=settings.backend,
             legacy_since19=settings.legacy_since19,
             uncovered=uncovered,

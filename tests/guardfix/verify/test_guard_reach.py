@@ -107,7 +107,7 @@ def test_arguments_lead_to_the_guard(tmp_path: Path) -> None:
     [guard] = entry["guards"]
     assert (guard["entered"], guard["migrated"]) == ({"before": 1, "after": 1}, True)
     assert guard["ops"]["before"] == guard["ops"]["after"] == 3  # ones, sum, item
-    assert summary(program, "--argument", "3") == "1 of 1 migrated guard verified: 1 same."
+    assert summary(program, "--argument", "3") == "1 of 1 migrated guards verified: 1 same."
 
 
 def test_a_guard_that_is_not_entered_counts(tmp_path: Path) -> None:
