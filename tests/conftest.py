@@ -27,6 +27,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 _CACHE = "GUARDFIX_CACHE_DIR"
+_YES = "GUARDFIX_YES"
 _MADE_BY_TESTS = pytest.StashKey[str]()
 
 
@@ -35,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The workers of pytest-xdist inherit it from the process that starts them, so what one has compiled, all have.
     """
+    os.environ[_YES] = "1"  # `guardfix verify` runs what tests write without asking
     if not hasattr(config, "workerinput"):
         config.stash[_MADE_BY_TESTS] = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,10 @@ from .options import choice_from, choosing_all, output_format_option, selection
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
+    from ..verify.guard_outcomes import GuardOutcome
     from ..verify.program_migration import Migration
+    from ..verify.programs import Program
+    from ..verify.verdicts import Verdict
     from ..verify.verifying import Result, Settings
 
 
@@ -60,7 +65,20 @@ if TYPE_CHECKING:
     metavar="MB",
     help="Memory limit of each run.",
 )
+@click.option(
+    "--yes",
+    "-y",
+    is_flag=True,
+    envvar="GUARDFIX_YES",
+    help="Run the code of a project that has not been run before without asking.",
+)
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
+@click.option(
+    "--model",
+    metavar="FILE",
+    default="",
+    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the methods that are called.",
+)
 @click.option(
     "--include",
     "-I",
@@ -69,21 +87,49 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False),
     help="Also search DIR for headers.",
 )
+@click.option(
+    "--build",
+    "builds",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Read how programs are built from DIR: compile_commands.json, or CMake's file API; by default, from the "
+    "directories in PATHS and their `build` directories.",
+)
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="GLOB",
+    help="Also compile these files into each C++ program, as far as it uses them.",
+)
+@click.option(
+    "--decide",
+    is_flag=True,
+    help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
+)
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
 @click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
 @click.option("--allow-unsupported", is_flag=True, help="Exit with 0 even if programs can't be compared.")
+@click.option("--allow-not-reached", is_flag=True, help="Exit with 0 even if migrated guards were not entered.")
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and say what changed.
 
+    This runs your code: without network, writing to copies only, within limits, as far as the system can do that.
+    Before the first run of a project guardfix asks; --yes (or GUARDFIX_YES=1) agrees beforehand.
+
     Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
     unsafe fixes as well; your files are not changed. A program with an old guard that no fix replaces is run once
     to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
-    raises now where it worked before); changed; unsupported (it could not be compared).
+    raises now where it worked before); changed; not reached (it entered no guard that is migrated, or ended before
+    it used torch); unsupported (it could not be compared). What counts are the migrated guards: each is reported with
+    how often it was entered and the ops below it.
 
-    Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
+    Exit status: 0 all are same or repaired, 1 one is stricter, changed, not reached or unsupported, 2 nothing could
+    be verified.
     """
     run, choice = run_from(arguments), choice_from(arguments)
     from ..output.report_summary import verdict_summary
@@ -96,29 +142,104 @@ def command(**arguments: Any) -> None:
         legacy_since19=arguments["legacy_since19"],
         limits=Limits(arguments["timeout"], arguments["memory"] << 20),
         arguments=arguments["arguments"],
+        model=_model(arguments["model"]),
         include=arguments["include"],
         define=arguments["define"],
         link=arguments["link"],
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
+    _agree(run.paths if arguments["against"] is None else (*run.paths, str(arguments["against"])), arguments["yes"])
+    if arguments["decide"]:
+        sys.exit(_decide(run, choice, arguments, settings))
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
     with _ended_in_order():
         output_format.verdicts(
-            _noted(_results(run, choice, arguments["against"], settings), results), settings.backend, run.output()
+            _noted(_results(run, choice, arguments, settings), results), settings.backend, run.output()
         )
-    if not results:
+    if not any(result.is_program for result in results):
         click.echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
             err=True,
         )
         sys.exit(2)
+    outcomes = _outcomes(results)
+    if not run.quiet:
+        for note in _not_contained(results):
+            click.echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
-        click.echo(verdict_summary(results), err=True)
-    bad = {Verdict.STRICTER, Verdict.CHANGED} | (set() if arguments["allow_unsupported"] else {Verdict.UNSUPPORTED})
-    sys.exit(1 if any(result.judgement.verdict in bad for result in results) else 0)
+        click.echo(verdict_summary(results, outcomes), err=True)
+    allowed = {Verdict.SAME, Verdict.REPAIRED}
+    if arguments["allow_unsupported"]:
+        allowed.add(Verdict.UNSUPPORTED)
+    if arguments["allow_not_reached"]:
+        allowed.add(Verdict.NOT_REACHED)
+    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed else 1)
+
+
+def _model(given: str) -> str:
+    if given and given != "auto" and not Path(given).is_file():
+        raise click.UsageError(f"--model: {given} is no file; name a TorchScript archive, or `auto`")
+    return given
+
+
+def _agree(paths: Sequence[str], yes: bool) -> None:
+    """Says that code is about to be run, where that is new. Without anyone to ask and without `--yes` this is the end."""
+    from ..verify.consent import is_known, projects_of, remember
+
+    new = [project for project in projects_of(paths) if not is_known(project)]
+    if not new:
+        return
+    if not yes:
+        names = ", ".join(map(str, new))
+        notice = (
+            f"guardfix verify runs the programs in {names}, in copies: without network, without writing elsewhere, and "
+            "within limits, as far as this system can do that. They can read what you can read."
+        )
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
+            sys.exit(2)
+        click.echo(notice, err=True)
+        if not click.confirm("Run them?", default=True, err=True):
+            sys.exit(2)
+    for project in new:
+        remember(project)
+
+
+def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
+    """The verdicts that decide on the exit status: those of the guards, and of programs.
+
+    A program that reaches no guard is no failure if the guards are reached by others.
+    """
+    from ..verify.verdicts import Verdict
+
+    judged = {outcome.verdict for outcome in outcomes}
+    for result in results:
+        verdict = result.judgement.verdict
+        reaches = any(reach.site.changed for reach in result.guards)
+        if verdict is not Verdict.NOT_REACHED or not reaches or not result.is_program:
+            judged.add(verdict)
+    return judged
+
+
+def _not_contained(results: Sequence[Result]) -> Iterator[str]:
+    """What this system could not keep the programs from."""
+    from ..verify.program_runs import free_to
+
+    runs = [run for result in results for run in (result.before, result.after) if run is not None]
+    for what in free_to(runs):
+        yield f"note: not contained on this system: the programs could {what}"
+
+
+def _outcomes(results: Sequence[Result]) -> list[GuardOutcome]:
+    """What is known about each guard that the migration changes."""
+    from ..verify.guard_outcomes import guard_outcomes
+
+    sites = {site.number: site for result in results if not result.against for site in result.migration.sites}
+    programs = [result.reach for result in results if result.is_program]
+    return guard_outcomes([sites[number] for number in sorted(sites)], programs)
 
 
 def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
@@ -145,23 +266,71 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
-def _results(run: CommandRun, choice: FixChoice, other: Path | None, settings: Settings) -> Iterator[Result]:
-    from ..verify.programs import find_programs
+def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
+    """Writes what each replacement does; 0 where every guard is decided now."""
+    from guardfix.codemods.fixable import fixes_for
+
+    from ..verify.deciding_by_running import decide_by_running, tried_lines
+    from ..verify.verdicts import VerificationFailed
+
+    programs = _programs(run, arguments, settings)
+    units = {str(unit.path) for program in programs for unit in program.build.units}
+    report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
+    output = run.output()
+    found = []
+    with _ended_in_order():
+        try:
+            for tried in decide_by_running(report, programs, settings):
+                found.append(tried)
+                for line in tried_lines(tried):
+                    output.write(line)
+        except (VerificationFailed, OSError) as error:
+            raise Failure(str(error)) from None
+    decided = sum(tried.survivor is not None for tried in found)
+    if not run.quiet:
+        click.echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
+    return 0 if decided == len(found) else 1
+
+
+def _results(
+    run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings
+) -> Iterator[Result]:
     from ..verify.verifying import verify, verify_against
 
+    other: Path | None = arguments["against"]
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
         yield verify_against(Path(run.paths[0]), other, settings)
         return
+    programs = _programs(run, arguments, settings)
+    if programs:
+        units = {str(unit.path) for program in programs for unit in program.build.units}
+        yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
+
+
+def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) -> list[Program]:
+    """The programs at and below the paths, with what they are built from."""
+    from ..verify.programs import find_programs, with_builds
+    from ..verify.project_builds import BadBuild
+
     programs = find_programs(
         run.paths,
         exclude=run.options.exclude,
         respect_gitignore=run.options.respect_gitignore,
         gtest="gtest" in settings.link,
     )
-    if programs:
-        yield from verify(programs, _migration(run, choice), settings)
+    try:
+        return with_builds(programs, arguments["builds"], arguments["sources"])
+    except BadBuild as error:
+        raise Failure(str(error)) from None
+
+
+def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
+    """The run over further files that programs are built from, unless its paths hold them."""
+    given = [Path(path).resolve() for path in run.paths]
+    more = sorted(file for file in files if not any(Path(file).is_relative_to(path) for path in given))
+    return replace(run, paths=(*run.paths, *(os.path.relpath(file) for file in more)))
 
 
 def _migration(run: CommandRun, choice: FixChoice) -> Migration:

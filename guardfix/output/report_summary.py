@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from guardfix.codemods.fix import Applicability
@@ -14,6 +14,7 @@ from ..wording import count_of, passed, printable
 from .terminal_layout import TAB, wrapped
 
 if TYPE_CHECKING:
+    from ..verify.guard_outcomes import GuardOutcome
     from ..verify.verifying import Result
 
 
@@ -51,11 +52,13 @@ def notes(report: Report) -> Iterator[str]:
         yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
 
 
-def verdict_summary(results: Iterable[Result]) -> str:
-    """The last line of `guardfix verify`: how many programs have which verdict."""
+def verdict_summary(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> str:
+    """The last lines of `guardfix verify`: how many programs have which verdict, and what is known of the guards."""
+    from ..verify.guard_outcomes import outcome_summary
     from ..verify.verdicts import Verdict
 
-    counts = Counter(result.judgement.verdict for result in results)
+    counts = Counter(result.judgement.verdict for result in results if result.is_program)
     total = sum(counts.values())
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    return f"{count_of(total, 'program')}: {parts}."
+    line = f"{count_of(total, 'program')}: {parts}."
+    return f"{line}\n{outcome_summary(outcomes)}" if outcomes else line

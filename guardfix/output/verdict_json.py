@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..verify.program_migration import Place
+from ..verify.guard_outcomes import GuardReach
+from ..verify.guard_sites import Place
 from ..verify.program_runs import ProgramRun
 from ..verify.traces import described
 from ..verify.verdicts import Silent
@@ -17,7 +18,8 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
     first = None if comparison is None else comparison.first
     parting = None if comparison is None else comparison.parting
     return {
-        "filename": str(result.program.path),
+        "filename": result.name,
+        "kind": "program" if result.is_program else "file",
         "against": result.against or None,
         "backend": backend,
         "verdict": str(judgement.verdict),
@@ -37,14 +39,27 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
         "not_migrated": [
             {**_place(left.place), "why": str(left.why), "message": left.message} for left in result.migration.left
         ],
+        "notes": list(result.notes),
+        "guards": [_guard(reach) for reach in result.guards],
         "new_inference_tensors": 0 if comparison is None else comparison.inference,
         "before": _run(result.before),
         "after": _run(result.after),
     }
 
 
+def _guard(reach: GuardReach) -> dict[str, Any]:
+    counts = {"before": reach.before, "after": reach.after}
+    return {
+        **_place(reach.site.place),
+        "guard": reach.site.guard,
+        "migrated": reach.site.changed,
+        "entered": {when: None if count is None else count.entered for when, count in counts.items()},
+        "ops": {when: None if count is None else count.ops for when, count in counts.items()},
+    }
+
+
 def _place(place: Place) -> dict[str, Any]:
-    return {"code": place.code, "filename": place.path, "location": {"row": place.row, "column": place.column}}
+    return {"code": place.code or None, "filename": place.path, "location": {"row": place.row, "column": place.column}}
 
 
 def _silent(silent: Silent) -> dict[str, Any]:
@@ -74,4 +89,5 @@ def _run(run: ProgramRun | None) -> dict[str, Any] | None:
         "stdout": run.output,
         "stderr": run.errors,
         "steps": sum(event["event"] == "step" for event in run.events),
+        "ops": run.ops,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from ..verify.guard_outcomes import GuardReach
 from ..verify.verdicts import Judgement, Verdict
 from ..verify.verifying import Result
 
@@ -14,6 +15,7 @@ _VERDICT_COLORS = {
     Verdict.REPAIRED: "cyan",
     Verdict.STRICTER: "yellow",
     Verdict.CHANGED: "red",
+    Verdict.NOT_REACHED: "red",
     Verdict.UNSUPPORTED: "magenta",
 }
 _SHOWN = 3
@@ -22,7 +24,7 @@ _SHOWN = 3
 def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
     """The lines of one result: the program with its verdict, and what led to it."""
     verdict = result.judgement.verdict
-    name = f"{result.program.path}" + (f" against {result.against}" if result.against else "")
+    name = result.name + (f" against {result.against}" if result.against else "")
     yield f"{name}: {click.style(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True) if color else verdict}"
     for line in _reasons(result):
         yield f"  {line}"
@@ -30,10 +32,11 @@ def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
 
 def _reasons(result: Result) -> list[str]:
     judgement = result.judgement
-    found = [_sentence(judgement.reason)]
+    found = [_sentence(judgement.reason), *_guards(result)]
+    found += [_sentence(note) for note in result.notes]
     if judgement.advice:
         found.append(f"What to do: {judgement.advice}.")
-    if judgement.verdict not in (Verdict.SAME, Verdict.UNSUPPORTED):
+    if judgement.verdict not in (Verdict.SAME, Verdict.NOT_REACHED, Verdict.UNSUPPORTED):
         found += _partings(judgement)
         if judgement.output is not None:
             before, after = judgement.output
@@ -47,6 +50,31 @@ def _reasons(result: Result) -> list[str]:
             f"{result.left_out} file{plural} in its directory were left out of the copy: too many, or too large."
         )
     return found
+
+
+def _guards(result: Result) -> Iterator[str]:
+    """How often each guard that counts was entered, and what ran below it."""
+    found = [reach for reach in result.guards if reach.site.changed]
+    for reach in sorted(found, key=lambda reach: reach.is_entered)[:_SHOWN]:
+        yield f"{reach.site.guard} at {reach.site.where}: {_reach(reach)}."
+    if len(found) > _SHOWN:
+        entered = sum(reach.is_entered for reach in found)
+        yield f"Of all {len(found)} migrated guards {entered} {'was' if entered == 1 else 'were'} entered."
+
+
+def _reach(reach: GuardReach) -> str:
+    if reach.before is None and reach.after is None:
+        return "not counted"
+    count = reach.before or reach.after
+    assert count is not None
+    if not count.entered:
+        return "not entered"
+    times = "once" if count.entered == 1 else f"{count.entered} times"
+    below = f"entered {times}, {count.ops} op{'' if count.ops == 1 else 's'} below it"
+    after = reach.after if reach.before is not None else None
+    if after is None or after == count:
+        return below
+    return f"{below}; after the migration {after.entered} and {after.ops}"
 
 
 def _unsafe(result: Result) -> Iterator[str]:

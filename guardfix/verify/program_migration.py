@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from guardfix.codemods.apply.leftovers import Why, why_left
 
+from .guard_sites import GuardSite, Place, count_guards, real_path
+
 if TYPE_CHECKING:
+    from guardfix.codemods.apply.rewriting import Rewrite
     from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.engine import Report
     from guardfix.linter.findings import Finding
@@ -26,20 +29,6 @@ _WORDS = {
     Why.HELD_BACK: "its fix overlaps another one: ",
     Why.REFUSED: "",
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a finding stands."""
-
-    path: str
-    row: int
-    column: int
-    code: str
-
-    def in_words(self, program: Program) -> str:
-        where = "" if _real(self.path) == _real(program.path) else f"{self.path}, "
-        return f"{where}row {self.row}, {self.code}"
 
 
 @dataclass(frozen=True)
@@ -70,26 +59,49 @@ class Migration:
     """New texts of files by their real paths, with the fixes in them and the findings without one."""
 
     texts: Mapping[Path, bytes] = field(default_factory=dict)
+    counted: Mapping[Path, tuple[bytes, bytes]] = field(default_factory=dict)
+    """The texts before and after with counters beside the guards, of files that have any."""
+    sites: tuple[GuardSite, ...] = ()
+    """The guards that are counted."""
     applied: tuple[Applied, ...] = ()
     left: tuple[Left, ...] = ()
     old_guards: frozenset[Path] = frozenset()
     """Files that hold the old guard, found or suppressed."""
 
     def of(self, program: Program) -> Migration:
-        """The part that may matter to a program: what is about itself, or about a file that it may include."""
-        own = _real(program.path)
+        """The part that may matter to a program: what is about its sources, or about a file that it may include."""
+        own = program.sources
         suffixes = {".py"} if program.is_python else None
 
         def matters(path: Path) -> bool:
-            return path == own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
+            return path in own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
 
         return replace(
             self,
             texts={path: text for path, text in self.texts.items() if matters(path)},
-            applied=tuple(fix for fix in self.applied if matters(_real(fix.place.path))),
-            left=tuple(left for left in self.left if matters(_real(left.place.path))),
+            counted={path: texts for path, texts in self.counted.items() if matters(path)},
+            sites=tuple(site for site in self.sites if matters(real_path(site.place.path))),
+            applied=tuple(fix for fix in self.applied if matters(real_path(fix.place.path))),
+            left=tuple(left for left in self.left if matters(real_path(left.place.path))),
             old_guards=frozenset(path for path in self.old_guards if matters(path)),
         )
+
+    def about(self, path: Path) -> Migration:
+        """The part that is about one file, by its real path."""
+        return replace(
+            self,
+            texts={one: text for one, text in self.texts.items() if one == path},
+            counted={one: texts for one, texts in self.counted.items() if one == path},
+            sites=tuple(site for site in self.sites if real_path(site.place.path) == path),
+            applied=tuple(fix for fix in self.applied if real_path(fix.place.path) == path),
+            left=tuple(left for left in self.left if real_path(left.place.path) == path),
+            old_guards=self.old_guards & {path},
+        )
+
+    @property
+    def highest_site(self) -> int:
+        """The highest number of a guard that is counted."""
+        return max((site.number for site in self.sites), default=0)
 
     @property
     def leaves_guards(self) -> bool:
@@ -142,11 +154,14 @@ def migrate(report: FixableReport) -> Migration:
     applied: list[Applied] = []
     done: set[int] = set()
     refused: dict[str, str] = {}
+    rewritten_files: dict[str, Rewrite] = {}
     for rewritten in rewrites(report):
+        path = rewritten.source.path
         if rewritten.refused:
-            refused[rewritten.source.path] = rewritten.refused
+            refused[path] = rewritten.refused
             continue
-        texts[_real(rewritten.source.path)] = rewritten.source.encode(rewritten.text)
+        rewritten_files[path] = rewritten
+        texts[real_path(path)] = rewritten.source.encode(rewritten.text)
         for finding, fix in rewritten.applied:
             done.add(id(finding))
             applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
@@ -155,7 +170,15 @@ def migrate(report: FixableReport) -> Migration:
         for finding in report.findings
         if id(finding) not in done
     )
-    return Migration(texts, tuple(applied), left, frozenset(_old_guards(report)))
+    sites, counted = count_guards(report, rewritten_files)
+    return Migration(
+        texts=texts,
+        applied=tuple(applied),
+        left=left,
+        old_guards=frozenset(_old_guards(report)),
+        sites=sites,
+        counted=counted,
+    )
 
 
 def _old_guards(report: Report) -> Iterator[Path]:
@@ -164,8 +187,4 @@ def _old_guards(report: Report) -> Iterator[Path]:
 
     for facts in report.project.checked():
         if not frontend_named(facts.language).is_fragment and any(use.guard == LEGACY for use in facts.guard_uses):
-            yield _real(facts.path)
-
-
-def _real(path: str | os.PathLike[str]) -> Path:
-    return Path(os.path.realpath(path))
+            yield real_path(facts.path)

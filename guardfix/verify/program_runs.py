@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
+from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
 
 COMPILE_SECONDS = 300.0
@@ -44,12 +46,32 @@ class ProgramRun:
     events: list[dict[str, Any]] = field(repr=False)
     timed_out: bool = False
     endless_output: bool = False
+    counts: list[GuardCount] = field(default_factory=list, repr=False)
+    """How often each guard was entered, by its number, and the ops below; row 0 has the program's ops."""
+
+    @property
+    def ops(self) -> int:
+        """Steps of torch that the program took; of a program that nothing looks into, what was counted."""
+        steps = sum(event["event"] in ("step", "raised") for event in self.events)
+        return max(steps, self.counts[0].ops if self.counts else 0)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that were compiled into the program, or imported by it, as far as it came."""
+        compiled = self.first("compiled")
+        return frozenset() if compiled is None else frozenset(compiled["files"])
 
     def first(self, event: str) -> dict[str, Any] | None:
         return next((e for e in self.events if e["event"] == event), None)
 
     def all(self, event: str) -> list[dict[str, Any]]:
         return [e for e in self.events if e["event"] == event]
+
+    @property
+    def contained(self) -> frozenset[str] | None:
+        """What of the program was contained; None where it did not come so far."""
+        event = self.first("contained")
+        return None if event is None else frozenset(event["aspects"])
 
     @property
     def failed(self) -> dict[str, Any] | None:
@@ -66,27 +88,53 @@ class ProgramRun:
         )
 
 
+_FREE_TO = {
+    NETWORK: "use the network",
+    FILES: "write to files outside of their copies",
+    PROCESSES: "leave processes behind that left their process group",
+}
+
+
+def free_to(runs: Iterable[ProgramRun]) -> list[str]:
+    """What some of the runs were not kept from, in words."""
+    missing = {aspect for run in runs if run.contained is not None for aspect in set(ASPECTS) - run.contained}
+    return [words for aspect, words in _FREE_TO.items() if aspect in missing]
+
+
 class Process:
     """A program that runs. `finish` waits for it; it and what it started are gone afterwards, whatever happens."""
 
     def __init__(
-        self, specification: Specification, folder: Path, where: Path, limits: Limits, environment: Mapping[str, str]
+        self,
+        specification: Specification,
+        folder: Path,
+        where: Path,
+        limits: Limits,
+        environment: Mapping[str, str],
+        *,
+        guards: int = 0,
     ) -> None:
         self.limits = limits
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.recording = folder / "recording"
+        self.table = table = folder / "guard_table"
+        make_table(table, guards)
         specification = replace(
             specification,
             recording=str(self.recording),
             # With the folder goes what a compiler had begun when it was stopped.
             workplace=str(folder / "compiling"),
+            guard_table=str(table),
+            writable=(*specification.writable, str(folder)),
+            temporary=str(folder / "tmp"),
             memory=limits.memory,
             seconds=limits.seconds,
         )
-        specification.write(folder / "specification.json")
-        temporary = folder / "tmp"
+        temporary, home = folder / "tmp", folder / "home"
         temporary.mkdir()
+        home.mkdir()
+        specification.write(folder / "specification.json")
         read, write = os.pipe()
         self.alive = read
         """Becomes readable when the program is ready, and at its end."""
@@ -105,7 +153,7 @@ class Process:
                     stdout=output,
                     stderr=errors,
                     cwd=where,
-                    env={**environment, "TMPDIR": str(temporary)},
+                    env={**environment, "TMPDIR": str(temporary), "HOME": str(home)},
                     start_new_session=True,
                     pass_fds=(write,),
                 )
@@ -132,6 +180,7 @@ class Process:
             list(read_events(self.recording)),
             timed_out,
             endless,
+            read_table(self.table),
         )
 
     def _ready(self) -> bool:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from guardfix.linter.files.discovery import find_files
 from guardfix.linter.files.workspace import DISK
+
+from .project_builds import Build, build_folders, read_builds, system_packages
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 PYTHON_SUFFIXES = frozenset({".py"})
@@ -32,6 +36,13 @@ class Program:
     """The folder that is copied to run it: the one named on the command line, or the file's own."""
     named: bool
     """Named itself on the command line: then it is a program whatever is in it."""
+    build: Build = field(default_factory=Build)
+    """What it is built from besides its own file."""
+
+    @property
+    def sources(self) -> frozenset[Path]:
+        """The real paths of the files that are compiled for it."""
+        return frozenset({self.path.resolve(), *(unit.path for unit in self.build.units)})
 
     @property
     def is_python(self) -> bool:
@@ -58,6 +69,39 @@ def find_programs(
         elif path.suffix in CPP_SUFFIXES | PYTHON_SUFFIXES:
             found[path.absolute()] = Program(path, path.parent, named=True)
     return [found[key] for key in sorted(found)]
+
+
+def with_builds(programs: Sequence[Program], folders: Sequence[Path], sources: Sequence[str]) -> list[Program]:
+    """The programs with what they are built from: as build directories say, or those where they stand.
+
+    `sources` are patterns of files that belong to every C++ program. Raises `BadBuild`.
+    """
+    if not any(not program.is_python for program in programs):
+        return list(programs)
+    looked_at = [*folders] or build_folders(dict.fromkeys(program.root for program in programs))
+    builds = read_builds(looked_at, is_main_file)
+    named = [Path(name).resolve() for pattern in sources for name in glob.glob(pattern, recursive=True)]
+    common = [path for path in dict.fromkeys(sorted(named)) if path.suffix in CPP_SUFFIXES and not is_main_file(path)]
+    return [program if program.is_python else _built(program, builds.of(program.path), common) for program in programs]
+
+
+def _built(program: Program, build: Build | None, common: Sequence[Path]) -> Program:
+    if build is None:
+        include, link = system_packages(program.path)
+        build = Build(include, link=link)
+    build = build.with_sources(common)
+    root = program.root.resolve()
+    away = [unit.path.parent for unit in build.units if not unit.path.is_relative_to(root)]
+    if away:
+        root = Path(os.path.commonpath([root, *away]))
+        return replace(program, root=root, build=build)
+    return replace(program, build=build)
+
+
+def is_main_file(path: Path) -> bool:
+    """Whether a C++ file has a main."""
+    source = DISK.read_or_none(str(path))
+    return source is not None and has_main(source.text.decode("utf-8", "replace"))
 
 
 def _is_program(path: Path, gtest: bool) -> bool:
@@ -119,7 +163,8 @@ def files_below(root: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, int
     """Each regular file below `root` with its size, folders named in `skipped` left out; in no order."""
     folders = [root]
     while folders:
-        with os.scandir(folders.pop()) as entries:
+        # What is gone since it was seen, or may not be read, is none of the program's.
+        with contextlib.suppress(FileNotFoundError, PermissionError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in skipped:

@@ -51,7 +51,7 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
             if not ours:
                 continue
             try:
-                _empty(folder)
+                empty_folder(folder)
                 yield folder
             finally:
                 _remove(folder)
@@ -62,7 +62,8 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
             os.close(lock)
 
 
-def _empty(folder: Path) -> None:
+def empty_folder(folder: Path) -> None:
+    """Removes what is in a folder of our own."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             _remove(entry)

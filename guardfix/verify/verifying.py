@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
+from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
+from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
+from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 from guardfix.runtime_shim.recording.run_specification import Specification
 
+from .guard_outcomes import GuardReach, ProgramReach, reached
+from .guard_sites import count_guards_of, real_path
+from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment
 from .programs import Program
-from .scratch import SIBLINGS_LIMIT, TREE_LIMIT, copy_tree, scratch_folder, write_texts
-from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
+from .scratch import SIBLINGS_LIMIT, TREE_LIMIT, copy_tree, empty_folder, scratch_folder, write_texts
+from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic, with_reach
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,8 @@ class Settings:
     legacy_since19: bool = False
     limits: Limits = field(default_factory=Limits)
     arguments: tuple[str, ...] = ()
+    model: str = ""
+    """The file of a TorchScript archive for programs that load one; `auto` for one that is made up."""
     include: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
@@ -35,7 +45,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """What was found out about one program."""
+    """What was found out about one program, or about a file that no program compiles."""
 
     program: Program
     judgement: Judgement
@@ -46,37 +56,110 @@ class Result:
     against: str = ""
     migration: Migration = field(default_factory=Migration)
     """The part of the migration that may matter to the program."""
+    guards: tuple[GuardReach, ...] = ()
+    """The guards that were counted: those of the migration's part, or those of the two programs compared."""
+    files: frozenset[str] = frozenset()
+    """The real paths of the files that were compiled into the program, or imported by it."""
+    notes: tuple[str, ...] = ()
+    """What has to be known about the runs."""
+    is_program: bool = True
+    """False for a file that has fixes and belongs to no program."""
+
+    @property
+    def name(self) -> str:
+        return str(self.program.path)
+
+    @property
+    def reach(self) -> ProgramReach:
+        """What the result says about guards."""
+        return ProgramReach(self.name, self.judgement.verdict, self.judgement.reason, self.guards, self.files)
 
 
 def verify(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
-    """One result for each program, in their order.
+    """One result for each program, in their order; behind them one for each file with fixes that no program compiles.
 
     A program that the migration changes is run before and after; one in which it leaves a guard as it is, once.
     Raises `VerificationFailed` when nothing can be run, OSError when a copy can't be made.
     """
+    files: set[str] = set()
+    for result in _programs(programs, migration, settings):
+        files |= result.files
+        yield result
+    yield from _uncompiled(migration, files)
+
+
+def _programs(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
     for (root, named), group in groupby(programs, key=lambda program: (program.root, program.named)):
         members = [(program, migration.of(program)) for program in group]
         with ExitStack() as stack:
             pair: _Pair | None = None
             for program, part in members:
+                own = frozenset({str(real_path(program.path))})
                 if not part.texts and not part.leaves_guards:
-                    yield Result(program, Judgement(Verdict.SAME, part.why_nothing(program)), migration=part)
+                    judgement = Judgement(Verdict.SAME, part.why_nothing(program))
+                    yield Result(program, judgement, migration=part, files=own)
                     continue
                 if pair is None:
                     pair = stack.enter_context(_Pair(root, root, settings))
                 limit = SIBLINGS_LIMIT if named else TREE_LIMIT
-                pair.fill(limit, program.path if named else None, migration.texts)
-                result = pair.run(program, program) if part.texts else pair.run_alone(program, part)
-                yield replace(result, migration=part)
+                copies = _Copies(limit, migration, program)
+                result = pair.run(program, part, copies) if part.texts else pair.run_alone(program, part, copies)
+                yield replace(result, migration=part, files=result.files | own)
+
+
+def _uncompiled(migration: Migration, files: Set[str]) -> Iterator[Result]:
+    """The files with fixes that no program compiles: nothing was found out about them."""
+    for path in sorted(migration.texts):
+        if str(path) in files:
+            continue
+        part = migration.about(path)
+        shown = Path(next(fix.place.path for fix in part.applied))
+        what = "imports" if shown.suffix == ".py" else "compiles"
+        fixes = f"{len(part.applied)} fix{'' if len(part.applied) == 1 else 'es'}"
+        judgement = Judgement(
+            Verdict.NOT_REACHED,
+            f"no program {what} this file, so nothing is known about its {fixes}",
+            "name a program that uses it" if what == "imports" else "name its sources with `--source`, or a build "
+            "directory with `--build`, so that it becomes part of a program",
+        )
+        yield Result(Program(shown, shown.parent, named=False), judgement, migration=part, is_program=False)
 
 
 def verify_against(first: Path, second: Path, settings: Settings) -> Result:
     """Compare two given programs."""
     program, other = (Program(path, path.parent, named=True) for path in (first, second))
+    sites, (before, after) = count_guards_of((first, second))
+    migration = Migration(sites=sites, counted={real_path(first): (before, before), real_path(second): (after, after)})
     with _Pair(program.root, other.root, settings) as pair:
-        pair.fill(SIBLINGS_LIMIT, first, {}, other=second)
-        result = pair.run(program, other)
-    return Result(program, result.judgement, result.before, result.after, result.left_out, str(second))
+        result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, migration, program, other), other)
+    return replace(result, against=str(second))
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """What the copies of a program hold."""
+
+    limit: int
+    """Bytes."""
+    migration: Migration
+    program: Program
+    other: Program | None = None
+    """The second copy's, where that is another one."""
+
+    @property
+    def programs(self) -> tuple[Path, Path]:
+        return self.program.path, (self.other or self.program).path
+
+    @property
+    def sources(self) -> list[Path]:
+        """The programs' files, and the headers that stand beside them."""
+        found = sorted({*self.program.sources, *(self.other or self.program).sources})
+        beside = {path for source in found for path in source.parent.glob("*.h*")}
+        return [*found, *sorted(beside)]
+
+
+_RUNS = ("run0", "run1", "again", "uncovered")
+"""The folders of the runs, in which HOME and TMPDIR are."""
 
 
 class _Pair:
@@ -87,53 +170,120 @@ class _Pair:
         self.settings = settings
         self.stack = ExitStack()
         self.left_out = 0
+        self.precompiling: Precompilation | None = None
 
     def __enter__(self) -> _Pair:
         parent = cache_folder().parent / "verify"
         self.folder = self.stack.enter_context(scratch_folder(parent, "\0".join(map(str, self.roots))))
         self.copies = (self.folder / "before", self.folder / "after")
-        self.filled: tuple[object, ...] = ()
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self.precompiling is not None and kind is not None:
+            self.precompiling.stop()
         self.stack.close()
 
-    def fill(self, limit: int, first: Path | None, texts: Mapping[Path, bytes], *, other: Path | None = None) -> None:
-        """Make the copies anew: a program may have written into them."""
-        from .scratch import _empty
-
-        _empty(self.folder)
-        for root, copy, path in zip(self.roots, self.copies, (first, other or first), strict=True):
-            copy.mkdir()
-            left_out = copy_tree(root, copy, limit=limit, first=path and path.resolve())
-            self.left_out = max(self.left_out, len(left_out))
-        write_texts(self.roots[1], self.copies[1], texts)
-
-    def run(self, program: Program, other: Program) -> Result:
+    def _precompile(self, program: Program) -> None:
+        """Begins with the large header that the program includes, for those that are compiled behind it."""
         settings = self.settings
-        places = {str(copy): str(given.root) for copy, given in zip(self.copies, (program, other), strict=True)}
-        runs: list[ProgramRun] = []
-        with ExitStack() as stack:
-            processes = []
-            for index, which in enumerate((program, other)):
-                process = self._start(which, index, f"run{index}", settings, program)
-                stack.callback(process.stop)
-                processes.append(process)
-            runs = [process.finish() for process in processes]
-        before, after = runs
+        if self.precompiling is None and settings.backend == "shim" and not program.is_python:
+            options = CompilerOptions(
+                define=(*settings.define, *program.build.define),
+                standard=program.build.standard or settings.standard,
+                compiler=settings.compiler,
+            )
+            with contextlib.suppress(ProgramError, OSError):  # running it says so
+                self.precompiling = precompile_for(program.path, options)
+
+    def fill(self, copies: _Copies, *, counted: bool) -> None:
+        """Make the copies anew: a program may have written into them. With `counted` guards have counters."""
+        empty_folder(self.folder)
+        migration = copies.migration
+        for index, (root, copy) in enumerate(zip(self.roots, self.copies, strict=True)):
+            copy.mkdir()
+            first = copies.programs[index].resolve() if copies.program.named else None
+            left_out = copy_tree(root, copy, limit=copies.limit, first=first)
+            self.left_out = max(self.left_out, len(left_out))
+            texts = dict(migration.texts) if index else {}
+            if counted:
+                texts |= {path: both[index] for path, both in migration.counted.items()}
+            write_texts(root, copy, texts)
+        self.model = MadeUpModel(self.settings.arguments)
+        if self.settings.model:
+            sources = [path for path in copies.sources if path.is_file()]
+            texts_of = [path.read_text(encoding="utf-8", errors="replace") for path in sources]
+            folders = [
+                self._where(root, copy, copy / path.resolve().relative_to(root))
+                for root, copy, path in zip(self.roots, self.copies, copies.programs, strict=True)
+            ]
+            self.model = provide_model(texts_of, self.settings.model, self.settings.arguments, folders)
+
+    def run(self, program: Program, part: Migration, copies: _Copies, other: Program | None = None) -> Result:
+        """Run a program before and after the migration, or two programs, and compare."""
+        self._precompile(program)
+        counted = bool(part.sites)
+        self.fill(copies, counted=counted)
+        before, after = self._both(program, other or program, part)
+        if counted and any(map(_fails_by_a_counter, (before, after))):
+            counted = False
+            self.fill(copies, counted=False)
+            before, after = self._both(program, other or program, part)
+        places = self._places(program, other or program)
         judgement = judge(before, after, places, uncovered=self._uncovered(program))
         if judgement.verdict in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED) and differs(
             before, self._again(program, "again"), places
         ):
             judgement = not_deterministic()
-        return Result(program, judgement, before, after, self.left_out)
+        guards = reached(part.sites, *((before.counts, after.counts) if counted else ((), ())))
+        files = self._files(before, after)
+        if other is None and before.files:
+            # A header's guard that the program does not include is none of its guards.
+            guards = tuple(reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files)
+        wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
+        judgement = with_reach(judgement, before, wanted)
+        return Result(program, judgement, before, after, self.left_out, guards=guards, files=files, notes=self._notes())
 
-    def run_alone(self, program: Program, part: Migration) -> Result:
+    def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
+        with ExitStack() as stack:
+            processes = []
+            for index, which in enumerate((program, other)):
+                process = self._start(which, index, f"run{index}", program, guards=part.highest_site)
+                stack.callback(process.stop)
+                processes.append(process)
+            return [process.finish() for process in processes]
+
+    def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
         """Run a program that stays as it is: the question is whether it is right."""
-        places = {str(self.copies[0]): str(program.root)}
-        run = self._again(program, "run0")
+        self._precompile(program)
+        counted = bool(part.sites)
+        self.fill(copies, counted=counted)
+        run = self._again(program, "run0", guards=part.highest_site)
+        if counted and _fails_by_a_counter(run):
+            counted = False
+            self.fill(copies, counted=False)
+            run = self._again(program, "run0")
+        places = self._places(program, program)
         judgement = judge_alone(run, places, part.why_nothing(program), part.advice, uncovered=self._uncovered(program))
-        return Result(program, judgement, run, None, self.left_out)
+        guards = reached(part.sites, run.counts if counted else (), ())
+        if run.failed is None:
+            judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
+        return Result(program, judgement, run, None, self.left_out, guards=guards, files=self._files(run), notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        return (self.model.note,) if self.model.note else ()
+
+    def _places(self, program: Program, other: Program) -> dict[str, str]:
+        """What the copies are called in output."""
+        copies = {str(copy): str(given.root) for copy, given in zip(self.copies, (program, other), strict=True)}
+        return copies | {str(self.folder / name): "run" for name in _RUNS}
+
+    def _files(self, *runs: ProgramRun) -> frozenset[str]:
+        """The real paths of what went into the runs, each from its copy."""
+        found = set()
+        for run, root, copy in zip(runs, self.roots, self.copies, strict=False):
+            for path in map(Path, run.files):
+                found.add(str(root / path.relative_to(copy) if path.is_relative_to(copy) else path))
+        return frozenset(found)
 
     def _uncovered(self, program: Program) -> ProgramRun | None:
         """A run in which no guard hides anything, where the runs themselves can't tell what was hidden."""
@@ -141,38 +291,57 @@ class _Pair:
             return None
         return self._again(program, "uncovered", uncovered=True)
 
-    def _again(self, program: Program, name: str, *, uncovered: bool = False) -> ProgramRun:
-        process = self._start(program, 0, name, self.settings, program, uncovered=uncovered)
+    def _again(self, program: Program, name: str, *, uncovered: bool = False, guards: int = 0) -> ProgramRun:
+        process = self._start(program, 0, name, program, uncovered=uncovered, guards=guards)
         try:
             return process.finish()
         finally:
             process.stop()
 
     def _start(
-        self, which: Program, index: int, name: str, settings: Settings, shown: Program, *, uncovered: bool = False
+        self, which: Program, index: int, name: str, shown: Program, *, uncovered: bool = False, guards: int = 0
     ) -> Process:
+        settings = self.settings
         root, copy = self.roots[index], self.copies[index]
         source = copy / which.path.resolve().relative_to(root)
+        build = which.build
         specification = Specification(
             source=str(source),
             shown=str(shown.path),
             recording="",
-            arguments=settings.arguments,
+            arguments=self.model.arguments,
             backend=settings.backend,
             legacy_since19=settings.legacy_since19,
             uncovered=uncovered,
-            include=tuple(self._in_copy(folder, root, copy) for folder in settings.include),
+            include=tuple(self._in_copy(folder, root, copy) for folder in (*settings.include, *build.include)),
             quoted_include=(str(which.path.resolve().parent),) if self.left_out else (),
-            define=settings.define,
-            link=settings.link,
-            standard=settings.standard,
+            units=tuple(self._unit(unit, root, copy) for unit in build.units),
+            root=str(copy),
+            define=(*settings.define, *build.define),
+            link=(*settings.link, *build.link),
+            standard=build.standard or settings.standard,
             compiler=settings.compiler,
+            writable=(str(copy),),
         )
         return Process(
-            specification, self.folder / name, self._where(root, copy, source), settings.limits, environment()
+            specification,
+            self.folder / name,
+            self._where(root, copy, source),
+            settings.limits,
+            environment(),
+            guards=guards,
         )
 
-    def _in_copy(self, folder: str, root: Path, copy: Path) -> str:
+    def _unit(self, unit: SourceUnit, root: Path, copy: Path) -> dict[str, Any]:
+        return {
+            "path": self._in_copy(unit.path, root, copy),
+            "include": [self._in_copy(folder, root, copy) for folder in unit.include],
+            "define": unit.define,
+            "standard": unit.standard,
+            "on_demand": unit.on_demand,
+        }
+
+    def _in_copy(self, folder: str | Path, root: Path, copy: Path) -> str:
         """Where the headers of a folder lie: in the copy, if the folder was copied, for they may be migrated."""
         real = Path(folder).resolve()
         return str(copy / real.relative_to(root)) if real.is_relative_to(root) else str(real)
@@ -182,3 +351,9 @@ class _Pair:
         here = Path.cwd()
         place = copy / here.relative_to(root) if here.is_relative_to(root) else source.parent
         return place if place.is_dir() else source.parent
+
+
+def _fails_by_a_counter(run: ProgramRun) -> bool:
+    """Whether the program does not compile because of a counter beside one of its guards."""
+    failure = run.failed
+    return failure is not None and failure["kind"] == "compile" and "guardfix::" in failure["message"]

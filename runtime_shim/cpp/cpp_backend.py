@@ -45,6 +45,20 @@ class Backend:
         self.torch = module
         self.legacy_since19 = legacy_since19
         """True: `AutoNonVariableTypeMode` hides Autograd only, as from 1.9 on."""
+        self.guard_table: Any = None
+        """Where entered guards are counted (`recording.guard_table`), when they are."""
+
+    # ---- guards that verification counts
+
+    def enter_counted_guard(self, number: int) -> None:
+        """A guard of this number has been entered."""
+        if self.guard_table is not None:
+            self.guard_table.enter(number)
+
+    def leave_counted_guard(self, number: int) -> None:
+        """The innermost guard of this number ends."""
+        if self.guard_table is not None:
+            self.guard_table.leave(number)
 
     # ---- ops
 

@@ -1,12 +1,13 @@
 """From a C++ file to a shared object, compiled once for each content.
 
 A compiled program is kept under a key of everything that goes into it: the text of the file and of each file that
-it includes, the options, our headers, the compiler and the Python version. From the sixth program on that
-includes one of the large headers (torch/torch.h, …) with the same options, that header is precompiled.
+it includes, the options, our headers, the compiler and the Python version. While the first program is compiled that
+includes one of the large headers (torch/torch.h, …) with the same options, that header is precompiled for the next.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -15,12 +16,13 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .build_folder import workplace
 from .compiler_diagnostics import missing_name
+from .header_precompilation import HeaderForm, Precompilation, start_precompiling
 from .program_errors import CompileError, LoadError
 from .toolchain import INCLUDE, Toolchain, find_toolchain
 
@@ -37,9 +39,6 @@ _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|er
                              r"string|time|unistd|pthread)\.h)>")  # fmt: skip
 """Headers of the C++ and C libraries and of gtest, which use nothing of torch."""
 
-_PRECOMPILED_AFTER = 5
-"""Programs. Precompiling takes 2.2 s and saves each program 0.4 s."""
-
 
 @dataclass(frozen=True)
 class CompilerOptions:
@@ -52,7 +51,12 @@ class CompilerOptions:
     flags: tuple[str, ...] = ()
     """More options for the compiler, passed as they are."""
     compiler: str | None = None
+    quoted_include: tuple[Path, ...] = ()
+    """Folders for `#include "…"` alone."""
     precompile: bool = True
+    """Use precompiled headers."""
+    start_precompiling: bool = True
+    """Begin to precompile a header that is not, for the next program."""
     workplace: Path | None = None
     """Where the compiler works, on the file system of the cache; by default in the cache."""
 
@@ -66,6 +70,11 @@ class CompilerOptions:
             *(f"-D{define}" for define in self.define),
             *self.flags,
         ]
+
+    def for_including(self) -> list[str]:
+        """The program's own folders of headers: those of ours don't depend on them."""
+        quoted = [word for folder in self.quoted_include for word in ("-iquote", str(folder))]
+        return [*(f"-I{folder}" for folder in self.include), *quoted]
 
     def for_linking(self) -> list[str]:
         libraries = [f"-l{name}" if not _is_file(name) else str(Path(name).resolve()) for name in self.link]
@@ -87,6 +96,14 @@ class Compiled:
     source: Path
     cached: bool = field(compare=False)
     """True when nothing had to be compiled."""
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    """What went into the program: its sources, and the files that they include, but for headers of the system."""
+
+
+def manifest_files(entry: Path) -> list[str]:
+    """The files that went into what the cache holds in the folder `entry`."""
+    manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
+    return list(manifest)
 
 
 def cache_folder() -> Path:
@@ -109,17 +126,8 @@ def compile_program(
     options = options or CompilerOptions()
     toolchain = find_toolchain(options.compiler)
     text = source.read_bytes()
-    command = [
-        str(toolchain.compiler),
-        *options.for_compiling(),
-        # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
-        f"-I{INCLUDE}",
-        *(f"-I{folder}" for folder in options.include),
-        "-isystem",
-        str(toolchain.python_include),
-    ]
-    if not _may_use_frontend(text.decode(errors="replace"), options):
-        command.append("-DGUARDFIX_WITHOUT_FRONTEND")
+    common = _common_command(text.decode(errors="replace"), toolchain, options)
+    command = [*common, *options.for_including()]
     key = digest(
         str(source.resolve()),
         text,
@@ -129,15 +137,18 @@ def compile_program(
     )
     entry = cache_folder() / key[:2] / key
     if entry_is_current(entry):
-        return Compiled(entry / "program.so", source, cached=True)
+        return _compiled(entry, source, cached=True)
 
-    precompiled = _precompiled_header(text.decode(errors="replace"), command, toolchain, options)
-    with workplace(options.workplace or cache_folder() / "unfinished") as temporary:
+    header, precompiling = _header_form(text.decode(errors="replace"), common, toolchain, options)
+    with (
+        workplace(options.workplace or cache_folder() / "unfinished") as temporary,
+        _stopped_with_us(precompiling),
+    ):
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         run_compiler(
             [
                 *command,
-                *precompiled,
+                *header,
                 "-MMD",
                 "-MF",
                 str(dependencies),
@@ -161,7 +172,35 @@ def compile_program(
         entry.mkdir(parents=True, exist_ok=True)
         os.replace(built, entry / "program.so")
         os.replace(temporary / "manifest.json", entry / "manifest.json")
-    return Compiled(entry / "program.so", source, cached=False)
+    return _compiled(entry, source, cached=False)
+
+
+def _compiled(entry: Path, source: Path, *, cached: bool) -> Compiled:
+    return Compiled(entry / "program.so", source, cached, (source, *map(Path, manifest_files(entry))))
+
+
+def object_command(
+    text: str, toolchain: Toolchain, options: CompilerOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """The compiler's command for one file of a program, and the options that use its precompiled header, if any."""
+    common = _common_command(text, toolchain, options)
+    header, _ = _header_form(text, common, toolchain, replace(options, start_precompiling=False))
+    return [*common, *options.for_including()], header
+
+
+def toolchain_digest(toolchain: Toolchain) -> str:
+    """What decides on a compiled file besides its text and options."""
+    return _environment(toolchain)
+
+
+def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -> list[str]:
+    """The part of the compiler's command that decides what our headers mean."""
+    # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
+    command = [str(toolchain.compiler), *options.for_compiling(), f"-I{INCLUDE}"]
+    command += ["-isystem", str(toolchain.python_include)]
+    if not _may_use_frontend(text, options):
+        command.append("-DGUARDFIX_WITHOUT_FRONTEND")
+    return command
 
 
 def _may_use_frontend(text: str, options: CompilerOptions) -> bool:
@@ -256,13 +295,45 @@ def included_umbrella(text: str) -> str | None:
     return next((name for name in _UMBRELLAS if name in included), None)
 
 
-def _precompiled_header(text: str, command: list[str], toolchain: Toolchain, options: CompilerOptions) -> list[str]:
-    """The options that use the precompiled form of the large header that the program includes, if there is one."""
+def _header_form(
+    text: str, command: list[str], toolchain: Toolchain, options: CompilerOptions
+) -> tuple[tuple[str, ...], Precompilation | None]:
+    """The options that use the precompiled form of the large header that the program includes, if there is one.
+
+    Else that form is begun, unless somebody else is at it.
+    """
     header = included_umbrella(text) if options.precompile else None
     if header is None:
-        return []
-    folder = cache_folder() / "headers" / digest(header, *command, _environment(toolchain))
-    return precompiled(folder, f"#include <{header}>\n", command, toolchain, work=options.workplace)
+        return (), None
+    form = HeaderForm.below(cache_folder() / "headers" / digest(header, *command, _environment(toolchain)), toolchain)
+    if form.form.is_file():
+        return form.use, None
+    if not options.start_precompiling:
+        return (), None
+    return (), start_precompiling(form, f"#include <{header}>\n", command, cache_folder() / "unfinished")
+
+
+def precompile_for(source: Path, options: CompilerOptions) -> Precompilation | None:
+    """Begins to precompile the large header that a program includes; None when there is nothing to do.
+
+    Raises ToolchainMissing, or OSError when `source` can't be read.
+    """
+    toolchain = find_toolchain(options.compiler)
+    text = source.read_text(encoding="utf-8", errors="replace")
+    return _header_form(text, _common_command(text, toolchain, options), toolchain, options)[1]
+
+
+@contextlib.contextmanager
+def _stopped_with_us(precompiling: Precompilation | None) -> Iterator[None]:
+    """Should this process be stopped inside, the other one is as well. What doesn't compile is no reason for that."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:
+        if precompiling is not None:
+            precompiling.stop()
+        raise
 
 
 def precompiled(
@@ -271,7 +342,7 @@ def precompiled(
     command: list[str],
     toolchain: Toolchain,
     *,
-    programs: int = _PRECOMPILED_AFTER,
+    programs: int,
     work: Path | None = None,
 ) -> list[str]:
     """The options that use the precompiled form of the header with this text, if there is one in `folder`.

@@ -9,8 +9,11 @@ import resource
 import runpy
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from ..cpp.cpp_compilation import cache_folder
+from .containment import PROCESSES
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -33,6 +36,12 @@ def failed(writer: Writer, error: Exception) -> int:
     kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "internal")
     writer.write("failed", kind=kind, message=str(error), missing=getattr(error, "missing", None))
     return 2
+
+
+def _loaded_files() -> list[str]:
+    """The files of all modules of Python code that have been imported."""
+    found = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    return sorted(path for path in found if path)
 
 
 @contextlib.contextmanager
@@ -72,8 +81,37 @@ def execute(specification: Specification, writer: Writer) -> int:
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     writer.close()
+    writer.write("compiled", files=[specification.source, *_loaded_files()])
     writer.write("ended", status=status, error=error, message=message)
     return status
+
+
+def contained(specification: Specification, writer: Writer) -> None:
+    """Contains this process if the specification wants that, and records what is contained."""
+    if not specification.writable:
+        return
+    from .containment import contain
+
+    held = [] if writer.ready is None else [writer.ready]
+    needed = [Path(specification.source), cache_folder(), *map(Path, specification.include)]
+    folders = [Path(folder) for folder in specification.writable]
+    aspects = contain(folders, Path(specification.temporary), needed=needed, held=held)
+    writer.write("contained", aspects=sorted(aspects))
+    if PROCESSES in aspects:
+        _lower(resource.RLIMIT_NPROC, PROCESS_LIMIT)  # in a namespace of its own it counts these alone
+
+
+PROCESS_LIMIT = 512
+"""Processes and threads of a program."""
+FILE_LIMIT = 1 << 30
+"""Bytes of a file that a program writes."""
+OPEN_FILES_LIMIT = 4096
+
+
+def _lower(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    allowed = most if hard < 0 else min(most, hard)
+    resource.setrlimit(kind, (allowed, allowed))
 
 
 def limit(specification: Specification, *, more: int = 0) -> None:
@@ -82,6 +120,8 @@ def limit(specification: Specification, *, more: int = 0) -> None:
     `more` is what a program that is not this process needs by itself.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
+    _lower(resource.RLIMIT_NOFILE, OPEN_FILES_LIMIT)
     if specification.memory is not None:
         total = _taken() + specification.memory + more
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]

@@ -24,14 +24,16 @@ from ..cpp.cpp_compilation import (
     digest,
     entry_is_current,
     included_umbrella,
+    manifest_files,
     precompiled,
     read_dependencies,
     run_compiler,
 )
 from ..cpp.program_errors import PyTorchMissing
-from ..cpp.toolchain import find_toolchain
-from . import trace_events
-from .program_execution import as_script, execute, failed, limit, seed
+from ..cpp.toolchain import INCLUDE, find_toolchain
+from . import guard_table, trace_events
+from .guard_table import GuardTable
+from .program_execution import as_script, contained, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import SHOWN_ELEMENTS, Writer, plain
 
@@ -76,6 +78,9 @@ _HEADERS = "#include <torch/torch.h>\n#include <torch/script.h>\n"
 _PRECOMPILED_AFTER = 4
 """Precompiling PyTorch's headers takes as long as three programs do, and 0.7 GB of the cache."""
 
+_COUNTER = INCLUDE / "guardfix" / "guard_counter.h"
+"""Counts the program's ops, and those below its guards where counters stand."""
+
 _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
 """What a guard calls by itself: which guard stands there is not what is compared."""
 
@@ -93,12 +98,14 @@ def run_cpp_on_torch(specification: Specification, writer: Writer) -> int:
     """Compiles the program against libtorch and becomes it: what is returned is that it could not be run."""
     try:
         program = compile_against(_torch_folder(), specification)
+        writer.write("compiled", files=[specification.source, *manifest_files(program.parent)])
     except (ProgramError, OSError) as error:
         return failed(writer, error)
     return _become(program, specification, writer)
 
 
 def _become(program: Path, specification: Specification, writer: Writer) -> NoReturn:
+    contained(specification, writer)
     limit(specification, more=TORCH_ADDRESS_SPACE)
     writer.is_ready()
     writer.stream.flush()
@@ -141,7 +148,7 @@ def compile_against(folder: Path, specification: Specification) -> Path:
         f"-Wl,-rpath,{folder / 'lib'}",
     ]
     version = (folder / "version.py").read_bytes()
-    key = digest(str(source), source.read_bytes(), guard, version, *command, *libraries, toolchain.identity)
+    key = digest(str(source), source.read_bytes(), guard, _COUNTER.read_bytes(), version, *command, *libraries, toolchain.identity)
     entry = cache_folder() / key[:2] / key
     if entry_is_current(entry):
         return entry / "program.so"
@@ -156,6 +163,7 @@ def compile_against(folder: Path, specification: Specification) -> Path:
         (temporary / "old_guard.h").write_text(guard)
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         uses_old_guard = [] if specification.legacy_since19 else ["-include", str(temporary / "old_guard.h")]
+        uses_old_guard += ["-include", str(_COUNTER)]
         run_compiler(
             [*command, "-pthread", *headers, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source),
              *libraries, *link, "-o", str(built)],
@@ -180,6 +188,7 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     """Runs the Python program with the installed PyTorch, each public call recorded."""
     try:
         _torch_folder()
+        contained(specification, writer)  # before PyTorch starts threads
         torch = importlib.import_module("torch")
     except (ProgramError, ImportError) as error:
         return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))
@@ -191,12 +200,13 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     with as_script(specification):
         limit(specification, more=TORCH_ADDRESS_SPACE)
         writer.is_ready()
-        with recording(writer, specification.source):
+        table = guard_table.table_of(specification)
+        with recording(writer, specification.source, table), guard_table.within_reach(table):
             return execute(specification, writer)
 
 
 @contextlib.contextmanager
-def recording(writer: Writer, source: str) -> Iterator[None]:
+def recording(writer: Writer, source: str, table: GuardTable | None = None) -> Iterator[None]:
     """Inside, calls of PyTorch's public functions on this thread are written to `writer`."""
     from .recorder import UNSEEN
 
@@ -214,7 +224,8 @@ def recording(writer: Writer, source: str) -> Iterator[None]:
             line = _line(source)
             where = {} if line is None else {"line": line}
             try:
-                result = function(*args, **(kwargs or {}))
+                with table.op() if table is not None else contextlib.nullcontext():
+                    result = function(*args, **(kwargs or {}))
             except Exception as error:
                 kind = type(error).__name__
                 writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=())

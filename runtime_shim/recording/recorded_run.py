@@ -8,10 +8,15 @@ import importlib
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from .program_execution import as_script, execute, failed, limit, seed
+from . import guard_table
+from .program_execution import as_script, contained, execute, failed, limit, seed
 from .run_specification import Specification
 from .trace_events import Writer
+
+if TYPE_CHECKING:
+    from ..cpp.linked_program import SourceUnit
 
 
 def run_program(path: str, tell: int | None = None) -> int:
@@ -23,6 +28,8 @@ def run_program(path: str, tell: int | None = None) -> int:
     if tell is not None:
         os.set_inheritable(tell, False)  # a compiler's server would keep it open
     specification = Specification.read(path)
+    if specification.guard_table is not None:
+        os.environ[guard_table.VARIABLE] = specification.guard_table
     with open(specification.recording, "w", encoding="utf-8") as stream:
         writer = Writer(stream, ready=tell)
         is_python = specification.source.endswith((".py", ".pyw"))
@@ -37,21 +44,32 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
     from ..cpp import CompilerOptions, ProgramError, chosen_backend
     from ..cpp.cpp_compilation import compile_program
     from ..cpp.cpp_program import call_main
+    from ..cpp.linked_program import compile_linked
 
     options = CompilerOptions(
         include=tuple(Path(folder) for folder in specification.include),
         define=specification.define,
         link=specification.link,
         standard=specification.standard,
-        flags=tuple(word for folder in specification.quoted_include for word in ("-iquote", folder)),
+        quoted_include=tuple(map(Path, specification.quoted_include)),
+        start_precompiling=False,  # whoever waits for the programs sees to that
         compiler=specification.compiler,
         workplace=Path(specification.workplace) if specification.workplace else None,
     )
     try:
-        compiled = compile_program(Path(specification.source), options, meanwhile=_prepare)
+        source = Path(specification.source)
+        if specification.units:
+            units = [_unit(fields) for fields in specification.units]
+            compiled = compile_linked(source, units, options, root=Path(specification.root), meanwhile=_prepare)
+        else:
+            compiled = compile_program(source, options, meanwhile=_prepare)
         from .recording_backend import RecordingBackend
 
-        backend = RecordingBackend(legacy_since19=specification.legacy_since19)
+        writer.write("compiled", files=list(map(str, compiled.files)))
+        contained(specification, writer)
+        backend = RecordingBackend(
+            legacy_since19=specification.legacy_since19, guard_table=guard_table.table_of(specification)
+        )
         chosen_backend.use(backend)
         seed(backend.torch)
         with backend.recording(writer):
@@ -63,6 +81,18 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         return status
     except (ProgramError, OSError) as error:
         return failed(writer, error)
+
+
+def _unit(fields: dict[str, Any]) -> SourceUnit:
+    from ..cpp.linked_program import SourceUnit
+
+    return SourceUnit(
+        Path(fields["path"]),
+        tuple(map(Path, fields["include"])),
+        tuple(fields["define"]),
+        fields["standard"],
+        fields["on_demand"],
+    )
 
 
 def _prepare() -> None:
@@ -77,8 +107,10 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     from .recorder import Recorder, watching
 
     seed(importlib.import_module(SHIM))
-    recorder = Recorder(writer, specification.source)
-    with bound_to(SHIM), watching(recorder), as_script(specification):
+    contained(specification, writer)
+    table = guard_table.table_of(specification)
+    recorder = Recorder(writer, specification.source, table)
+    with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)
         writer.is_ready()
         return execute(specification, writer)

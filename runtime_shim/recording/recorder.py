@@ -22,6 +22,7 @@ import numpy as np
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
+from .guard_table import GuardTable
 from .trace_events import SHOWN_ELEMENTS, Writer, data_digest, plain
 
 UNSEEN = frozenset(
@@ -51,10 +52,14 @@ class _Thread(threading.local):
 
 
 class Recorder(Trace):
-    """Writes each step of the program to `writer`; `source` is the program's file when it is Python's."""
+    """Writes each step of the program to `writer`; `source` is the program's file when it is Python's.
 
-    def __init__(self, writer: Writer, source: str | None = None) -> None:
+    With a `table` the ops below each guard are counted there.
+    """
+
+    def __init__(self, writer: Writer, source: str | None = None, table: GuardTable | None = None) -> None:
         super().__init__()
+        self.table = table
         self.source = source
         self.writer = writer
         self.thread = _Thread()
@@ -116,7 +121,16 @@ class Recorder(Trace):
                 thread.depth = 0
             return result
 
-        return call
+        table = self.table
+        if table is None:
+            return call
+
+        @functools.wraps(function)
+        def counted_call(*args: Any, **kwargs: Any) -> Any:
+            with table.op():
+                return call(*args, **kwargs)
+
+        return counted_call
 
     def applied(self, apply: Callable[..., Any]) -> Callable[..., Any]:
         """`Function.apply`, which calls back into the program: what happens in forward are the program's own steps."""

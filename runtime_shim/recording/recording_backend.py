@@ -10,6 +10,7 @@ import guardfix.runtime_shim as shim
 
 from ..cpp.cpp_backend import AnyTensor
 from ..cpp.shim_backend import ShimBackend
+from .guard_table import GuardTable
 from .recorder import Recorder, watching
 from .trace_events import Writer
 
@@ -17,14 +18,15 @@ from .trace_events import Writer
 class RecordingBackend(ShimBackend):
     """Everything that a C++ program asks for goes through the shim's public names, which are watched."""
 
-    def __init__(self, *, legacy_since19: bool = False) -> None:
+    def __init__(self, *, legacy_since19: bool = False, guard_table: GuardTable | None = None) -> None:
         super().__init__(shim, legacy_since19=legacy_since19)
+        self.guard_table = guard_table
         self.recorder: Recorder | None = None
 
     @contextlib.contextmanager
     def recording(self, writer: Writer) -> Iterator[None]:
         """Inside, what the program does is written to `writer`."""
-        self.recorder = Recorder(writer)
+        self.recorder = Recorder(writer, table=self.guard_table)
         with watching(self.recorder):
             yield
 

@@ -28,12 +28,22 @@ class Specification:
     include: tuple[str, ...] = ()
     quoted_include: tuple[str, ...] = ()
     """Folders for `#include "…"` alone: where the program's own headers lie when it is a copy."""
+    units: tuple[dict[str, Any], ...] = ()
+    """Further C++ sources of the program: the fields of `linked_program.SourceUnit`, with texts for paths."""
+    root: str = ""
+    """The copy of the project in which the program stands, where it has further sources."""
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
     standard: str = "c++17"
     compiler: str | None = None
     workplace: str | None = None
     """Where the compiler works; by default in the cache."""
+    guard_table: str | None = None
+    """The file in which entered guards are counted (see `guard_table`)."""
+    writable: tuple[str, ...] = ()
+    """The folders that the program may write to; it is contained if there are any (see `containment`)."""
+    temporary: str = ""
+    """Its private folder for temporary files."""
     memory: int | None = None
     """Bytes that the program may take on top of what the shim needs."""
     seconds: float | None = None

@@ -2,6 +2,7 @@
 
 A recording is a file of JSON objects, one a line, in the order in which things happened:
 
+    {"event": "compiled", "files": […]}            what went into the program: sources and headers, or modules
     {"event": "ready"}                             the program is compiled and about to run
     {"event": "step", "thread": 0, "op": "mul", "kernels": […], "guards": […], "results": [{…}, …]}
     {"event": "raised", "thread": 0, "op": "backward", "error": "RuntimeError", "message": "…"}

@@ -1,0 +1,200 @@
+"""What each replacement of an undecided guard does to the programs that enter it: `guardfix verify --decide`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
+from guardfix.linter.findings import Confidence, Context
+
+from .counted_guards import CountedText
+from .guard_sites import GuardSite, Place, real_path
+from .program_migration import Migration
+from .verdicts import Verdict
+from .verifying import Result, Settings, verify
+
+if TYPE_CHECKING:
+    from guardfix.codemods.fixable import FixableFinding, FixableReport
+
+    from .programs import Program
+
+AS_IT_IS = "left as it is"
+_CONTEXTS = (Context.INFERENCE, Context.KERNEL, Context.BELOW_AUTOGRAD, Context.REMOVE)
+_SURVIVES = (Verdict.SAME, Verdict.REPAIRED)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One replacement of one guard, tried with the programs that enter it."""
+
+    context: Context
+    replacement: str
+    """As it is written; `removed`."""
+    results: tuple[Result, ...]
+
+    @property
+    def survives(self) -> bool:
+        """Whether all programs do what they should: what they did before, unless that was wrong."""
+        return bool(self.results) and all(
+            result.judgement.verdict in _SURVIVES and not result.judgement.silent_after for result in self.results
+        )
+
+
+@dataclass(frozen=True)
+class TriedGuard:
+    """What was found out about one guard."""
+
+    site: GuardSite
+    context: Context
+    """What the code alone says."""
+    trials: tuple[Trial, ...]
+
+    @property
+    def survivor(self) -> Trial | None:
+        """The only replacement that survives; None where there are several, or none, or nothing was run."""
+        found = [trial for trial in self.trials if trial.survives]
+        return found[0] if len(found) == 1 and len(self.trials) > 1 else None
+
+    @property
+    def silently_wrong(self) -> str:
+        """How a program is silently wrong as it is; empty where none is."""
+        for trial in self.trials:
+            for result in trial.results:
+                if result.judgement.silent_before:
+                    return result.judgement.silent_before[0].message
+        return ""
+
+
+def undecided(report: FixableReport) -> Iterator[FixableFinding]:
+    """The findings whose decision is unknown or has low confidence, about guards that can be counted."""
+    for finding in report.findings:
+        decision = finding.decision
+        if decision is None or finding.use is None or finding.code != "GF101":
+            continue
+        if decision.context is Context.UNKNOWN or decision.confidence is Confidence.LOW:
+            yield finding
+
+
+def decide_by_running(
+    report: FixableReport, programs: Sequence[Program], settings: Settings
+) -> Iterator[TriedGuard]:
+    """Try each replacement of each undecided guard, alone, with the programs that can enter it.
+
+    What only one replacement survives is kept as evidence. Raises `VerificationFailed`, OSError.
+    """
+    observed: dict[str, list[ObservedRun]] = {}
+    sources: dict[str, set[Path]] = {}
+    for number, finding in enumerate(undecided(report), 1):
+        tried = _try(number, finding, report, programs, settings)
+        survivor = tried.survivor
+        if survivor is not None:
+            assert finding.use is not None
+            names = ", ".join(result.name for result in survivor.results[:3])
+            run = ObservedRun(finding.use.type_span.start, survivor.context, names)
+            observed.setdefault(finding.path, []).append(run)
+            files = {Path(file) for result in survivor.results for file in result.files}
+            sources.setdefault(finding.path, set()).update(files)
+            keep_runs(report.project.files[finding.path].digest, observed[finding.path], sources[finding.path])
+        yield tried
+
+
+def _try(
+    number: int, finding: FixableFinding, report: FixableReport, programs: Sequence[Program], settings: Settings
+) -> TriedGuard:
+    decision, use = finding.decision, finding.use
+    assert decision is not None
+    assert use is not None
+    start = report.start(finding)
+    site = GuardSite(1, Place(finding.path, start.row, start.column, finding.code), use.guard, True)
+    trials = []
+    reaching = list(programs)
+    for context in _CONTEXTS:
+        migration, replacement = _migration(finding, context, report, site)
+        if migration is None:
+            continue
+        results = [
+            result
+            for result in verify(reaching, migration, settings)
+            if result.is_program and result.before is not None and any(reach.is_entered for reach in result.guards)
+        ]
+        # Who does not enter the guard the first time does not enter it later.
+        reaching = [result.program for result in results]
+        trials.append(Trial(context, replacement, tuple(results)))
+        if not results:
+            break
+    return TriedGuard(site, decision.context, tuple(trials))
+
+
+def _migration(
+    finding: FixableFinding, context: Context, report: FixableReport, site: GuardSite
+) -> tuple[Migration | None, str]:
+    """The migration that replaces this guard alone, as if that were decided; None where there is no such fix."""
+    from guardfix.codemods.apply.rewriting import Rewrite, apply_edits
+    from guardfix.linter.guards import BELOW_ADINPLACEORVIEW, BELOW_AUTOGRAD, INFERENCE_MODE
+
+    names = {
+        Context.INFERENCE: f"c10::{INFERENCE_MODE}",
+        Context.KERNEL: f"at::{BELOW_ADINPLACEORVIEW}",
+        Context.BELOW_AUTOGRAD: f"at::{BELOW_AUTOGRAD}",
+    }
+    assert finding.decision is not None
+    assert finding.use is not None
+    forced = replace(
+        finding, decision=replace(finding.decision, context=context, replacement=names.get(context))
+    )
+    fix, source = forced.fix, report.unchanged(finding.path)
+    if fix is None or source is None or not fix.edits:
+        return None, ""
+    text = apply_edits(source.text, fix.edits)
+    path = real_path(finding.path)
+    rewritten = Rewrite(source, text, edits=sorted(fix.edits))
+    before, counted = CountedText(source, report.project.files[finding.path]).with_counters({1: finding.use})
+    if not counted:
+        return None, ""
+    after_text = CountedText(replace(source, text=text))
+    use = after_text.use_at(rewritten.offset_after(finding.use.type_span.start))
+    gone = rewritten.offset_after(finding.use.span.start)
+    after, counted_after = after_text.with_counters({1: use}) if use else after_text.with_counters({}, {1: gone})
+    return (
+        Migration(
+            texts={path: source.encode(text)},
+            sites=(replace(site, counted=(True, bool(counted_after))),),
+            counted={path: (source.encode(before), source.encode(after))},
+        ),
+        names.get(context, "removed"),
+    )
+
+
+def tried_lines(tried: TriedGuard) -> Iterator[str]:
+    """What was found out about a guard, as lines of text."""
+    yield f"{tried.site.where}: {tried.site.guard}, {_said(tried.context)}"
+    if not tried.trials:
+        yield "  No replacement can be tried here: there is no edit for it."
+        return
+    if not tried.trials[0].results:
+        yield "  No program enters it, so nothing is known."
+        return
+    for trial in tried.trials:
+        label = trial.replacement if trial.context is Context.REMOVE else f"With {trial.replacement}"
+        for result in trial.results:
+            reason = result.judgement.reason
+            yield f"  {label[:1].upper()}{label[1:]}, {result.name} is {result.judgement.verdict}: {reason}."
+    if tried.silently_wrong:
+        yield f"  {AS_IT_IS.capitalize()}: {tried.silently_wrong}."
+    if tried.survivor is not None:
+        what = tried.survivor.replacement
+        yield (
+            f"  Only {what if what != 'removed' else 'removal'} survives. `guardfix check` and `migrate` take this as "
+            "evidence, until one of the sources changes."
+        )
+    elif any(trial.survives for trial in tried.trials):
+        yield "  Several survive, so that these programs don't decide it."
+    else:
+        yield "  None survives."
+
+
+def _said(context: Context) -> str:
+    return "undecided" if context is Context.UNKNOWN else f"{context.value} with low confidence"

@@ -1,0 +1,134 @@
+"""What the programs' runs say about each guard that the migration changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from guardfix.runtime_shim.recording.guard_table import GuardCount
+
+from .guard_sites import GuardSite, real_path
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class GuardReach:
+    """How a program reached a guard, before the migration and after it; None where nothing was counted."""
+
+    site: GuardSite
+    before: GuardCount | None
+    after: GuardCount | None
+
+    @property
+    def is_entered(self) -> bool:
+        return any(count is not None and count.entered for count in (self.before, self.after))
+
+    @property
+    def is_cut_off(self) -> bool:
+        """It was entered before the migration, and a counter shows that it was not after it."""
+        return (
+            self.site.counted[1] and self.after is not None and not self.after.entered and bool(self.before and self.before.entered)
+        )
+
+
+def reached(sites: Sequence[GuardSite], before: Sequence[GuardCount], after: Sequence[GuardCount]) -> tuple[GuardReach, ...]:
+    """What two tables say of the sites; a run without a table said nothing."""
+
+    def count(table: Sequence[GuardCount], site: GuardSite, which: int) -> GuardCount | None:
+        return table[site.number] if site.counted[which] and site.number < len(table) else None
+
+    return tuple(GuardReach(site, count(before, site, 0), count(after, site, 1)) for site in sites)
+
+
+@dataclass(frozen=True)
+class ProgramReach:
+    """What one program (a file, a test) says about guards: its verdict, those that it can reach, and how it did."""
+
+    name: str
+    verdict: Verdict
+    reason: str
+    guards: tuple[GuardReach, ...]
+    files: frozenset[str] = frozenset()
+    """The real paths of the project's files that were compiled into it, or imported."""
+
+
+@dataclass(frozen=True)
+class GuardOutcome:
+    """What is known about one migrated guard when all programs have run."""
+
+    site: GuardSite
+    verdict: Verdict
+    reason: str = ""
+    """Why it was not reached, or not verified."""
+    programs: tuple[str, ...] = ()
+    """Those that entered it."""
+
+    @property
+    def is_verified(self) -> bool:
+        return self.verdict not in (Verdict.NOT_REACHED, Verdict.UNSUPPORTED)
+
+
+_WORST_FIRST = (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED, Verdict.SAME)
+
+
+def guard_outcomes(sites: Iterable[GuardSite], programs: Sequence[ProgramReach]) -> list[GuardOutcome]:
+    """One outcome for each guard that the migration changes: the worst that a program which enters it says."""
+    return [_outcome(site, programs) for site in sites if site.changed]
+
+
+def _outcome(site: GuardSite, programs: Sequence[ProgramReach]) -> GuardOutcome:
+    entering: list[ProgramReach] = []
+    cut_off: list[ProgramReach] = []
+    unsupported: list[ProgramReach] = []
+    for program in programs:
+        reach = next((reach for reach in program.guards if reach.site.number == site.number), None)
+        if reach is None:
+            continue
+        if program.verdict is Verdict.UNSUPPORTED:
+            if reach.is_entered or _is_in(site, program):
+                unsupported.append(program)
+        elif reach.is_cut_off and program.verdict is not Verdict.SAME:
+            cut_off.append(program)
+        elif reach.is_entered:
+            entering.append(program)
+    names = tuple(program.name for program in entering)
+    for verdict in _WORST_FIRST:
+        if any(program.verdict is verdict for program in entering):
+            return GuardOutcome(site, verdict, "", names)
+    if unsupported:
+        return GuardOutcome(site, Verdict.UNSUPPORTED, f"{unsupported[0].name}: {unsupported[0].reason}")
+    return GuardOutcome(site, Verdict.NOT_REACHED, _why(site, programs, cut_off))
+
+
+def _why(site: GuardSite, programs: Sequence[ProgramReach], cut_off: Sequence[ProgramReach]) -> str:
+    if cut_off:
+        return f"{cut_off[0].name} enters it before the migration; after it, the program ends earlier"
+    if not site.counted[0]:
+        return "no counter can stand there"
+    if not any(_is_in(site, program) for program in programs):
+        return "no program compiles its file" if not site.place.path.endswith(".py") else "no program imports its file"
+    return "never entered"
+
+
+def _is_in(site: GuardSite, program: ProgramReach) -> bool:
+    return str(real_path(site.place.path)) in program.files
+
+
+_SHOWN = 3
+
+
+def outcome_summary(outcomes: Sequence[GuardOutcome]) -> str:
+    """`14 of 17 migrated guards verified: 11 same, 2 repaired, 1 stricter; 3 not reached (src/a.cpp:12 …).`"""
+    verified = [outcome for outcome in outcomes if outcome.is_verified]
+    counts = Counter(outcome.verdict for outcome in verified)
+    parts = [f"{len(verified)} of {len(outcomes)} migrated guards verified"]
+    if verified:
+        parts[0] += ": " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    for verdict in (Verdict.UNSUPPORTED, Verdict.NOT_REACHED):
+        found = [outcome for outcome in outcomes if outcome.verdict is verdict]
+        if found:
+            places = ", ".join(outcome.site.where for outcome in found[:_SHOWN])
+            more = " …" if len(found) > _SHOWN else ""
+            parts.append(f"{len(found)} {verdict} ({places}{more})")
+    return "; ".join(parts) + "."

@@ -1,0 +1,156 @@
+"""The guards of the programs' files: where they stand, and the texts in which they are counted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .counted_guards import CountedText, is_entered
+
+if TYPE_CHECKING:
+    from guardfix.codemods.apply.rewriting import Rewrite
+    from guardfix.codemods.fixable import FixableReport
+    from guardfix.linter.facts import Facts, GuardUse, Span
+
+    from .programs import Program
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a finding stands."""
+
+    path: str
+    row: int
+    column: int
+    code: str
+
+    def in_words(self, program: Program) -> str:
+        where = "" if real_path(self.path) == real_path(program.path) else f"{self.path}, "
+        return f"{where}row {self.row}, {self.code}"
+
+
+@dataclass(frozen=True)
+class GuardSite:
+    """A guard whose entries are counted when a program runs."""
+
+    number: int
+    """Its row in the table of a run."""
+    place: Place
+    guard: str
+    """Its name before the migration."""
+    changed: bool
+    """The migration changes it, or takes it away; else it is left as it is."""
+    counted: tuple[bool, bool] = (True, True)
+    """Whether there is a counter before and after: not everywhere can one stand."""
+
+    @property
+    def where(self) -> str:
+        """As compilers write it: `src/a.cpp:12`."""
+        return f"{self.place.path}:{self.place.row}"
+
+
+def count_guards(
+    report: FixableReport, rewritten: Mapping[str, Rewrite]
+) -> tuple[tuple[GuardSite, ...], dict[Path, tuple[bytes, bytes]]]:
+    """The guards that findings are about, and old ones without; and the texts that count them, before and after."""
+    from guardfix.linter.files.source_positions import SourcePositions
+
+    places = SourcePositions(report.workspace)
+    sites: list[GuardSite] = []
+    texts: dict[Path, tuple[bytes, bytes]] = {}
+    for path, uses in _uses_by_file(report, rewritten).items():
+        first = len(sites) + 1
+        for number, (use, code, changed) in enumerate(uses, first):
+            start = places.start(path, use.type_span)
+            sites.append(GuardSite(number, Place(path, start.row, start.column, code), use.guard, changed))
+        source = report.unchanged(path)
+        if source is None:
+            continue
+        numbered = {number: use for number, (use, _, _) in enumerate(uses, first)}
+        facts = report.project.files[path]
+        before, counted_before = CountedText(source, facts).with_counters(numbered)
+        after, counted_after = before, counted_before
+        if path in rewritten:
+            after, counted_after = _after(rewritten[path], numbered)
+        texts[real_path(path)] = source.encode(before), source.encode(after)
+        for number in numbered:
+            counted = (number in counted_before, number in counted_after)
+            sites[number - 1] = replace(sites[number - 1], counted=counted)
+    return tuple(sites), texts
+
+
+def _uses_by_file(
+    report: FixableReport, rewritten: Mapping[str, Rewrite]
+) -> dict[str, list[tuple[GuardUse, str, bool]]]:
+    """By file the guards that are counted, in the file's order: (use, code of the finding, whether it is changed)."""
+    found: dict[str, dict[Span, tuple[GuardUse, str, bool]]] = {}
+
+    def add(path: str, use: GuardUse, code: str, changed: bool) -> None:
+        if is_entered(use):
+            found.setdefault(path, {}).setdefault(use.type_span, (use, code, changed))
+
+    for path, one in rewritten.items():
+        for finding, _ in one.applied:
+            if finding.use is not None:
+                add(path, finding.use, finding.code, True)
+    for finding in report.findings:
+        if finding.use is not None:
+            add(finding.path, finding.use, finding.code, False)
+    for facts in report.project.checked():
+        for use in _old_guards_of(facts):
+            add(facts.path, use, "", False)
+    return {path: [by_place[span] for span in sorted(by_place)] for path, by_place in found.items()}
+
+
+def _old_guards_of(facts: Facts) -> Iterator[GuardUse]:
+    from guardfix.linter.frontends.frontend import frontend_named
+    from guardfix.linter.guards import LEGACY
+
+    if not frontend_named(facts.language).is_fragment:
+        yield from (use for use in facts.guard_uses if use.guard == LEGACY)
+
+
+def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse]) -> tuple[bytes, frozenset[int]]:
+    """The migrated text with counters: at what became of each guard, or where it stood."""
+    text = CountedText(replace(rewritten.source, text=rewritten.text))
+    there: dict[int, GuardUse] = {}
+    gone: dict[int, int] = {}
+    for number, use in uses.items():
+        found = text.use_at(rewritten.offset_after(use.type_span.start))
+        if found is not None:
+            there[number] = found
+        else:
+            gone[number] = rewritten.offset_after(use.span.start)
+    return text.with_counters(there, gone)
+
+
+def count_guards_of(paths: Sequence[Path]) -> tuple[tuple[GuardSite, ...], list[bytes]]:
+    """The guards of files that are compared as they are, and each file's text with counters."""
+    from guardfix.linter.files.workspace import DISK
+
+    sites: list[GuardSite] = []
+    texts: list[bytes] = []
+    for position, path in enumerate(paths):
+        source = DISK.read_or_none(str(path))
+        if source is None:
+            texts.append(path.read_bytes())
+            continue
+        text = CountedText(source)
+        uses = [use for use in (text.facts.guard_uses if text.facts is not None else ()) if is_entered(use)]
+        numbered = dict(enumerate(uses, len(sites) + 1))
+        counted, numbers = text.with_counters(numbered)
+        texts.append(source.encode(counted))
+        for number, use in numbered.items():
+            start = source.position(use.type_span.start)
+            place = Place(str(path), start.row, start.column, "")
+            here = number in numbers
+            sites.append(GuardSite(number, place, use.guard, False, (here and position == 0, here and position == 1)))
+    return tuple(sites), texts
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """The path without links: one file, one path."""
+    return Path(os.path.realpath(path))

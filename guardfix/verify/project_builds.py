@@ -1,0 +1,272 @@
+"""What a program is built from: its sources, include folders, defines and libraries, as the project says it.
+
+A project says it in the answers of CMake's file API, in `compile_commands.json`, or the user does with `--source`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from guardfix.runtime_shim.cpp.linked_program import SourceUnit
+
+_OF_PYTORCH = re.compile(r"(?:lib)?(?:torch|c10|caffe2|kineto|torch_\w+)(?:\.so[\d.]*|\.a)?$")
+
+
+class BadBuild(Exception):
+    """A build directory that says nothing, or can't be read."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """How the program of one main is built."""
+
+    include: tuple[Path, ...] = ()
+    define: tuple[str, ...] = ()
+    standard: str = ""
+    link: tuple[str, ...] = ()
+    units: tuple[SourceUnit, ...] = ()
+    """Its further sources."""
+
+    def with_sources(self, sources: Iterable[Path]) -> Build:
+        """The build with common sources that it does not have yet; they are linked if something of them is used."""
+        known = {unit.path for unit in self.units}
+        more = tuple(
+            SourceUnit(path, self.include, self.define, on_demand=True) for path in sources if path not in known
+        )
+        return replace(self, units=(*self.units, *more))
+
+
+@dataclass(frozen=True)
+class Builds:
+    """The builds of a project's files, by their real paths."""
+
+    by_main: Mapping[Path, Build] = field(default_factory=dict)
+
+    def of(self, source: Path) -> Build | None:
+        return self.by_main.get(source.resolve())
+
+
+def read_builds(folders: Sequence[Path], is_main: Any) -> Builds:
+    """The builds that folders describe: a build directory, or one in which it is looked for.
+
+    `is_main(path)` says whether a source is a program's main file. The first folder that describes a main decides.
+    Raises `BadBuild`.
+    """
+    found: dict[Path, Build] = {}
+    for folder in folders:
+        described = _from_cmake(folder, is_main) or _from_commands(folder / "compile_commands.json", is_main)
+        for main, build in described.items():
+            found.setdefault(main, build)
+    return Builds(found)
+
+
+def build_folders(paths: Iterable[Path]) -> list[Path]:
+    """Folders at paths that describe a build: the paths' own, and their `build` folders."""
+    candidates = [place for path in paths for place in (path, path / "build")]
+    return [place for place in dict.fromkeys(candidates) if describes_build(place)]
+
+
+def describes_build(folder: Path) -> bool:
+    return (folder / "compile_commands.json").is_file() or (folder / ".cmake/api/v1/reply").is_dir()
+
+
+# ---- compile_commands.json
+
+
+def _from_commands(path: Path, is_main: Any) -> dict[Path, Build]:
+    """Each main with all other files: those of its own target, and the others' as far as it uses them."""
+    if not path.is_file():
+        return {}
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        units = {unit.path: (unit, target) for unit, target in map(_command_unit, entries)}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadBuild(f"{path}: not a compilation database: {error}") from None
+    mains = {source for source in units if source.is_file() and is_main(source)}
+    builds = {}
+    for main in mains:
+        own, target = units[main]
+        others = tuple(
+            replace(unit, on_demand=not (target and its == target))
+            for source, (unit, its) in units.items()
+            if source not in mains and source.is_file()
+        )
+        builds[main] = Build(own.include, own.define, own.standard, system_libraries(main), others)
+    return builds
+
+
+def _command_unit(entry: Mapping[str, Any]) -> tuple[SourceUnit, str]:
+    folder = Path(entry["directory"])
+    words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
+    source = (folder / entry["file"]).resolve()
+    output = str(entry.get("output") or _after("-o", words))
+    target = re.search(r"CMakeFiles/([^/]+)\.dir/", output)
+    include, define, standard = _options(words[1:], folder)
+    return SourceUnit(source, include, define, standard), target[1] if target else ""
+
+
+def _after(option: str, words: Sequence[str]) -> str:
+    return next((after for word, after in zip(words, words[1:], strict=False) if word == option), "")
+
+
+def _options(words: Sequence[str], folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...], str]:
+    """The include folders, defines and the standard of a compiler's options."""
+    include: list[Path] = []
+    define: list[str] = []
+    standard = ""
+    rest = iter(words)
+    for word in rest:
+        for option in ("-isystem", "-iquote", "-I", "-D"):
+            if word.startswith(option):
+                value = word.removeprefix(option) or next(rest, "")
+                if option == "-D":
+                    define.append(value)
+                else:
+                    include.append((folder / value).resolve())
+                break
+        else:
+            if word.startswith("-std="):
+                standard = word.removeprefix("-std=").replace("gnu++", "c++")
+    return tuple(include), tuple(define), _at_least_17(standard)
+
+
+def _at_least_17(standard: str) -> str:
+    """PyTorch's headers, and ours, need C++17, whatever the project was written for."""
+    found = re.fullmatch(r"c\+\+(\w+)", standard)
+    return "" if found is None or found[1] in ("98", "03", "11", "14", "0x", "1y", "1z") else standard
+
+
+# ---- CMake's file API
+
+
+def _from_cmake(folder: Path, is_main: Any) -> dict[Path, Build]:
+    reply = folder / ".cmake" / "api" / "v1" / "reply"
+    indexes = sorted(reply.glob("index-*.json"))
+    if not indexes:
+        return {}
+    try:
+        return _executables(reply, json.loads(indexes[-1].read_text()), is_main)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise BadBuild(f"{reply}: not an answer of CMake's file API: {error!r}") from None
+
+
+def _executables(reply: Path, index: Mapping[str, Any], is_main: Any) -> dict[Path, Build]:
+    model_file = next(one["jsonFile"] for one in index["objects"] if one["kind"] == "codemodel")
+    model = json.loads((reply / model_file).read_text())
+    source, build = Path(model["paths"]["source"]), Path(model["paths"]["build"])
+    targets = {one["id"]: json.loads((reply / one["jsonFile"]).read_text())
+               for one in model["configurations"][0]["targets"]}  # fmt: skip
+    found: dict[Path, Build] = {}
+    for target in targets.values():
+        if target["type"] != "EXECUTABLE":
+            continue
+        own = _target_units(target, source)
+        needed = [targets[one["id"]] for one in target.get("dependencies", ()) if one["id"] in targets]
+        libraries = [
+            replace(unit, on_demand=library["type"] == "STATIC_LIBRARY")
+            for library in needed
+            if library["type"].endswith("_LIBRARY")
+            for unit in _target_units(library, source)
+        ]
+        for unit in own:
+            if unit.path.is_file() and is_main(unit.path):
+                units = (*(one for one in own if one is not unit), *libraries)
+                link = _link_fragments(target, targets.values(), build)
+                found[unit.path] = Build(unit.include, unit.define, unit.standard, link, units)
+    return found
+
+
+def _target_units(target: Mapping[str, Any], source: Path) -> list[SourceUnit]:
+    groups = target.get("compileGroups", ())
+    found = []
+    for one in target.get("sources", ()):
+        if "compileGroupIndex" not in one:
+            continue  # a header, a script
+        group = groups[one["compileGroupIndex"]]
+        if group.get("language") != "CXX":
+            continue
+        words = [word for part in group.get("compileCommandFragments", ()) for word in shlex.split(part["fragment"])]
+        include, define, standard = _options(words, source)
+        include = (*(Path(part["path"]) for part in group.get("includes", ())), *include)
+        define = (*(part["define"] for part in group.get("defines", ())), *define)
+        number = group.get("languageStandard", {}).get("standard", "")
+        standard = standard or (_at_least_17(f"c++{number}") if number else "")
+        found.append(SourceUnit((source / one["path"]).resolve(), include, define, standard))
+    return found
+
+
+def _link_fragments(target: Mapping[str, Any], targets: Iterable[Mapping[str, Any]], build: Path) -> tuple[str, ...]:
+    """The libraries that are not the project's own and not PyTorch's."""
+    built = {Path(one["path"]).name for other in targets for one in other.get("artifacts", ())}
+    found = []
+    for part in target.get("link", {}).get("commandFragments", ()):
+        if part.get("role") != "libraries":
+            continue
+        for word in shlex.split(part["fragment"]):
+            name = word.removeprefix("-l")
+            if word.startswith("-l"):
+                if not _OF_PYTORCH.match(name):
+                    found.append(name)
+            elif not word.startswith("-") and Path(word).name not in built and not _OF_PYTORCH.match(Path(word).name):
+                path = build / word
+                if path.is_file():
+                    found.append(str(path.resolve()))
+    return tuple(found)
+
+
+# ---- third parties, where nothing says how they are built
+
+
+_PACKAGES = {
+    "opencv2": ("opencv4", "opencv"),
+    "Eigen": ("eigen3",),
+    "gflags": ("gflags",),
+    "glog": ("libglog",),
+    "yaml-cpp": ("yaml-cpp",),
+    "fmt": ("fmt",),
+    "SDL2": ("sdl2",),
+    "GLFW": ("glfw3",),
+}
+"""The first part of an included name -> what pkg-config may call it."""
+
+_INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([\w.-]+)/", re.MULTILINE)
+
+
+def system_packages(source: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Include folders and libraries of the third parties that a source includes, as the system has them."""
+    try:
+        text = source.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return (), ()
+    include: list[Path] = []
+    link: list[str] = []
+    for name in dict.fromkeys(_INCLUDED.findall(text)):
+        for package in _PACKAGES.get(name, ()):
+            words = _pkg_config(package)
+            if words is not None:
+                include += [Path(word.removeprefix("-I")) for word in words if word.startswith("-I")]
+                link += [word.removeprefix("-l") for word in words if word.startswith("-l")]
+                break
+    return tuple(include), tuple(link)
+
+
+def system_libraries(source: Path) -> tuple[str, ...]:
+    return system_packages(source)[1]
+
+
+def _pkg_config(package: str) -> list[str] | None:
+    try:
+        done = subprocess.run(
+            ["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False, env=os.environ
+        )
+    except OSError:
+        return None
+    return shlex.split(done.stdout) if done.returncode == 0 else None

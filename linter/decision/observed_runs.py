@@ -1,0 +1,74 @@
+"""What running programs showed about a guard, kept by the digests of the sources that were run.
+
+`guardfix verify --decide` tries each replacement of a guard and keeps what only one of them survives. It holds as long as
+no source changes that went into the programs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ..findings import Context
+
+
+@dataclass(frozen=True)
+class ObservedRun:
+    """The one replacement with which programs still do what they should."""
+
+    start: int
+    """Where the guard's type begins in its file, in bytes."""
+    context: Context
+    shown_by: str
+    """What was run: `tests/test_ops.py`."""
+
+
+def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
+    """What is kept about the guards of a file with that digest, and still holds."""
+    folder = _folder()
+    return _read(str(folder), digest) if digest and folder.is_dir() else ()
+
+
+@lru_cache(maxsize=256)
+def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
+    try:
+        kept = json.loads(Path(folder, f"{digest.hex()}.json").read_text(encoding="utf-8"))
+        if not all(_digest(Path(path)) == known for path, known in kept["sources"].items()):
+            return ()
+        return tuple(ObservedRun(one["start"], Context(one["context"]), one["shown_by"]) for one in kept["runs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path]) -> None:
+    """Keep what was shown about a file with that digest, for as long as the sources stay as they are."""
+    known: Mapping[str, str] = {str(path): _digest(path) for path in sources if path.is_file()}
+    kept = {
+        "sources": known,
+        "runs": [{"start": run.start, "context": run.context.value, "shown_by": run.shown_by} for run in runs],
+    }
+    folder = _folder()
+    with contextlib.suppress(OSError):  # then it has to be run again
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{digest.hex()}.json").write_text(json.dumps(kept), encoding="utf-8")
+    _read.cache_clear()
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+def _folder() -> Path:
+    """Beside what else guardfix keeps for a user."""
+    given = os.environ.get("GUARDFIX_CACHE_DIR")
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return Path(given) / "decided" if given else Path(cache or os.path.expanduser("~/.cache")) / "guardfix" / "decided"

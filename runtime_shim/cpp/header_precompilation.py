@@ -1,0 +1,103 @@
+"""The large headers in precompiled form, made while the first program that includes one is compiled.
+
+Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when the
+program is done, and the next program finds the form.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .toolchain import Toolchain
+
+_SECONDS = 120
+"""Of processor time: a compiler that takes longer will not get there."""
+
+
+@dataclass(frozen=True)
+class HeaderForm:
+    """A header with a text of ours, and its precompiled form."""
+
+    stub: Path
+    form: Path
+    use: tuple[str, ...]
+    """The options that use it."""
+
+    @classmethod
+    def below(cls, folder: Path, toolchain: Toolchain) -> HeaderForm:
+        stub = folder / "precompiled.h"
+        if "clang" in os.path.basename(os.path.realpath(toolchain.compiler)):
+            form = stub.with_suffix(".h.pch")
+            return cls(stub, form, ("-include-pch", str(form)))
+        return cls(stub, stub.with_suffix(".h.gch"), ("-include", str(stub)))
+
+
+class Precompilation:
+    """One that is under way, in a process that outlives this one."""
+
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
+        self.process = process
+        self.folder = folder
+
+    def stop(self) -> None:
+        """Ends it, and removes what it has begun."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, 9)
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def wait(self, seconds: float | None = None) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+
+
+def start_precompiling(header: HeaderForm, text: str, command: list[str], work: Path) -> Precompilation | None:
+    """Begins to make the form of a header with this text; None when it is there or somebody is at it.
+
+    `work` is a folder on the file system of the form.
+    """
+    if header.form.is_file() or shutil.which("sh") is None:
+        return None
+    header.stub.parent.mkdir(parents=True, exist_ok=True)
+    mark = os.open(header.stub.with_name("programs"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return None
+        if header.form.is_file():
+            return None
+        header.stub.write_text(text)
+        work.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=work, prefix="compiling-"))
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            built = folder / header.form.name
+            words = shlex.join([*command, "-x", "c++-header", str(header.stub), "-o", str(built)])
+            script = (
+                f"ulimit -t {_SECONDS}; nice -n 5 {words} && mv {shlex.quote(str(built))} "
+                f"{shlex.quote(str(header.form))}; rm -rf {shlex.quote(str(folder))}"
+            )
+            process = subprocess.Popen(
+                ["sh", "-c", script],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+                start_new_session=True,
+                pass_fds=(mark, held),  # both are locked as long as it runs
+            )
+        finally:
+            os.close(held)
+    finally:
+        os.close(mark)
+    return Precompilation(process, folder)

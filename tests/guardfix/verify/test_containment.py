@@ -1,0 +1,104 @@
+"""What a program that is verified can't do, and what is asked before it is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardfix.cli.verify_command import command
+from click.testing import CliRunner
+
+PROGRAM = """\
+import os
+import signal
+import socket
+import subprocess
+import sys
+import torch
+
+
+def attempt(name, action):
+    try:
+        action()
+    except OSError:
+        print(name, "refused")
+    else:
+        print(name, "done")
+
+
+def write(path):
+    with open(path, "w") as file:
+        file.write("x")
+
+
+print(torch.ones(1).item())
+attempt("beside", lambda: write("beside.txt"))
+attempt("temporary", lambda: write(os.path.join(os.environ["TMPDIR"], "file")))
+attempt("home", lambda: write(os.path.expanduser("~/file")))
+attempt("outside", lambda: write(sys.argv[1]))
+attempt("network", lambda: socket.create_connection(("192.0.2.1", 9), timeout=5))
+subprocess.Popen(["setsid", "sleep", sys.argv[2]], start_new_session=True)
+if len(sys.argv) > 3:
+    os.kill(os.getpid(), signal.SIGSEGV)
+sys.exit(200)
+"""
+
+
+def namespaces() -> bool:
+    return subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
+
+
+def running(seconds: str) -> bool:
+    found = subprocess.run(["pgrep", "-f", f"sleep {seconds}$"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not namespaces(), reason="no user namespaces here")
+@pytest.mark.parametrize("ending", [(200, ()), (-11, ("--argument", "crash"))], ids=["exit status", "signal"])
+def test_a_program_is_kept_to_itself(tmp_path: Path, cache: Path, ending: tuple[int, tuple[str, ...]]) -> None:
+    status, more = ending
+    folder = tmp_path / "project"
+    folder.mkdir()
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    outside = tmp_path / "outside.txt"
+    seconds = f"4711.{os.getpid()}"
+    arguments = [program, "--against", program, "--argument", outside, "--argument", seconds, *more]
+    done = CliRunner().invoke(command, [*map(str, arguments), "--output-format", "json", "--isolated"])
+    [entry] = json.loads(done.stdout)
+    assert (entry["verdict"], entry["before"]["status"]) == ("same", status), entry
+    assert entry["before"]["stdout"].splitlines() == [
+        "1.0", "beside done", "temporary done", "home done", "outside refused", "network refused",
+    ]  # fmt: skip
+    assert not outside.exists()
+    assert [path.name for path in folder.iterdir()] == ["program.py"]
+    assert not running(seconds)
+
+
+def asked(folder: Path, cache: Path, *more: str, answer: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "GUARDFIX_YES"}
+    return subprocess.run(
+        [sys.executable, "-m", "guardfix", "verify", str(folder), "--isolated", *more],
+        env={**environment, "GUARDFIX_CACHE_DIR": str(cache)},
+        input=answer,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_nothing_is_run_before_it_is_agreed_to(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "program.py").write_text("import torch\nprint(torch.ones(1))\n")
+    first = asked(tmp_path, cache)
+    assert (first.returncode, first.stdout) == (2, "")
+    assert f"runs the programs in {tmp_path}, in copies" in first.stderr
+    assert "agree with --yes" in first.stderr
+    agreed = asked(tmp_path, cache, "--yes")
+    assert (agreed.returncode, "runs the programs" in agreed.stderr) == (0, False)
+    again = asked(tmp_path, cache)
+    assert (again.returncode, "runs the programs" in again.stderr) == (0, False), "it was agreed to before"

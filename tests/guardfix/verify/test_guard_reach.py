@@ -1,0 +1,259 @@
+"""A verdict is about guards: what no run entered is not verified, whatever the programs print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from guardfix.cli.verify_command import command
+from guardfix.linter.facts import GuardUse
+from guardfix.linter.files.sources import decode
+from guardfix.runtime_shim.recording.guard_table import GuardCount
+from guardfix.runtime_shim.recording.run_specification import Specification
+from guardfix.verify.counted_guards import CountedText, is_entered
+from guardfix.verify.program_runs import Limits, Process, environment
+
+HEAD = "#include <torch/script.h>\n#include <iostream>\n"
+
+USAGE = HEAD + """\
+int main(int argc, const char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: program <numbers>\\n";
+    return -1;
+  }
+  at::AutoNonVariableTypeMode guard(true);
+  auto model_input = torch::ones({std::stoi(argv[1])});
+  std::cout << model_input.sum().item<float>() << std::endl;
+}
+"""
+
+ABORTING = HEAD + """\
+int main(int argc, const char** argv) {
+  torch::jit::Module model = torch::jit::load(argc > 1 ? argv[1] : "no such file");
+  at::AutoNonVariableTypeMode guard(true);
+  std::cout << model.forward({torch::ones({2})}).toTensor() << std::endl;
+}
+"""
+
+TWO_GUARDS = HEAD + """\
+torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) {
+  at::AutoNonVariableTypeMode guard(true);
+  return model.forward({x}).toTensor();
+}
+int main() {
+  at::AutoNonVariableTypeMode guard(true);
+  auto model_input = torch::ones({2});
+  std::cout << model_input.sum().item<float>() << std::endl;
+}
+"""
+
+ARGPARSE = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("size", type=int)
+arguments = parser.parse_args()
+with torch.inference_mode(), torch.no_grad():
+    print(torch.ones(arguments.size).sum())
+"""
+
+
+def verified(*arguments: str | Path) -> tuple[int, list[dict[str, Any]]]:
+    done = CliRunner().invoke(command, [*map(str, arguments), "--output-format", "json", "--isolated"])
+    assert done.exit_code in (0, 1), done.output
+    return done.exit_code, json.loads(done.stdout)
+
+
+def summary(*arguments: str | Path) -> str:
+    """The last line of the text report."""
+    return CliRunner().invoke(command, [*map(str, arguments), "--isolated"]).stderr.splitlines()[-1]
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("usage.cpp", USAGE, "exit status 255, after printing 'usage: program <numbers>'"),
+        ("aborting.cpp", ABORTING, "SIGABRT"),
+        ("arguments.py", ARGPARSE, "exit status 2, after printing 'usage:"),
+    ],
+    ids=["prints its usage", "aborts in load", "argparse error"],
+)
+def test_an_early_end_is_not_the_same(tmp_path: Path, name: str, text: str, words: str) -> None:
+    program = write(tmp_path, name, text)
+    status, [entry] = verified(program)
+    assert (status, entry["verdict"]) == (1, "not reached"), entry
+    assert "ended before it came to a step of torch" in entry["reason"]
+    assert words in entry["reason"]
+    assert "--argument" in entry["advice"]
+    assert [guard["entered"]["before"] for guard in entry["guards"]] == [0]
+
+
+def test_arguments_lead_to_the_guard(tmp_path: Path) -> None:
+    program = write(tmp_path, "usage.cpp", USAGE)
+    status, [entry] = verified(program, "--argument", "3")
+    assert (status, entry["verdict"]) == (0, "same"), entry
+    [guard] = entry["guards"]
+    assert (guard["entered"], guard["migrated"]) == ({"before": 1, "after": 1}, True)
+    assert guard["ops"]["before"] == guard["ops"]["after"] == 3  # ones, sum, item
+    assert summary(program, "--argument", "3") == "1 of 1 migrated guards verified: 1 same."
+
+
+def test_a_guard_that_is_not_entered_counts(tmp_path: Path) -> None:
+    program = write(tmp_path, "two.cpp", TWO_GUARDS)
+    status, [entry] = verified(program)
+    assert (status, entry["verdict"]) == (1, "same")
+    assert [guard["entered"]["before"] for guard in entry["guards"]] == [0, 1]
+    assert verified(program, "--allow-not-reached")[0] == 0
+    assert summary(program) == f"1 of 2 migrated guards verified: 1 same; 1 not reached ({program}:4)."
+
+
+def test_the_report_tells_how_each_guard_was_reached(tmp_path: Path) -> None:
+    program = write(tmp_path, "two.cpp", TWO_GUARDS)
+    shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
+    assert f"  AutoNonVariableTypeMode at {program}:4: not entered.\n" in shown
+    assert f"  AutoNonVariableTypeMode at {program}:8: entered once, 3 ops below it.\n" in shown
+
+
+def test_a_file_that_no_program_compiles_is_listed(tmp_path: Path) -> None:
+    write(tmp_path, "main.cpp", TWO_GUARDS.replace("predict", "unused").replace("unused(torch", "used(torch"))
+    library = write(tmp_path, "library.cpp", TWO_GUARDS[: TWO_GUARDS.index("int main")])
+    status, entries = verified(tmp_path, "--allow-unsupported")
+    assert status == 1
+    [entry] = [entry for entry in entries if entry["kind"] == "file"]
+    assert (entry["filename"], entry["verdict"]) == (str(library), "not reached")
+    assert "no program compiles this file" in entry["reason"]
+    assert summary(tmp_path).endswith(f"; 2 not reached ({library}:4, {tmp_path / 'main.cpp'}:4).")
+
+
+def test_another_program_may_enter_a_guard(tmp_path: Path) -> None:
+    """A header's guard that one of two programs enters is verified, and the other one is no failure."""
+    header = """\
+#pragma once
+#include <torch/script.h>
+inline torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) {
+  at::AutoNonVariableTypeMode guard(true);
+  return model.forward({x}).toTensor();
+}
+"""
+    write(tmp_path, "predict.h", header)
+    main = (
+        '#include "predict.h"\n#include <iostream>\nint main(int argc, char** argv) {\n  auto x = torch::ones({2, 4});\n'
+        '  torch::jit::Module model;\n  try { EXPRESSION } catch (const std::exception&) { }\n'
+        "  std::cout << x << std::endl;\n}\n"
+    )
+    write(tmp_path, "entering.cpp", main.replace("EXPRESSION", "predict(model, x);"))
+    write(tmp_path, "other.cpp", main.replace("EXPRESSION", ""))
+    write(tmp_path, "without.cpp", '#include <torch/torch.h>\nint main() { torch::ones({2}); }\n')
+    status, entries = verified(tmp_path)
+    assert status == 0, entries
+    assert {Path(entry["filename"]).name: entry["verdict"] for entry in entries} == {
+        "entering.cpp": "same",
+        "other.cpp": "not reached",
+        "without.cpp": "same",
+    }
+
+
+FORMS = {
+    "declaration": ("at::AutoNonVariableTypeMode guard(true); WORK", 1, 1),
+    "loop": ("for (int i = 0; i < 3; ++i) { at::AutoNonVariableTypeMode guard(true); WORK }", 3, 3),
+    "temporary": ("at::AutoNonVariableTypeMode(true); WORK", 1, 1),
+    "optional": ("std::optional<at::AutoNonVariableTypeMode> guard; guard.emplace(true); WORK", 1, 1),
+    "empty_optional": ("std::optional<at::AutoNonVariableTypeMode> guard; if (off) guard.emplace(true); WORK", 0, 0),
+    "unique_pointer": ("auto guard = std::make_unique<at::AutoNonVariableTypeMode>(true); WORK", 1, 1),
+    "if_without_braces": ("if (off)\n    at::AutoNonVariableTypeMode(true);\n  WORK", 0, 0),
+    "else_without_braces": ("if (off) { } else\n    at::AutoNonVariableTypeMode(true);\n  WORK", 1, 0),
+    "member": ("struct Guards { at::AutoNonVariableTypeMode guard{true}; }; Guards guards; WORK", 1, 1),
+    "base": ("struct Guards : at::AutoNonVariableTypeMode { int more = 0; }; Guards guards; WORK", 1, 1),
+    "alias": ("using Guard = at::AutoNonVariableTypeMode; Guard guard; WORK", 1, 1),
+    "lambda": ("auto run = [&] { at::AutoNonVariableTypeMode guard(true); WORK }; run(); run();", 2, 2),
+    "two_declarators": ("at::AutoNonVariableTypeMode one(true), two(true); WORK", 1, 1),
+    "nested": ("at::AutoNonVariableTypeMode guard(true); WORK { at::NoGradGuard inner; WORK }", 1, 2),
+    "exception": ("try { at::AutoNonVariableTypeMode guard(true); WORK throw 1; } catch (int) { } WORK", 1, 1),
+    "never_called": ("at::AutoNonVariableTypeMode guard(true); WORK", 0, 0),
+}
+"""Form -> (body of a function, times its first guard is entered, ops below it)."""
+
+
+def run_counted(folder: Path, name: str, text: str, guards: int) -> list[GuardCount]:
+    """Runs a text with counters, and reads its table."""
+    program = write(folder, name, text)
+    specification = Specification(source=str(program), shown=name, recording="")
+    process = Process(specification, folder / "run", folder, Limits(), environment(), guards=guards)
+    run = process.finish()
+    assert run.status == 0, (run.errors, run.events[-1:])
+    return run.counts
+
+
+def test_each_form_of_a_guard_is_counted(tmp_path: Path) -> None:
+    """The counted text compiles, keeps its lines, and counts what each guard does."""
+    functions = [f"void {name}(bool off) {{\n  (void)off;\n  {body}\n}}\n" for name, (body, _, _) in FORMS.items()]
+    calls = [f"  {name}(argc > 1);\n" for name in FORMS if name != "never_called"]
+    text = (
+        "#include <torch/torch.h>\n#include <memory>\n#include <optional>\n"
+        "#define NO_AUTOGRAD at::AutoNonVariableTypeMode guard(true);\n"
+        f"{''.join(functions)}void macro() {{\n  NO_AUTOGRAD WORK\n}}\n"
+        f"int main(int argc, char**) {{\n{''.join(calls)}  macro();\n}}\n"
+    ).replace("WORK", "torch::ones({2});")
+    source = CountedText(decode(text.encode(), "program.cpp"))
+    assert source.facts is not None
+    uses: dict[str, GuardUse] = {}
+    for use in source.facts.guard_uses:
+        around = source.facts.enclosing(use.function)
+        if is_entered(use) and (around or use.macro) and use.alias is None:
+            uses.setdefault(around[-1].name if around else "macro", use)
+    assert set(uses) == {*FORMS, "macro"}
+    numbers = dict(enumerate(uses, 1))
+    counted, done = source.with_counters({number: uses[name] for number, name in numbers.items()})
+    assert done == set(numbers)
+    own = counted.decode().partition("#line 1\n")[2]
+    assert own.count("\n") == text.count("\n")
+    counts = run_counted(tmp_path, "program.cpp", counted.decode(), len(numbers))
+    expected = {name: (entered, ops) for name, (_, entered, ops) in FORMS.items()} | {"macro": (1, 1)}
+    assert {name: tuple(counts[number]) for number, name in numbers.items()} == expected
+    assert counts[0].ops == text.count("torch::ones") + 2 + 1 - 1  # the loop's, the lambda's, what is never called
+
+
+PYTHON_FORMS = {
+    "with_item": ("with torch.no_grad():\n        torch.ones(2).add(1)", 1, 2),
+    "second_item": ("with torch.enable_grad(), torch.no_grad():\n        torch.ones(2)", 1, 1),
+    "variable": ("guard = torch.no_grad()\n    with guard:\n        torch.ones(2)\n    with guard:\n        torch.ones(2)", 2, 2),
+    "function": ("@torch.no_grad()\n    def f():\n        torch.ones(2)\n    f()\n    f()", 2, 2),
+    "uncalled": ("@torch.no_grad\n    def f():\n        torch.ones(2)\n    f()", 1, 1),
+    "generator": ("@torch.no_grad()\n    def f():\n        yield torch.ones(2)\n        yield torch.ones(2)\n    list(f())", 1, 2),
+    "lasting": ("torch.set_grad_enabled(False)\n    torch.ones(2)\n    torch.set_grad_enabled(True)", 1, 0),
+    "never_called": ("with torch.no_grad():\n        torch.ones(2)", 0, 0),
+}
+
+
+def test_each_form_of_a_python_guard_is_counted(tmp_path: Path) -> None:
+    bodies = "".join(f"def {name}():\n    {body}\n\n\n" for name, (body, _, _) in PYTHON_FORMS.items())
+    text = f"import torch\n\n\n{bodies}" + "".join(f"{name}()\n" for name in PYTHON_FORMS if name != "never_called")
+    source = CountedText(decode(text.encode(), "program.py"))
+    assert source.facts is not None
+    uses: dict[str, GuardUse] = {}
+    for use in source.facts.guard_uses:
+        around = source.facts.enclosing(use.function)
+        if is_entered(use) and around:
+            name = around[-1].name
+            if name != "second_item" or use.guard == "no_grad":
+                uses.setdefault(name, use)
+    numbers = dict(enumerate(PYTHON_FORMS, 1))
+    counted, done = source.with_counters({number: uses[name] for number, name in numbers.items()})
+    assert done == set(numbers)
+    assert counted.decode().count("\n") == text.count("\n")
+    counts = run_counted(tmp_path, "program.py", counted.decode(), len(numbers))
+    assert {name: tuple(counts[number]) for number, name in numbers.items()} == {
+        name: (entered, ops) for name, (_, entered, ops) in PYTHON_FORMS.items()
+    }

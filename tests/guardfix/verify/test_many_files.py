@@ -1,0 +1,141 @@
+"""Programs of several files, as build directories, databases and patterns describe them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from guardfix.cli.verify_command import command
+
+FILES = {
+    "include/model.h": """\
+#pragma once
+#include <torch/script.h>
+at::Tensor predict(const at::Tensor& x);
+""",
+    "src/model.cpp": """\
+#include "model.h"
+#ifndef SCALE
+#error "the project's defines are missing"
+#endif
+at::Tensor predict(const at::Tensor& model_input) {
+  at::AutoNonVariableTypeMode guard(true);
+  return model_input * SCALE;
+}
+""",
+    "src/unused.cpp": "int unused() { return missing_function(); }\n",
+    "src/helper.cpp": "int helper() { return 3; }\n",
+    "app/one.cpp": """\
+#include "model.h"
+#include <iostream>
+int helper();
+int main() { std::cout << predict(torch::ones({2})).sum().item<float>() + helper() << std::endl; }
+""",
+    "app/two.cpp": """\
+#include "model.h"
+#include <iostream>
+int main() { std::cout << predict(torch::ones({5})).sum().item<float>() << std::endl; }
+""",
+}
+CMAKE = """\
+cmake_minimum_required(VERSION 3.16)
+project(example CXX)
+set(CMAKE_CXX_STANDARD 14)
+add_library(model STATIC src/model.cpp)
+target_include_directories(model PUBLIC include)
+target_compile_definitions(model PRIVATE SCALE=2)
+add_executable(one app/one.cpp src/helper.cpp)
+target_link_libraries(one model)
+add_executable(two app/two.cpp)
+target_link_libraries(two model)
+"""
+
+
+def verified(*arguments: str | Path) -> tuple[int, list[dict[str, Any]]]:
+    done = CliRunner().invoke(command, [*map(str, arguments), "--output-format", "json", "--isolated"])
+    assert done.exit_code in (0, 1), done.output
+    return done.exit_code, json.loads(done.stdout)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def check(status: int, entries: list[dict[str, Any]]) -> None:
+    shown = {Path(entry["filename"]).name: (entry["verdict"], entry["reason"]) for entry in entries}
+    assert (status, {name: verdict for name, (verdict, _) in shown.items()}) == (0, {"one.cpp": "same", "two.cpp": "same"}), shown
+    assert [entry["before"]["stdout"] for entry in entries] == ["7\n", "10\n"]
+    for entry in entries:
+        [guard] = entry["guards"]
+        assert guard["filename"].endswith("model.cpp")
+        assert guard["entered"] == {"before": 1, "after": 1}
+
+
+def database(project: Path) -> None:
+    """A compilation database as CMake writes it, and as a user may, with `arguments`."""
+    define, include = "-DSCALE=2", "-Iinclude"
+    entries = [
+        {
+            "directory": str(project),
+            "file": name,
+            "command": f"c++ {define if 'model' in name else ''} {include} -std=gnu++14 "
+            f"-o CMakeFiles/{target}.dir/{name}.o -c {name}",
+            "output": f"CMakeFiles/{target}.dir/{name}.o",
+        }
+        for name, target in (("app/one.cpp", "one"), ("src/helper.cpp", "one"), ("app/two.cpp", "two"))
+    ]
+    entries.append(
+        {
+            "directory": str(project / "src"),
+            "file": "model.cpp",
+            "arguments": ["c++", define, "-I", "../include", "-c", "model.cpp", "-o", "model.o"],
+        }
+    )
+    (project / "compile_commands.json").write_text(json.dumps(entries))
+
+
+def test_a_compilation_database(project: Path, cache: Path) -> None:
+    """Only what changed is compiled twice: the model, but not `one`, `two` and the helper."""
+    database(project)
+    check(*verified(project))
+    assert len(list(cache.glob("programs/objects/**/unit.o"))) == 5
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
+def test_cmakes_file_api(project: Path) -> None:
+    (project / "CMakeLists.txt").write_text(CMAKE)
+    build = project / "build"
+    query = build / ".cmake" / "api" / "v1" / "query"
+    query.mkdir(parents=True)
+    (query / "codemodel-v2").touch()
+    done = subprocess.run(["cmake", "-S", str(project), "-B", str(build)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    check(*verified(project, "--exclude", "build/"))
+
+
+def test_patterns(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several mains over common sources: what no program uses is not linked."""
+    (project / "src" / "unused.cpp").write_text("int unused() { extern int missing(); return missing(); }\n")
+    monkeypatch.chdir(project)
+    arguments = ("--source", "src/*.cpp", "--include", "include", "--define", "SCALE=2")
+    check(*verified("app", *arguments))
+    check(*verified("app/one.cpp", "app/two.cpp", *arguments))
+
+
+def test_a_database_that_is_none(project: Path) -> None:
+    (project / "compile_commands.json").write_text('{"directory": 1}')
+    done = CliRunner().invoke(command, [str(project), "--isolated"])
+    assert done.exit_code == 2
+    assert "compile_commands.json: not a compilation database" in done.stderr
