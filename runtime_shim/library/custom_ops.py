@@ -6,6 +6,7 @@ torch/csrc/autograd/autograd_not_implemented_fallback.cpp.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Grads, Node, node_class
 from .operator_schema import Schema
+from .shared_libraries import LOADED, load_library
 
 #: In the order in which the dispatcher tries them.
 LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}
@@ -37,6 +39,15 @@ class WithKeySet:
         self.kernel = kernel
 
 
+class CompiledKernel:
+    """A kernel of a C++ library. It is called with the key set and with every argument of the schema, in order."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Kernel) -> None:
+        self.call = call
+
+
 class OpOverload:
     """One op with one schema. Calling it dispatches; `redispatch(keys, …)` starts from a given key set."""
 
@@ -48,6 +59,8 @@ class OpOverload:
         self.defined_at = ""
         #: Kernels by layer, the newest last; it is the one that runs.
         self.kernels: dict[int, list[Any]] = {}
+        #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
+        self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
         self.__module__ = f"torch._ops.{namespace}"
 
@@ -94,6 +107,8 @@ class OpOverload:
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
+        if isinstance(kernel, CompiledKernel):
+            return kernel.call(keys, *self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):
             from .._C import key_set
 
@@ -273,6 +288,15 @@ class AtenPacket:
 
 class Ops:
     """`torch.ops`."""
+
+    def load_library(self, path: str | os.PathLike[str]) -> None:
+        """Load a shared library that registers ops. OSError if that fails, RuntimeError if registering does."""
+        load_library(path)
+
+    @property
+    def loaded_libraries(self) -> set[str]:
+        """The paths of the libraries that were loaded."""
+        return LOADED
 
     def __getattr__(self, name: str) -> Namespace:
         if name.startswith("__"):

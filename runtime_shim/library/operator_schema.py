@@ -237,6 +237,17 @@ class Schema:
             self._refuse_keywords(args, kwargs)
         return values[:last], keywords
 
+    def complete(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
+        """What `bind` gave, with the defaults that it left out: one value for each argument, in order."""
+        return [
+            keywords[argument.name]
+            if argument.name in keywords
+            else values[i]
+            if i < len(values)
+            else argument.default
+            for i, argument in enumerate(self.arguments)
+        ]
+
     def _cast(self, argument: SchemaArgument, position: int, value: Any) -> Any:
         try:
             return argument.type.cast(value)

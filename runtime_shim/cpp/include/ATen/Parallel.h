@@ -2,6 +2,8 @@
 // of the calling thread is in force there, as in PyTorch.
 #pragma once
 
+#include <guardfix/python.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -52,6 +54,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
     }
     detail::in_parallel() = false;
   };
+  const guardfix::GilReleasedIfHeld released;  // the other threads' ops need it
   std::vector<std::thread> threads;
   for (int64_t first = begin + size; first < end; first += size) threads.emplace_back(run, first);
   run(begin);

@@ -18,14 +18,16 @@ inline DispatchKeySet keys_of(int64_t flags, DispatchKeySet backend, DispatchKey
 }
 
 /// The ScalarType of a dtype's Python name.
-inline ScalarType scalar_type_named(const guardfix::Object& name) {
-  const guardfix::Gil gil;
-  const std::string text = guardfix::text_of(name.get());
+inline ScalarType scalar_type_named(const std::string& text) {
 #define AT_SAME_NAME(type, cpp, python, printed) \
   if (text == python) return ScalarType::cpp;
   AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_SAME_NAME)
 #undef AT_SAME_NAME
   C10_THROW_ERROR(NotImplementedError, "the shim's headers have no ScalarType for torch." + text);
+}
+inline ScalarType scalar_type_named(const guardfix::Object& name) {
+  const guardfix::Gil gil;
+  return scalar_type_named(guardfix::text_of(name.get()));
 }
 
 /// A Python callable that hands its argument, a gradient, to a copy of `hook`; what it returns replaces the gradient.
