@@ -11,6 +11,7 @@ from .. import _C
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..library import compiled_ops, script_classes, shared_libraries
+from ..library.custom_ops import CompiledKernel
 from ..tape.nodes import node_class
 from . import cpp_backend as base
 from .cpp_backend import AnyTensor, Backend
@@ -194,11 +195,13 @@ class ShimBackend(Backend):
     def tracing(self, stream: TextIO) -> Iterator[None]:
         """Inside, guard scopes and ops are written to `stream` as they happen."""
         self.printer = TracePrinter(stream)
+        CompiledKernel.printing = True
         try:
             with self.printer:
                 yield
         finally:
             self.printer = None
+            CompiledKernel.printing = False
 
     def enter_op(self, name: str, key: str) -> None:
         if self.printer is not None:

@@ -44,6 +44,11 @@ class CompiledKernel:
 
     __slots__ = ("call",)
 
+    #: Beside the key set: the kernel tells the backend when it begins and ends.
+    TOLD = 1 << 8
+    #: Set while a program's ops are printed.
+    printing = False
+
     def __init__(self, call: Kernel) -> None:
         self.call = call
 
@@ -55,7 +60,8 @@ class OpOverload:
         self.namespace = namespace
         self._opname = name
         self._overloadname = overload or "default"
-        self._schema: Schema | None = None  # None while the op has kernels and no definition
+        self._definition: Schema | None = None
+        self._exact: tuple[type, ...] | None = None
         self.defined_at = ""
         #: Kernels by layer, the newest last; it is the one that runs.
         self.kernels: dict[int, list[Any]] = {}
@@ -64,12 +70,33 @@ class OpOverload:
         self.__name__ = f"{name}.{self._overloadname}"
         self.__module__ = f"torch._ops.{namespace}"
 
+    #: How often a definition came or went, of any op.
+    definitions = 0
+
+    @property
+    def _schema(self) -> Schema | None:
+        """None while the op has kernels and no definition."""
+        return self._definition
+
+    @_schema.setter
+    def _schema(self, schema: Schema | None) -> None:
+        self._definition = schema
+        self._exact = None if schema is None else schema.exact_types()
+        OpOverload.definitions += 1
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         state = tls.state
         args, kwargs = self._bind(args, kwargs)
         keys = BACKEND | state.included
-        for tensor in _tensors((*args, *kwargs.values())):
-            keys |= tensor._keys
+        for value in args:
+            if isinstance(value, Tensor):
+                keys |= value._keys
+            elif isinstance(value, list):
+                for tensor in _tensors(value):
+                    keys |= tensor._keys
+        if kwargs:
+            for tensor in _tensors(kwargs.values()):
+                keys |= tensor._keys
         return self._run(keys & ~state.excluded, args, kwargs)
 
     def redispatch(self, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -78,12 +105,18 @@ class OpOverload:
         return self._run(keys if isinstance(keys, int) else keys.bits, args, kwargs)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        assert self._schema is not None
-        values, keywords = self._schema.bind(args, kwargs)
+        schema = self._definition
+        assert schema is not None
+        if not kwargs and self._exact is not None and len(args) == len(self._exact):
+            for value, exact in zip(args, self._exact, strict=True):
+                if type(value) is not exact:
+                    break
+            else:
+                return args, kwargs  # as it is: nothing to convert, and nothing left out
+        values, keywords = schema.bind(args, kwargs)
         return tuple(values), keywords
 
     def _run(self, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        assert self._schema is not None
         for bit in LAYERS:
             if not keys & bit:
                 continue
@@ -107,7 +140,9 @@ class OpOverload:
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
-        if isinstance(kernel, CompiledKernel):
+        if type(kernel) is CompiledKernel:
+            if tls.state.tracer is not None or CompiledKernel.printing:
+                keys |= CompiledKernel.TOLD
             return kernel.call(keys, *self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):
             from .._C import key_set
@@ -194,17 +229,25 @@ class OpOverloadPacket:
         self.__name__ = name
         self._qualified_op_name = f"{namespace}::{name}"
 
+        self._known: tuple[int, dict[str, OpOverload]] = (-1, {})
+
     def _overloads(self) -> dict[str, OpOverload]:
-        found = REGISTRY.get(self._namespace, {})
-        return {o._overloadname: o for o in found.values() if o._opname == self.__name__ and o._schema is not None}
+        seen, known = self._known
+        if seen != OpOverload.definitions:
+            found = REGISTRY.get(self._namespace, {})
+            known = {o._overloadname: o for o in found.values() if o._opname == self.__name__ and o._schema is not None}
+            self._known = OpOverload.definitions, known
+        return known
 
     def overloads(self) -> list[str]:
         return list(self._overloads())
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        overloads = list(self._overloads().values())
-        if len(overloads) == 1:
-            return overloads[0](*args, **kwargs)
+        known = self._overloads()
+        if len(known) == 1:
+            for overload in known.values():
+                return overload(*args, **kwargs)
+        overloads = list(known.values())
         errors = []
         for overload in overloads:
             try:

@@ -14,7 +14,9 @@ namespace guardfix {
 /// One run of a kernel of a registered op. Notices an Autograd kernel that never gets below Autograd.
 class RegisteredOpCall {
  public:
-  RegisteredOpCall(const std::string& op, c10::DispatchKey key) : op_(op), key_(key), outer_(innermost()) {
+  /// `told`: the Python side hears of it.
+  RegisteredOpCall(const std::string& op, c10::DispatchKey key, bool told = true)
+      : op_(op), key_(key), told_(told), outer_(innermost()) {
     constexpr int limit = 64;
     int depth = 0;
     for (const RegisteredOpCall* call = outer_; call != nullptr; call = call->outer_)
@@ -23,8 +25,10 @@ class RegisteredOpCall {
                 " kernel calls the op again, and the call arrives at the same kernel (", limit,
                 " deep). Put at::AutoDispatchBelowADInplaceOrView in force around the inner call, so that it goes on "
                 "below Autograd. (In PyTorch this recursion ends when the stack is full.)");
-    static const Hook enter{"enter_op"};
-    enter({op, c10::toString(key)});
+    if (told_) {
+      static const Hook enter{"enter_op"};
+      enter({op, c10::toString(key)});
+    }
     innermost() = this;
   }
   RegisteredOpCall(const RegisteredOpCall&) = delete;
@@ -42,6 +46,7 @@ class RegisteredOpCall {
   /// `value`, the result of the kernel, which is told to the trace.
   template <typename Result>
   Result&& result(Result&& value) const {
+    if (!told_) return std::forward<Result>(value);
     static const Hook leave{"leave_op"};
     if constexpr (std::is_same_v<std::decay_t<Result>, at::Tensor>) {
       leave({op_, c10::toString(key_), value});
@@ -59,6 +64,7 @@ class RegisteredOpCall {
   }
   const std::string& op_;
   c10::DispatchKey key_;
+  bool told_;
   const RegisteredOpCall* outer_;
 };
 

@@ -26,6 +26,7 @@ void registering(Block&& block) {
 /// A kernel as Python holds it.
 struct SharedKernel {
   const std::string& op;
+  c10::OperatorName name;
   c10::DispatchKey key;
   c10::Kernel kernel;
 
@@ -61,8 +62,10 @@ inline void share_kernel(const std::string& op, c10::DispatchKey key, const c10:
   if (!kernel.is_fallthrough()) {
     static PyMethodDef definition = {"kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SharedKernel::call)),
                                      METH_FASTCALL, nullptr};
+    const size_t dot = op.find('.');
     const Object capsule =
-        checked(PyCapsule_New(new SharedKernel{op, key, kernel}, nullptr,
+        checked(PyCapsule_New(new SharedKernel{op, {op.substr(0, dot), dot == std::string::npos ? "" : op.substr(dot + 1)}, key, kernel},
+                              nullptr,
                               [](PyObject* c) { delete static_cast<SharedKernel*>(PyCapsule_GetPointer(c, nullptr)); }),
                 "kernel");
     callable = checked(PyCFunction_New(&definition, capsule.get()), "kernel");

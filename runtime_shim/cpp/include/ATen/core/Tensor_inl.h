@@ -227,6 +227,15 @@ inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> i
 
 // ---- conversion
 
+inline Tensor Tensor::made(const char* factory, IntArrayRef size, const TensorOptions& options) const {
+  const guardfix::Op op(factory);
+  return from_python(op({size, guardfix::kw("dtype", options.dtype_opt().value_or(scalar_type())),
+                         guardfix::kw("device", options.device_opt()),
+                         guardfix::kw("requires_grad", options.requires_grad_opt())}));
+}
+inline Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
+  return new_empty(size, options).fill_(value);
+}
 inline Tensor Tensor::to(ScalarType type, bool, bool copy, std::optional<MemoryFormat>) const {
   static const guardfix::Op op{"to"};
   return from_python(op({*this, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt)}));

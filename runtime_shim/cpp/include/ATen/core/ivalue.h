@@ -171,6 +171,9 @@ class IValue final {
     return IValue(guardfix::checked(PyDict_Items(object_.get()), "items")).elements();
   }
   std::vector<IValue> toListRef() const { return elements(); }
+  SymInt toSymInt() const { return toInt(); }
+  std::vector<SymInt> toSymIntVector() const { return toVector<SymInt>(); }
+  std::vector<std::string> toStringVector() const { return toVector<std::string>(); }
   std::vector<int64_t> toIntVector() const { return toVector<int64_t>(); }
   std::vector<double> toDoubleVector() const { return toVector<double>(); }
   std::vector<at::Tensor> toTensorVector() const { return toVector<at::Tensor>(); }
@@ -307,9 +310,7 @@ inline ivalue::TuplePtr IValue::toTuple() const {
 inline ivalue::Tuple IValue::toTupleRef() const { return *toTuple(); }
 
 inline bool IValue::isTensor() const {
-  if (!object_) return false;
-  static const guardfix::Hook is_tensor{"is_tensor"};
-  return guardfix::truth_of(is_tensor({object_}));
+  return object_ && guardfix::is_tensor_object(object_.get());
 }
 inline at::Tensor IValue::toTensor() const {
   if (isNone()) return at::Tensor();
@@ -495,3 +496,10 @@ using Stack = std::vector<IValue>;
 
 #include <ATen/core/Dict_inl.h>
 #include <ATen/core/List_inl.h>
+
+namespace torch {
+template <typename T>
+using List = c10::List<T>;
+template <typename Key, typename Value>
+using Dict = c10::Dict<Key, Value>;
+}  // namespace torch

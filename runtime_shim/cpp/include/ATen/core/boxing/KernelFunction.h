@@ -16,6 +16,11 @@ namespace c10 {
 class OperatorHandle;
 using Stack = torch::jit::Stack;
 
+struct OperatorName {
+  std::string name, overload_name;
+  std::string qualified() const { return overload_name.empty() ? name : name + "." + overload_name; }
+};
+
 /// An empty one means falling through to the next key.
 class Kernel {
  public:
@@ -62,7 +67,10 @@ class Kernel {
   }
   /// Replaces the arguments on the stack, which are all that there is on it, by the results.
   void call_with_stack(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) const {
-    if (boxed_ != nullptr) return boxed_(op, keys, &stack);
+    if (boxed_ != nullptr) {
+      const guardfix::GilReleasedIfHeld released;
+      return boxed_(op, keys, &stack);
+    }
     TORCH_INTERNAL_ASSERT(with_stack_ != nullptr, "this kernel can be called from C++ alone");
     with_stack_(*this, op, keys, stack);
   }
@@ -96,12 +104,16 @@ class Kernel {
     TORCH_CHECK(stack.size() == sizeof...(Args), "the kernel takes ", sizeof...(Args), " arguments, but its schema has ",
                 stack.size());
     std::tuple<guardfix::UnpackedArgument<std::decay_t<Args>>...> arguments(stack[at]...);
+    // The interpreter's lock is let go of while the kernel runs, which may wait for threads of its own.
+    const auto run = [&]() -> Return {
+      const guardfix::GilReleasedIfHeld released;
+      return kernel.call<Return, Args...>(op, keys, static_cast<Args>(std::get<at>(arguments).get())...);
+    };
     if constexpr (std::is_void_v<Return>) {
-      kernel.call<Return, Args...>(op, keys, static_cast<Args>(std::get<at>(arguments).get())...);
+      run();
       stack.clear();
     } else {
-      const std::decay_t<Return> result =
-          kernel.call<Return, Args...>(op, keys, static_cast<Args>(std::get<at>(arguments).get())...);
+      const std::decay_t<Return> result = run();
       stack.clear();
       guardfix::push_results(stack, result);
     }

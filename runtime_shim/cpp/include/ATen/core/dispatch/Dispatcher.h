@@ -15,11 +15,6 @@
 
 namespace c10 {
 
-struct OperatorName {
-  std::string name, overload_name;
-  std::string qualified() const { return overload_name.empty() ? name : name + "." + overload_name; }
-};
-
 namespace impl {
 
 /// An op that the program registered. (Here and below, plain lists: a std::map costs each program 50 ms of compiling.)
@@ -239,23 +234,18 @@ class Dispatcher {
 
 #ifndef GUARDFIX_PROGRAM
 inline PyObject* guardfix::SharedKernel::call(PyObject* capsule, PyObject* const* args, Py_ssize_t count) {
+  constexpr int64_t told = 1 << 8;  // beside the key set: somebody records what runs
   const auto& shared = *static_cast<SharedKernel*>(PyCapsule_GetPointer(capsule, nullptr));
   try {
-    const c10::DispatchKeySet keys = at::detail::keys_of(as_integer(args[0], "kernel"),
-                                                         c10::DispatchKeySet(c10::DispatchKey::CPU),
-                                                         c10::DispatchKeySet(c10::DispatchKey::AutogradCPU));
+    const int64_t flags = as_integer(args[0], "kernel");
+    const c10::DispatchKeySet keys =
+        at::detail::keys_of(flags, c10::DispatchKeySet(c10::DispatchKey::CPU), c10::DispatchKeySet(c10::DispatchKey::AutogradCPU));
     c10::Stack stack;
     stack.reserve(static_cast<size_t>(count));
     for (Py_ssize_t i = 1; i < count; ++i) stack.emplace_back(Object::borrow(args[i]));
-    {
-      const GilReleased released;  // the kernel may wait for threads of its own
-      const RegisteredOpCall call(shared.op, shared.key);
-      const size_t dot = shared.op.find('.');
-      const c10::OperatorHandle handle(
-          nullptr, {shared.op.substr(0, dot), dot == std::string::npos ? "" : shared.op.substr(dot + 1)});
-      shared.kernel.call_with_stack(handle, keys, stack);
-      call.results(stack);
-    }
+    const RegisteredOpCall call(shared.op, shared.key, (flags & told) != 0);
+    shared.kernel.call_with_stack(c10::OperatorHandle(nullptr, shared.name), keys, stack);
+    call.results(stack);
     if (stack.empty()) Py_RETURN_NONE;
     if (stack.size() == 1) return Object::borrow(stack[0].python()).release();
     const Object list = c10::IValue(stack).object();

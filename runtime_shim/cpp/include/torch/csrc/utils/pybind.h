@@ -17,15 +17,6 @@ namespace py = pybind11;
 
 namespace guardfix {
 
-/// The class of tensors, asked for once.
-inline bool is_tensor_object(PyObject* object) {
-  static PyObject* const type = [] {
-    const Object owner = ask("tensor_class", {});
-    return Object(owner).release();
-  }();
-  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type)) != 0;
-}
-
 /// Whether the object is of the class torch.`kind`: a dtype, a device, …
 inline bool is_instance_of(PyObject* object, const char* kind) {
   static const Hook ask_kind{"is_a"};
