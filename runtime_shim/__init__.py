@@ -55,7 +55,7 @@ newaxis = None
 
 #: Modules that are imported when they are asked for, and where they stand.
 _MODULES = {
-    **{name: name for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization")},
+    **{name: name for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization", "utils", "version", "cuda")},
     "tracing": "core.tracing",
     "guards": "core.gradient_modes",
     "printing": "core.tensor_printing",
@@ -65,6 +65,7 @@ _ELSEWHERE = {
     "load": "serialization",
     "set_printoptions": "core.tensor_printing",
     "ops": "library",
+    "classes": "library.script_classes",
 }
 
 

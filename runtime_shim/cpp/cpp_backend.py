@@ -142,20 +142,30 @@ class Backend:
     def _op_min(self, t: AnyTensor, *args: Any) -> Any:
         return t.min(*args)
 
-    def is_builtin(self, name: str, overload: str) -> bool:
-        """Whether PyTorch's own op `name` (as in "aten::mul") is there."""
+    def has_op(self, name: str, overload: str) -> bool:
+        """Whether Python has the op `name` (as in "aten::mul"): PyTorch's own, or one that somebody registered."""
         namespace, _, op = name.partition("::")
         if namespace != "aten":
-            return False
+            return self._registered_op(name, overload) is not None
         try:
             self.op(op)
         except NotImplementedError:
             return False
         return True
 
-    def call_builtin(self, name: str, overload: str, hidden: int | None, *args: Any) -> Any:
-        """Calls PyTorch's own op; with the keys `hidden` out of sight when it is a redispatch."""
-        op = name.partition("::")[2]
+    def _registered_op(self, name: str, overload: str) -> Any:
+        namespace, _, op = name.partition("::")
+        packet = getattr(getattr(self.torch.ops, namespace), op, None)
+        return None if packet is None else getattr(packet, overload or "default", None)
+
+    def call_op(self, name: str, overload: str, hidden: int | None, args: Sequence[Any]) -> Any:
+        """Calls an op that Python has; with the keys `hidden` out of sight when it is a redispatch."""
+        namespace, _, op = name.partition("::")
+        if namespace != "aten":
+            found = self._registered_op(name, overload)
+            if hidden is None:
+                return found(*args)
+            return found.redispatch((CPU | AUTOGRAD | AD_INPLACE_OR_VIEW) & ~hidden, *args)
         callable_ = self.scalar_op(op) if "Scalar" in overload else self.op(op)
         if hidden is None:
             return callable_(*args)
@@ -164,6 +174,41 @@ class Backend:
             return callable_(*args)
         finally:
             self.leave_guard(guard)
+
+    # ---- what a library registers
+
+    def define_op(self, name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
+        """`TORCH_LIBRARY` defined an op; `called_from_python` is for when Python registers a kernel for it."""
+        raise NotImplementedError("only the shim has ops of C++ libraries in torch.ops")
+
+    def implement_op(
+        self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
+    ) -> None:
+        """The op has a kernel for the key, `kernel(key set as flags, *arguments)`; None: calls go to the next key."""
+        raise NotImplementedError("only the shim has ops of C++ libraries in torch.ops")
+
+    def registration_failed(self, message: str) -> None:
+        """A block that registers ops raised an error while its library was loaded."""
+        raise NotImplementedError("only the shim has ops of C++ libraries in torch.ops")
+
+    def define_class(self, namespace: str, name: str, doc: str) -> Any:
+        """The Python class for a C++ class: `torch.classes.<namespace>.<name>`."""
+        raise NotImplementedError("only the shim has C++ classes in torch.classes")
+
+    def define_method(
+        self, owner: Any, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+        defaults: list[Any],
+    ) -> None:  # fmt: skip
+        """Gives the class a method of C++. `kind` is "constructor", "method", "static", "getter", …"""
+        raise NotImplementedError("only the shim has C++ classes in torch.classes")
+
+    def wrap_custom_object(self, owner: Any, pointer: object) -> Any:
+        """An object of the class around a C++ one."""
+        raise NotImplementedError("only the shim has C++ classes in torch.classes")
+
+    def unwrap_custom_object(self, value: Any) -> object:
+        """The C++ object in a Python one."""
+        raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
     def enter_op(self, name: str, key: str) -> None:
         """A kernel of an op that the program registered is about to run."""
@@ -179,6 +224,23 @@ class Backend:
 
     def is_tensor(self, value: object) -> bool:
         return isinstance(value, self.torch.Tensor)
+
+    def tensor_class(self) -> type:
+        return self.torch.Tensor
+
+    def is_a(self, value: object, kind: str) -> bool:
+        """Whether `value` is a torch.`kind`: a dtype, a device, …"""
+        return isinstance(value, getattr(self.torch, kind))
+
+    def device(self, name: str) -> Any:
+        return self.torch.device(name)
+
+    def layout(self) -> Any:
+        return self.torch.strided
+
+    def memory_format(self, number: int) -> Any:
+        """The memory format with this number in C++."""
+        return getattr(self.torch, ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")[number])
 
     def dtype(self, name: str) -> Any:
         return getattr(self.torch, name)

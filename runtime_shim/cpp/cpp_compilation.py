@@ -196,7 +196,7 @@ def toolchain_digest(toolchain: Toolchain) -> str:
 def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -> list[str]:
     """The part of the compiler's command that decides what our headers mean."""
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
-    command = [str(toolchain.compiler), *options.for_compiling(), f"-I{INCLUDE}"]
+    command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", f"-I{INCLUDE}"]
     command += ["-isystem", str(toolchain.python_include)]
     if not _may_use_frontend(text, options):
         command.append("-DGUARDFIX_WITHOUT_FRONTEND")
@@ -225,20 +225,21 @@ def digest(*parts: str | bytes) -> str:
 
 
 @functools.cache
-def _headers_digest() -> str:
+def headers_digest() -> str:
+    """A key for what our headers say."""
     paths = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
     return digest(*(part for path in paths for part in (str(path.relative_to(INCLUDE)), path.read_bytes())))
 
 
 def _environment(toolchain: Toolchain) -> str:
-    return f"{toolchain.identity} {platform.python_version()} {platform.machine()} {_headers_digest()}"
+    return f"{toolchain.identity} {platform.python_version()} {platform.machine()} {headers_digest()}"
 
 
-def entry_is_current(entry: Path) -> bool:
+def entry_is_current(entry: Path, product: str = "program.so") -> bool:
     """True when the entry is complete and every file that went into it is as it was."""
     try:
         manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
-        return (entry / "program.so").is_file() and all(
+        return (entry / product).is_file() and all(
             digest(Path(path).read_bytes()) == expected for path, expected in manifest.items()
         )
     except (OSError, ValueError):

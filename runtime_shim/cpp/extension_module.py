@@ -18,6 +18,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, module: str) -> None:
         self.module = module
+        self.specs: dict[int, importlib.machinery.ModuleSpec | None] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -38,10 +39,13 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 if error.name != real:
                     raise
                 raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None
+        if isinstance(found, ModuleType):
+            self.specs[id(found)] = found.__spec__
         return found
 
     def exec_module(self, module: ModuleType) -> None:
-        pass
+        """The module was executed under its own name: it keeps what that left."""
+        module.__spec__ = self.specs.pop(id(module), module.__spec__)
 
 
 @contextlib.contextmanager
@@ -63,3 +67,11 @@ def bound_to(module: str) -> Iterator[None]:
         for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
             del sys.modules[name]
         sys.modules.update(before)
+
+
+def bind_for_good(module: str) -> None:
+    """From now on `import torch` gives the module of this name: what the `torch` of a private environment calls."""
+    for name in [name for name in sys.modules if name.startswith("torch.")]:
+        del sys.modules[name]
+    sys.modules["torch"] = importlib.import_module(module)
+    sys.meta_path.insert(0, _Alias(module))

@@ -10,6 +10,8 @@ from typing import Any, TextIO
 from .. import _C
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
+from ..library import compiled_ops, script_classes, shared_libraries
+from ..library.custom_ops import CompiledKernel
 from ..tape.nodes import node_class
 from . import cpp_backend as base
 from .cpp_backend import AnyTensor, Backend
@@ -143,6 +145,34 @@ class ShimBackend(Backend):
             return AUTOGRAD
         return AUTOGRAD | ADINPLACEORVIEW
 
+    # ---- what a library registers
+
+    def define_op(self, name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
+        compiled_ops.define(name, schema, place, called_from_python)
+
+    def implement_op(
+        self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
+    ) -> None:
+        compiled_ops.implement(name, key, kernel, called_from_python)
+
+    def registration_failed(self, message: str) -> None:
+        shared_libraries.registration_failed(message)
+
+    def define_class(self, namespace: str, name: str, doc: str) -> Any:
+        return script_classes.define(namespace, name, doc)
+
+    def define_method(
+        self, owner: Any, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+        defaults: list[Any],
+    ) -> None:  # fmt: skip
+        script_classes.add_method(owner, kind, name, function, doc, names, defaults)
+
+    def wrap_custom_object(self, owner: Any, pointer: object) -> Any:
+        return script_classes.wrapped(owner, pointer)
+
+    def unwrap_custom_object(self, value: Any) -> object:
+        return script_classes.unwrapped(value)
+
     # ---- TorchScript modules
 
     def jit_load(self, path: str) -> Any:
@@ -165,11 +195,13 @@ class ShimBackend(Backend):
     def tracing(self, stream: TextIO) -> Iterator[None]:
         """Inside, guard scopes and ops are written to `stream` as they happen."""
         self.printer = TracePrinter(stream)
+        CompiledKernel.printing = True
         try:
             with self.printer:
                 yield
         finally:
             self.printer = None
+            CompiledKernel.printing = False
 
     def enter_op(self, name: str, key: str) -> None:
         if self.printer is not None:
@@ -178,3 +210,7 @@ class ShimBackend(Backend):
     def leave_op(self, name: str, key: str, result: AnyTensor | None) -> None:
         if self.printer is not None:
             self.printer.leave_op(name, key, result)
+            return
+        tracer = tls.state.tracer
+        if tracer is not None and key == "CPU":
+            tracer.record(name, BACKEND, () if result is None else result)

@@ -19,31 +19,12 @@ from typing import Any
 
 from ..core.device import known
 from ..core.supported_names import missing_attribute
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
-from .custom_ops import COMPOSITE, REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
+from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
+from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
 from .operator_schema import parse
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops"]
 
-_KEYS = {
-    "Autograd": AUTOGRAD,
-    "AutogradCPU": AUTOGRAD,
-    "ADInplaceOrView": ADINPLACEORVIEW,
-    "CPU": BACKEND,
-    "CompositeExplicitAutograd": BACKEND,
-    "CompositeImplicitAutograd": COMPOSITE,
-}
-#: Keys of tensors that the shim does not have: their kernels are accepted and never run.
-_ELSEWHERE = re.compile(
-    r"(?:Autograd|Autocast|Sparse|Quantized|SparseCsr|NestedTensor)?"
-    r"(?:CUDA|HIP|XLA|MPS|IPU|XPU|HPU|VE|Lazy|MTIA|MAIA|PrivateUse[123]|Meta)"
-    r"|(?:Sparse|Quantized|SparseCsr|NestedTensor)CPU|AutogradOther|AutogradNestedTensor"
-)
-#: Keys that calls on the CPU pass through in PyTorch, and not here.
-_REFUSED = re.compile(
-    r"AutocastCPU|BackendSelect|Conjugate|Negative|ZeroTensor|Python\w*|PreDispatch|Functionalize|FuncTorch\w+"
-    r"|CompositeExplicitAutogradNonFunctional|CompositeImplicitAutogradNestedTensor"
-)
 _KINDS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL": "TORCH_LIBRARY_IMPL"}
 #: Namespaces that have a Library of kind DEF.
 _DEFINED: set[str] = set()
@@ -135,15 +116,17 @@ class Library:
             raise NotImplementedError(
                 f"the shim cannot override aten::{name}; supported: kernels for ops of your own namespaces"
             )
-        if key not in _KEYS:
+        if key not in KEYS:
             _check_elsewhere(key)
             return
-        op, bit = entry(self.ns, name), _KEYS[key]
+        op, bit = entry(self.ns, name), KEYS[key]
         kernels = op.kernels.setdefault(bit, [])
         if kernels:
             _warn_of_overriding(op, key)
         kernel = WithKeySet(fn) if with_keyset else fn
         kernels.append(kernel)
+        for tell in op.when_python_registers:
+            tell()
         self._undo.append(lambda: kernels.remove(kernel))
 
     def _block(self) -> str:
@@ -180,10 +163,10 @@ def _warn_of_overriding(op: OpOverload, key: str) -> None:
 
 
 def _check_elsewhere(key: str) -> None:
-    if _ELSEWHERE.fullmatch(key):
+    if ELSEWHERE.fullmatch(key):
         return
-    if _REFUSED.fullmatch(key):
-        raise NotImplementedError(f"the shim has no dispatch key {key}; supported: {', '.join(_KEYS)}")
+    if REFUSED.fullmatch(key):
+        raise NotImplementedError(f"the shim has no dispatch key {key}; supported: {', '.join(KEYS)}")
     raise RuntimeError(f"could not parse dispatch key: {key}")
 
 
@@ -261,7 +244,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
 def _key_of(kind: str) -> str:
     if kind == "default":
         return "CompositeExplicitAutograd"
-    if kind in _KEYS or _ELSEWHERE.fullmatch(kind):
+    if kind in KEYS or ELSEWHERE.fullmatch(kind):
         return kind
     known(kind)
     return {"cpu": "CPU", "meta": "Meta"}.get(kind, kind.upper() if len(kind) < 5 else "PrivateUse1")

@@ -6,6 +6,7 @@ torch/csrc/autograd/autograd_not_implemented_fallback.cpp.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Grads, Node, node_class
 from .operator_schema import Schema
+from .shared_libraries import LOADED, load_library
 
 #: In the order in which the dispatcher tries them.
 LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}
@@ -37,6 +39,20 @@ class WithKeySet:
         self.kernel = kernel
 
 
+class CompiledKernel:
+    """A kernel of a C++ library. It is called with the key set and with every argument of the schema, in order."""
+
+    __slots__ = ("call",)
+
+    #: Beside the key set: the kernel tells the backend when it begins and ends.
+    TOLD = 1 << 8
+    #: Set while a program's ops are printed.
+    printing = False
+
+    def __init__(self, call: Kernel) -> None:
+        self.call = call
+
+
 class OpOverload:
     """One op with one schema. Calling it dispatches; `redispatch(keys, …)` starts from a given key set."""
 
@@ -44,19 +60,43 @@ class OpOverload:
         self.namespace = namespace
         self._opname = name
         self._overloadname = overload or "default"
-        self._schema: Schema | None = None  # None while the op has kernels and no definition
+        self._definition: Schema | None = None
+        self._exact: tuple[type, ...] | None = None
         self.defined_at = ""
         #: Kernels by layer, the newest last; it is the one that runs.
         self.kernels: dict[int, list[Any]] = {}
+        #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
+        self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
         self.__module__ = f"torch._ops.{namespace}"
+
+    #: How often a definition came or went, of any op.
+    definitions = 0
+
+    @property
+    def _schema(self) -> Schema | None:
+        """None while the op has kernels and no definition."""
+        return self._definition
+
+    @_schema.setter
+    def _schema(self, schema: Schema | None) -> None:
+        self._definition = schema
+        self._exact = None if schema is None else schema.exact_types()
+        OpOverload.definitions += 1
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         state = tls.state
         args, kwargs = self._bind(args, kwargs)
         keys = BACKEND | state.included
-        for tensor in _tensors((*args, *kwargs.values())):
-            keys |= tensor._keys
+        for value in args:
+            if isinstance(value, Tensor):
+                keys |= value._keys
+            elif isinstance(value, list):
+                for tensor in _tensors(value):
+                    keys |= tensor._keys
+        if kwargs:
+            for tensor in _tensors(kwargs.values()):
+                keys |= tensor._keys
         return self._run(keys & ~state.excluded, args, kwargs)
 
     def redispatch(self, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -65,12 +105,18 @@ class OpOverload:
         return self._run(keys if isinstance(keys, int) else keys.bits, args, kwargs)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        assert self._schema is not None
-        values, keywords = self._schema.bind(args, kwargs)
+        schema = self._definition
+        assert schema is not None
+        if not kwargs and self._exact is not None and len(args) == len(self._exact):
+            for value, exact in zip(args, self._exact, strict=True):
+                if type(value) is not exact:
+                    break
+            else:
+                return args, kwargs  # as it is: nothing to convert, and nothing left out
+        values, keywords = schema.bind(args, kwargs)
         return tuple(values), keywords
 
     def _run(self, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        assert self._schema is not None
         for bit in LAYERS:
             if not keys & bit:
                 continue
@@ -94,6 +140,10 @@ class OpOverload:
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
+        if type(kernel) is CompiledKernel:
+            if tls.state.tracer is not None or CompiledKernel.printing:
+                keys |= CompiledKernel.TOLD
+            return kernel.call(keys, *self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):
             from .._C import key_set
 
@@ -179,17 +229,25 @@ class OpOverloadPacket:
         self.__name__ = name
         self._qualified_op_name = f"{namespace}::{name}"
 
+        self._known: tuple[int, dict[str, OpOverload]] = (-1, {})
+
     def _overloads(self) -> dict[str, OpOverload]:
-        found = REGISTRY.get(self._namespace, {})
-        return {o._overloadname: o for o in found.values() if o._opname == self.__name__ and o._schema is not None}
+        seen, known = self._known
+        if seen != OpOverload.definitions:
+            found = REGISTRY.get(self._namespace, {})
+            known = {o._overloadname: o for o in found.values() if o._opname == self.__name__ and o._schema is not None}
+            self._known = OpOverload.definitions, known
+        return known
 
     def overloads(self) -> list[str]:
         return list(self._overloads())
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        overloads = list(self._overloads().values())
-        if len(overloads) == 1:
-            return overloads[0](*args, **kwargs)
+        known = self._overloads()
+        if len(known) == 1:
+            for overload in known.values():
+                return overload(*args, **kwargs)
+        overloads = list(known.values())
         errors = []
         for overload in overloads:
             try:
@@ -273,6 +331,15 @@ class AtenPacket:
 
 class Ops:
     """`torch.ops`."""
+
+    def load_library(self, path: str | os.PathLike[str]) -> None:
+        """Load a shared library that registers ops. OSError if that fails, RuntimeError if registering does."""
+        load_library(path)
+
+    @property
+    def loaded_libraries(self) -> set[str]:
+        """The paths of the libraries that were loaded."""
+        return LOADED
 
     def __getattr__(self, name: str) -> Namespace:
         if name.startswith("__"):

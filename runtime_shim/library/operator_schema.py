@@ -8,6 +8,7 @@ torch/csrc/utils/python_dispatch.cpp.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +92,8 @@ def _cast(name: str, value: Any) -> Any:
         if isinstance(value, int | float | complex):
             return value
         raise CannotCast(f"Cannot cast {value!s} to number")
+    if name in _CONTAINERS and not isinstance(value, _CONTAINERS[name]):
+        raise CannotCast(_UNCASTABLE.format(type(value)))
     cast = _CASTS.get(name)
     try:
         return value if cast is None else cast(value)
@@ -130,6 +133,8 @@ def _refuse() -> Any:
     raise TypeError
 
 
+_CONTAINERS = {"Dict": dict, "Tuple": tuple}
+
 _CASTS: dict[str, Any] = {
     "int": _integer,
     "SymInt": _integer,
@@ -141,6 +146,9 @@ _CASTS: dict[str, Any] = {
     "ScalarType": _dtype,
     "Device": _device,
 }
+
+
+_EXACT: dict[str, type] = {"Tensor": Tensor, "int": int, "SymInt": int, "float": float, "bool": bool, "str": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +201,18 @@ class Schema:
 
     __repr__ = __str__
 
+    def exact_types(self) -> tuple[type, ...] | None:
+        """The types of arguments that need no converting, if all can be given by position; None if there is no such.
+
+        A call with all arguments, exactly of these types, is bound as it is. Not so when the last ones may have their
+        defaults, which `bind` leaves out.
+        """
+        if any(a.keyword_only or a.type.suffixes or a.type.name not in _EXACT for a in self.arguments):
+            return None
+        if any(a.default is not _REQUIRED for a in self.arguments):
+            return None
+        return tuple(_EXACT[a.type.name] for a in self.arguments)
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Check and convert a call. Kernels get no argument that equals its default and no positional one follows:
         they have defaults of their own. RuntimeError if the call does not fit.
@@ -236,6 +256,19 @@ class Schema:
         if used < len(kwargs):
             self._refuse_keywords(args, kwargs)
         return values[:last], keywords
+
+    def complete(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> Sequence[Any]:
+        """What `bind` gave, with the defaults that it left out: one value for each argument, in order."""
+        if len(values) == len(self.arguments):
+            return values
+        return [
+            keywords[argument.name]
+            if argument.name in keywords
+            else values[i]
+            if i < len(values)
+            else argument.default
+            for i, argument in enumerate(self.arguments)
+        ]
 
     def _cast(self, argument: SchemaArgument, position: int, value: Any) -> Any:
         try:
@@ -391,11 +424,38 @@ class _Parser:
                         f"argument follows default argument. Parameter {last.name} in {self.text}"
                     )
 
+    def compound(self) -> tuple[str, str]:
+        """Name and text of a dictionary, a tuple or a class: what has no suffixes yet."""
+        if self.kind == "(":
+            self.next()
+            inner = [self.type()]
+            while self.take(","):
+                inner.append(self.type())
+            self.expect(")")
+            return "Tuple", f"({', '.join(map(str, inner))})"
+        name = self.next()
+        if name == "Dict":
+            self.expect("(")
+            key = self.type()
+            self.expect(",")
+            value = self.type()
+            self.expect(")")
+            return name, f"Dict({key}, {value})"
+        text = name
+        while self.take("."):
+            text += "." + self.expect("ident")
+        return name, text
+
     def type(self) -> SchemaType:
         name = self.tokens[self.place][1]
+        if self.kind == "(" or name in ("Dict", "__torch__"):
+            name, text = self.compound()
+            return self.suffixed(name, text)
         if self.kind == "ident" and name not in _TYPES and name not in _IN_PYTHON:
             raise RuntimeError(f"\n{_UNKNOWN_TYPE}\n{self.marked()}")
-        text = self.expect("ident")
+        return self.suffixed(name, self.expect("ident"))
+
+    def suffixed(self, name: str, text: str) -> SchemaType:
         suffixes: list[str] = []
         while True:
             if self.take("["):

@@ -144,6 +144,26 @@ inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& opti
   return Tensor::from_python(make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType()}));
 }
 
+// Sizes of symbols, which are numbers here.
+#define GUARDFIX_SYMINT_FACTORY(name)                                                                        \
+  inline Tensor name##_symint(SymIntArrayRef size, const TensorOptions& options = {}) {                      \
+    return name(asIntArrayRefUnchecked(size), options);                                                      \
+  }
+GUARDFIX_SYMINT_FACTORY(empty)
+GUARDFIX_SYMINT_FACTORY(ones)
+GUARDFIX_SYMINT_FACTORY(zeros)
+#undef GUARDFIX_SYMINT_FACTORY
+
+inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim) {
+  static const guardfix::Op op{"cumsum", "function"};
+  op({self, dim, guardfix::kw("out", out)});
+  return out;
+}
+/// The gradient of `index_select`: zeros of `self_sizes` with `grad` added at `index`.
+inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, int64_t dim, const Tensor& index) {
+  return grad.new_zeros(self_sizes).index_add_(dim, index, grad);
+}
+
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline Tensor index(const Tensor& self, ArrayRef<indexing::TensorIndex> indices) { return self.index(indices); }
 

@@ -158,6 +158,15 @@ class Hook {
   mutable PyObject* method_ = nullptr;
 };
 
+/// Whether the object is a tensor. The class of tensors is asked for once.
+inline bool is_tensor_object(PyObject* object) {
+  static PyObject* const type = [] {
+    const Gil gil;
+    return ask("tensor_class", {}).release();
+  }();
+  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type)) != 0;
+}
+
 /// An op of the Python module by its name: what a method or a function of the C++ interface calls. Looked up once; for
 /// a static object, too.
 class Op {

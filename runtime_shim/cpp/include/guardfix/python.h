@@ -63,6 +63,20 @@ class GilReleased {
   PyThreadState* state_;
 };
 
+/// The same where Python's lock may be held or not: in a function that an extension module binds it is.
+class GilReleasedIfHeld {
+ public:
+  GilReleasedIfHeld() : state_(PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
+  GilReleasedIfHeld(const GilReleasedIfHeld&) = delete;
+  GilReleasedIfHeld& operator=(const GilReleasedIfHeld&) = delete;
+  ~GilReleasedIfHeld() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
 /// An owned reference, or none. Copies from any thread are safe.
 class Object {
  public:

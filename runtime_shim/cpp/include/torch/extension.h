@@ -1,40 +1,13 @@
-// What an extension module includes. The shim runs programs, so PYBIND11_MODULE compiles and its block is not run.
+// What an extension module includes.
 #pragma once
 
 #include <torch/all.h>
 
-#ifndef TORCH_EXTENSION_NAME
-#define TORCH_EXTENSION_NAME extension
+#ifdef TORCH_EXTENSION_NAME  // a module is being built
+#if !__has_include(<pybind11/pybind11.h>)
+#error "pybind11 was not found: install it with `pip install 'guardfix[extensions]'`"
 #endif
-
-namespace pybind11 {
-
-/// Takes the definitions of a PYBIND11_MODULE block.
-class module_ {
- public:
-  template <typename Function, typename... Extra>
-  module_& def(const char*, Function&&, const Extra&...) {
-    return *this;
-  }
-  template <typename Value>
-  void attr(Value&&) {}
-};
-struct arg {
-  explicit constexpr arg(const char*) {}
-  template <typename Value>
-  const arg& operator=(Value&&) const {
-    return *this;
-  }
-};
-/// Gives the interpreter lock up for a scope; a program holds it only inside an op, so there is nothing to give up.
-struct gil_scoped_release {
-  gil_scoped_release() {}
-};
-struct gil_scoped_acquire {
-  gil_scoped_acquire() {}
-};
-
-}  // namespace pybind11
-namespace py = pybind11;
-
-#define PYBIND11_MODULE(name, m) [[maybe_unused]] static void C10_CONCATENATE(pybind11_init_, name)(::pybind11::module_ & m)
+#include <torch/python.h>
+#else
+#include <guardfix/module_block.h>
+#endif

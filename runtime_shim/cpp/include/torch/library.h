@@ -21,7 +21,16 @@
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
 
+namespace at {
+/// What a definition may say of an op. None of them means anything to the shim.
+enum class Tag { core, data_dependent_output, dynamic_output_shape, generated, inplace_view, needs_fixed_stride_order,
+                 nondeterministic_bitwise, nondeterministic_seeded, pointwise, pt2_compliant_tag, view_copy };
+}  // namespace at
+
 namespace torch {
+
+template <typename Class>
+class class_;
 
 /// A function known at compile time: TORCH_FN(f).
 template <typename Pointer, Pointer pointer>
@@ -38,6 +47,22 @@ class CppFunction {
   CppFunction(CompileTimeFunction<Pointer, pointer>) : kernel_(c10::Kernel::make(pointer)) {}
   /// Goes on with the next key, as if there were no kernel.
   static CppFunction makeFallthrough() { return CppFunction(c10::Kernel()); }
+
+  /// From `void f(const c10::OperatorHandle&, torch::jit::Stack*)`.
+  template <void (*function)(const c10::OperatorHandle&, c10::Stack*)>
+  static CppFunction makeFromBoxedFunction() {
+    return CppFunction(c10::Kernel::make_boxed(
+        [](const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) { function(op, stack); }));
+  }
+  template <void (*function)(const c10::OperatorHandle&, c10::DispatchKeySet, c10::Stack*)>
+  static CppFunction makeFromBoxedFunction() {
+    return CppFunction(c10::Kernel::make_boxed(function));
+  }
+  template <typename Function>
+  static CppFunction makeFromUnboxedFunction(Function* function) {
+    return CppFunction(function);
+  }
+  CppFunction& debug(std::string) { return *this; }
 
   const c10::Kernel& kernel() const { return kernel_; }
   std::optional<c10::DispatchKey> key() const { return key_; }
@@ -69,22 +94,24 @@ CppFunction dispatch(c10::DeviceType device, Function&& function) {
 class Library {
  public:
   enum Kind { DEF, IMPL, FRAGMENT };
-  Library(Kind kind, std::string ns, std::optional<c10::DispatchKey> key) : kind_(kind), ns_(std::move(ns)), key_(key) {}
+  Library(Kind kind, std::string ns, std::optional<c10::DispatchKey> key, std::string place = "")
+      : kind_(kind), ns_(std::move(ns)), key_(key), place_(std::move(place)) {}
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
   /// Defines an op; its kernels come with impl.
-  Library& def(const std::string& schema) & {
+  Library& def(const std::string& schema, const std::vector<at::Tag>& = {}) & {
     TORCH_CHECK(kind_ != IMPL, "def(): in a TORCH_LIBRARY_IMPL block, of namespace ", ns_,
                 "; ops are defined in TORCH_LIBRARY or TORCH_LIBRARY_FRAGMENT");
-    c10::Dispatcher::singleton().define(qualified(schema), schema);
+    c10::Dispatcher::singleton().define(qualified(schema), schema, place_);
     return *this;
   }
   /// Defines an op with its kernel: for all keys, unless the function is given for one.
   template <typename Function>
   Library& def(const std::string& schema, Function&& function) & {
     const CppFunction f(std::forward<Function>(function));
-    def(schema);
+    // Without a schema, what the signature says is meant.
+    def(schema.find('(') == std::string::npos ? schema + f.kernel().schema() : schema);
     c10::Dispatcher::singleton().implement(
         qualified(schema), f.key().value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel());
     return *this;
@@ -102,6 +129,12 @@ class Library {
   Library& impl(const std::string& name, c10::DispatchKey key, Function&& function) & {
     return impl(name, dispatch(key, std::forward<Function>(function)));
   }
+  /// An op with a class of the program's own as a value: `m.class_<Stack>("Stack").def(torch::init<>())`.
+  template <typename Class>
+  torch::class_<Class> class_(const std::string& name);
+  /// Where PyTorch looks for a kernel for tensors without memory, which the shim has not.
+  Library& set_python_module(const char*, const char* = "") & { return *this; }
+  Library& impl_abstract_pystub(const char*, const char* = "") & { return *this; }
   /// A kernel for every op without one of its own for the key: only falling through is known here.
   Library& fallback(const CppFunction& function) & {
     TORCH_CHECK_NOT_IMPLEMENTED(function.kernel().is_fallthrough(),
@@ -122,6 +155,7 @@ class Library {
   Kind kind_;
   std::string ns_;
   std::optional<c10::DispatchKey> key_;
+  std::string place_;
 };
 
 namespace detail {
@@ -130,11 +164,19 @@ class LibraryInit {
  public:
   LibraryInit(Library::Kind kind, void (*init)(Library&), const char* ns, std::optional<c10::DispatchKey> key,
               const char* file, int line) {
-    if (kind == Library::DEF) c10::Dispatcher::singleton().claim(ns, c10::str(file, ":", line));
-    Library library(kind, ns, key);
-    init(library);
+    guardfix::registering([&] {
+      const std::string place = c10::str(file, ":", line);
+      if (kind == Library::DEF) c10::Dispatcher::singleton().claim(ns, place);
+      Library library(kind, ns, key, place);
+      init(library);
+    });
   }
 };
 
 }  // namespace detail
 }  // namespace torch
+
+#ifndef GUARDFIX_PROGRAM
+#include <ATen/core/op_registration/op_registration.h>
+#include <torch/custom_class.h>
+#endif

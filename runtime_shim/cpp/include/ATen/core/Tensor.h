@@ -3,6 +3,7 @@
 
 #include <ATen/core/TensorAccessor.h>
 #include <c10/core/DispatchKeySet.h>
+#include <c10/core/SymInt.h>
 #include <c10/core/TensorOptions.h>
 #include <guardfix/call.h>
 #include <torch/csrc/autograd/view_meta.h>
@@ -119,6 +120,26 @@ class TensorImpl {
   TensorImpl* next_;  // in the same bucket
 };
 
+/// What `Tensor::type()` gives.
+class DeprecatedTypeProperties {
+ public:
+  explicit DeprecatedTypeProperties(TensorOptions options) : options_(std::move(options)) {}
+  ScalarType scalarType() const { return options_.dtype().toScalarType(); }
+  bool is_cuda() const { return false; }
+  bool is_sparse() const { return false; }
+  DeviceType device_type() const { return kCPU; }
+  DeprecatedTypeProperties toScalarType(ScalarType type) const { return DeprecatedTypeProperties(options_.dtype(type)); }
+  TensorOptions options() const { return options_; }
+  std::string toString() const { return c10::str("CPU", scalarType(), "Type"); }
+  operator ScalarType() const { return scalarType(); }
+  operator TensorOptions() const { return options_; }
+  bool operator==(const DeprecatedTypeProperties& other) const { return scalarType() == other.scalarType(); }
+  bool operator!=(const DeprecatedTypeProperties& other) const { return !(*this == other); }
+
+ private:
+  TensorOptions options_;
+};
+
 /// What `Tensor::mutable_grad()` gives: the gradient, which can be assigned to.
 class GradSlot;
 
@@ -171,6 +192,11 @@ class Tensor {
   int64_t numel() const { return defined() ? impl().numel() : 0; }
   int64_t size(int64_t dim) const { return sizes()[wrapped(dim)]; }
   int64_t stride(int64_t dim) const { return strides()[wrapped(dim)]; }
+  SymInt sym_size(int64_t dim) const { return size(dim); }
+  SymIntArrayRef sym_sizes() const { return fromIntArrayRefSlow(sizes()); }
+  SymIntArrayRef sym_strides() const { return fromIntArrayRefSlow(strides()); }
+  SymInt sym_stride(int64_t dim) const { return stride(dim); }
+  SymInt sym_numel() const { return numel(); }
   int64_t storage_offset() const { return integer("storage_offset"); }
   ScalarType scalar_type() const;
   caffe2::TypeMeta dtype() const { return caffe2::TypeMeta(scalar_type()); }
@@ -185,12 +211,25 @@ class Tensor {
   int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return truth("is_contiguous"); }
+  bool is_non_overlapping_and_dense() const { return is_contiguous(); }
+  MemoryFormat suggest_memory_format(bool = false) const { return MemoryFormat::Contiguous; }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
   bool is_cpu() const { return true; }
   bool is_cuda() const { return false; }
   bool is_sparse() const { return false; }
+  bool is_quantized() const { return false; }
+  bool is_meta() const { return false; }
+  bool is_mps() const { return false; }
+  bool is_xpu() const { return false; }
+  bool is_mkldnn() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_pinned() const { return false; }
+  bool has_storage() const { return defined(); }
+  bool has_names() const { return false; }
+  /// The type as the first versions had it: what a scalar type, a device and options are now.
+  DeprecatedTypeProperties type() const { return DeprecatedTypeProperties(options()); }
   bool is_alias_of(const Tensor& other) const { return truth("is_alias_of", other); }
   std::string toString() const { return defined() ? c10::str("CPU", scalar_type(), "Type") : "UndefinedType"; }
   void print() const;
@@ -279,6 +318,11 @@ class Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  // New tensors of this one's type, unless the options say otherwise.
+  Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const { return made("empty", size, options); }
+  Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const { return made("zeros", size, options); }
+  Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const { return made("ones", size, options); }
+  Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(kCPU); }
   Tensor cuda() const { return to(kCUDA); }
@@ -331,6 +375,7 @@ class Tensor {
     TORCH_CHECK(scalar_type() == CppTypeToScalarType<T>::value, "expected scalar type ",
                 CppTypeToScalarType<T>::value, " but found ", scalar_type());
   }
+  Tensor made(const char* factory, IntArrayRef size, const TensorOptions& options) const;
   bool truth(const char* hook) const;
   bool truth(const char* hook, const Tensor& other) const;
   int64_t integer(const char* hook) const;

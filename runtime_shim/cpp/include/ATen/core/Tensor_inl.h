@@ -18,14 +18,16 @@ inline DispatchKeySet keys_of(int64_t flags, DispatchKeySet backend, DispatchKey
 }
 
 /// The ScalarType of a dtype's Python name.
-inline ScalarType scalar_type_named(const guardfix::Object& name) {
-  const guardfix::Gil gil;
-  const std::string text = guardfix::text_of(name.get());
+inline ScalarType scalar_type_named(const std::string& text) {
 #define AT_SAME_NAME(type, cpp, python, printed) \
   if (text == python) return ScalarType::cpp;
   AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_SAME_NAME)
 #undef AT_SAME_NAME
   C10_THROW_ERROR(NotImplementedError, "the shim's headers have no ScalarType for torch." + text);
+}
+inline ScalarType scalar_type_named(const guardfix::Object& name) {
+  const guardfix::Gil gil;
+  return scalar_type_named(guardfix::text_of(name.get()));
 }
 
 /// A Python callable that hands its argument, a gradient, to a copy of `hook`; what it returns replaces the gradient.
@@ -225,6 +227,15 @@ inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> i
 
 // ---- conversion
 
+inline Tensor Tensor::made(const char* factory, IntArrayRef size, const TensorOptions& options) const {
+  const guardfix::Op op(factory);
+  return from_python(op({size, guardfix::kw("dtype", options.dtype_opt().value_or(scalar_type())),
+                         guardfix::kw("device", options.device_opt()),
+                         guardfix::kw("requires_grad", options.requires_grad_opt())}));
+}
+inline Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
+  return new_empty(size, options).fill_(value);
+}
 inline Tensor Tensor::to(ScalarType type, bool, bool copy, std::optional<MemoryFormat>) const {
   static const guardfix::Op op{"to"};
   return from_python(op({*this, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt)}));

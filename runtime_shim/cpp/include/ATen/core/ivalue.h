@@ -3,12 +3,25 @@
 
 #include <ATen/core/Formatting.h>
 #include <ATen/core/Tensor.h>
+#include <c10/core/SymInt.h>
+#include <c10/util/intrusive_ptr.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+namespace torch {
+/// The base of classes whose objects go to Python: see torch/custom_class.h.
+using CustomClassHolder = c10::intrusive_ptr_target;
+}  // namespace torch
+
+namespace guardfix {
+template <typename T>
+Object object_of_class(const c10::intrusive_ptr<T>& pointer);
+}
 
 namespace c10 {
 
@@ -67,8 +80,18 @@ class IValue final {
   IValue(Device value) : IValue(made(value)) {}
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
   IValue(std::string_view value) : IValue(made(value)) {}
+  IValue(SymInt value) : IValue(value.expect_int()) {}
+  IValue(complex<double> value) : IValue(Scalar(value)) {}
   IValue(IntArrayRef values) : IValue(made(values)) {}
   IValue(ArrayRef<double> values) : IValue(made(values)) {}
+  template <typename T>
+  IValue(ArrayRef<T> values) : IValue(list(values)) {}
+  template <typename T, size_t N>
+  IValue(const std::array<T, N>& values) : IValue(list(values)) {}
+  template <typename T>
+  IValue(const OptionalArrayRef<T>& values) : IValue() {
+    if (values.has_value()) *this = IValue(*values);
+  }
   template <typename T>
   IValue(const std::vector<T>& values) : IValue(list(values)) {}
   template <typename T>
@@ -83,17 +106,20 @@ class IValue final {
   IValue(const std::tuple<Elements...>& values)
       : IValue(tuple(std::apply([](const auto&... v) { return std::vector<IValue>{IValue(v)...}; }, values))) {}
   IValue(const ivalue::TuplePtr& value);
+  template <typename T>
+  IValue(const intrusive_ptr<T>& object) : IValue(guardfix::object_of_class(object)) {}
 
   bool isNone() const { return !object_; }
   bool isTensor() const;
   bool isBool() const { return object_ && PyBool_Check(object_.get()); }
   bool isInt() const { return object_ && PyLong_Check(object_.get()) && !isBool(); }
   bool isDouble() const { return object_ && PyFloat_Check(object_.get()); }
-  bool isScalar() const { return isInt() || isDouble() || isBool(); }
+  bool isScalar() const { return isInt() || isDouble() || isBool() || isComplexDouble(); }
   bool isString() const { return object_ && PyUnicode_Check(object_.get()); }
   bool isList() const { return object_ && PyList_Check(object_.get()); }
   bool isTuple() const { return object_ && PyTuple_Check(object_.get()); }
   bool isGenericDict() const { return object_ && PyDict_Check(object_.get()); }
+  bool isComplexDouble() const { return object_ && PyComplex_Check(object_.get()); }
   bool isIntList() const { return all(&IValue::isInt); }
   bool isDoubleList() const { return all(&IValue::isDouble); }
   bool isBoolList() const { return all(&IValue::isBool); }
@@ -128,8 +154,14 @@ class IValue final {
     return text_;
   }
   std::string_view toStringView() const { return toStringRef(); }
-  ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
-  Device toDevice() const { return Device(toStringRef()); }
+  ScalarType toScalarType() const;
+  Layout toLayout() const { return Layout::Strided; }
+  MemoryFormat toMemoryFormat() const;
+  /// From a device of Python, or the name of one.
+  Device toDevice() const {
+    const guardfix::Gil gil;
+    return Device(guardfix::text_of(python()));
+  }
   /// The elements of a list or a tuple.
   std::vector<IValue> elements() const;
   /// The pairs of a dictionary.
@@ -139,6 +171,9 @@ class IValue final {
     return IValue(guardfix::checked(PyDict_Items(object_.get()), "items")).elements();
   }
   std::vector<IValue> toListRef() const { return elements(); }
+  SymInt toSymInt() const { return toInt(); }
+  std::vector<SymInt> toSymIntVector() const { return toVector<SymInt>(); }
+  std::vector<std::string> toStringVector() const { return toVector<std::string>(); }
   std::vector<int64_t> toIntVector() const { return toVector<int64_t>(); }
   std::vector<double> toDoubleVector() const { return toVector<double>(); }
   std::vector<at::Tensor> toTensorVector() const { return toVector<at::Tensor>(); }
@@ -178,6 +213,8 @@ class IValue final {
   T to() const;
 
   const guardfix::Object& object() const { return object_; }
+  /// The value for Python, borrowed.
+  PyObject* python() const { return object_ ? object_.get() : Py_None; }
   /// Of the same kind and with the same value; tensors and objects are the same when they are one.
   bool equals(const IValue& other) const {
     if (isTensor() || isNone() || other.isNone()) return is(other);
@@ -193,12 +230,12 @@ class IValue final {
     const guardfix::Gil gil;
     return arg.python();
   }
-  template <typename T>
-  static guardfix::Object list(const std::vector<T>& values) {
+  template <typename Values>
+  static guardfix::Object list(const Values& values) {
     const guardfix::Gil gil;
     guardfix::Object list = guardfix::checked(PyList_New(0), "list");
     for (const auto& value : values) {
-      const IValue item(static_cast<const T&>(value));
+      const IValue item(static_cast<const typename Values::value_type&>(value));
       PyList_Append(list.get(), item.python());
     }
     return list;
@@ -217,7 +254,6 @@ class IValue final {
     for (const IValue& item : elements()) values.push_back(item.to<T>());
     return values;
   }
-  PyObject* python() const { return object_ ? object_.get() : Py_None; }
   bool all(bool (IValue::*is)() const) const {
     if (!isList()) return false;
     for (const IValue& item : elements())
@@ -274,14 +310,30 @@ inline ivalue::TuplePtr IValue::toTuple() const {
 inline ivalue::Tuple IValue::toTupleRef() const { return *toTuple(); }
 
 inline bool IValue::isTensor() const {
-  if (!object_) return false;
-  static const guardfix::Hook is_tensor{"is_tensor"};
-  return guardfix::truth_of(is_tensor({object_}));
+  return object_ && guardfix::is_tensor_object(object_.get());
 }
 inline at::Tensor IValue::toTensor() const {
   if (isNone()) return at::Tensor();
   expect(isTensor(), "Tensor");
   return at::Tensor::from_python(object_);
+}
+/// A number, as TorchScript has it, or a dtype of Python.
+inline ScalarType IValue::toScalarType() const {
+  if (isInt()) return static_cast<ScalarType>(toInt());
+  const guardfix::Gil gil;
+  const std::string name = guardfix::text_of(python());
+  TORCH_CHECK(name.rfind("torch.", 0) == 0, "Expected ScalarType but got ", tagKind());
+  return at::detail::scalar_type_named(name.substr(6));
+}
+inline MemoryFormat IValue::toMemoryFormat() const {
+  const guardfix::Gil gil;
+  const std::string name = guardfix::text_of(python());
+  for (const auto& [known, format] :
+       {std::pair{"torch.preserve_format", MemoryFormat::Preserve},
+        std::pair{"torch.channels_last", MemoryFormat::ChannelsLast},
+        std::pair{"torch.channels_last_3d", MemoryFormat::ChannelsLast3d}})
+    if (name == known) return format;
+  return MemoryFormat::Contiguous;
 }
 inline std::string IValue::tagKind() const {
   if (isNone()) return "None";
@@ -322,11 +374,18 @@ C10_IVALUE_AS(std::string, toStringRef)
 C10_IVALUE_AS(Scalar, toScalar)
 C10_IVALUE_AS(ScalarType, toScalarType)
 C10_IVALUE_AS(Device, toDevice)
+C10_IVALUE_AS(Layout, toLayout)
+C10_IVALUE_AS(MemoryFormat, toMemoryFormat)
+C10_IVALUE_AS(SymInt, toInt)
 C10_IVALUE_AS(ivalue::TuplePtr, toTuple)
 #undef C10_IVALUE_AS
 template <>
 struct IValueAs<int> {
   static int from(const IValue& value) { return static_cast<int>(value.toInt()); }
+};
+template <>
+struct IValueAs<complex<double>> {
+  static complex<double> from(const IValue& value) { return value.toScalar().toComplexDouble(); }
 };
 template <>
 struct IValueAs<float> {
@@ -346,6 +405,16 @@ struct IValueAs<std::vector<T>> {
     std::vector<T> values;
     for (const IValue& item : value.elements()) values.push_back(item.to<T>());
     return values;
+  }
+};
+template <typename T, size_t N>
+struct IValueAs<std::array<T, N>> {
+  static std::array<T, N> from(const IValue& value) {
+    const std::vector<IValue> values = value.elements();
+    TORCH_CHECK(values.size() == N, "Expected a list of ", N, " elements but got ", values.size());
+    std::array<T, N> elements;
+    for (size_t i = 0; i < N; ++i) elements[i] = values[i].to<T>();
+    return elements;
   }
 };
 template <typename... Elements>
@@ -427,3 +496,10 @@ using Stack = std::vector<IValue>;
 
 #include <ATen/core/Dict_inl.h>
 #include <ATen/core/List_inl.h>
+
+namespace torch {
+template <typename T>
+using List = c10::List<T>;
+template <typename Key, typename Value>
+using Dict = c10::Dict<Key, Value>;
+}  // namespace torch

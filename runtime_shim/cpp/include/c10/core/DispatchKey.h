@@ -30,6 +30,7 @@ enum class DispatchKey : uint16_t {
   C10_FORALL_ALIAS_DISPATCH_KEYS(C10_DISPATCH_KEY)
 #undef C10_DISPATCH_KEY
   CatchAll = Undefined,
+  Autocast = AutocastCUDA,  // the name from when there was no other
 };
 
 inline const char* toString(DispatchKey key) {

@@ -23,7 +23,8 @@ class Scalar {
       real_ = static_cast<double>(value);
     }
   }
-  Scalar(Half value) : kind_(Kind::real), real_(value) {}
+  Scalar(Half value) : kind_(Kind::real), real_(static_cast<float>(value)) {}
+  Scalar(BFloat16 value) : kind_(Kind::real), real_(static_cast<float>(value)) {}
   template <typename T>
   Scalar(complex<T> value) : kind_(Kind::complex_number), real_(value.real()), imag_(value.imag()) {}
 

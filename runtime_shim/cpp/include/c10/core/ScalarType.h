@@ -44,7 +44,7 @@ enum class ScalarType : int8_t {
 #define AT_CONSTANT(type, name, python, printed) constexpr ScalarType k##name = ScalarType::name;
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_CONSTANT)
 #undef AT_CONSTANT
-constexpr ScalarType kBFloat16 = ScalarType::BFloat16;  // has a name, and no tensors here
+constexpr ScalarType kBFloat16 = ScalarType::BFloat16;  // has a name and a C++ type, and no tensors here
 
 /// The ScalarType of a C++ type: CppTypeToScalarType<float>::value.
 template <typename T>
@@ -55,7 +55,24 @@ struct CppTypeToScalarType;
     static constexpr ScalarType value = ScalarType::name; \
   };
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_TYPE_TO_SCALAR)
+AT_TYPE_TO_SCALAR(c10::BFloat16, BFloat16, "", "")
 #undef AT_TYPE_TO_SCALAR
+
+namespace impl {
+/// The C++ type of a ScalarType.
+template <ScalarType type>
+struct ScalarTypeToCPPType;
+#define AT_SCALAR_TO_TYPE(cpp, name, python, printed) \
+  template <>                                         \
+  struct ScalarTypeToCPPType<ScalarType::name> {      \
+    using type = cpp;                                 \
+  };
+AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_SCALAR_TO_TYPE)
+AT_SCALAR_TO_TYPE(c10::BFloat16, BFloat16, "", "")
+#undef AT_SCALAR_TO_TYPE
+template <ScalarType type>
+using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
+}  // namespace impl
 
 #define AT_NAME(type, name, python, printed) \
   case ScalarType::name:                     \
@@ -72,6 +89,7 @@ AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_TYPE_TO_SCALAR)
 inline const char* toString(ScalarType type) {
   switch (type) {
     AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_NAME)
+    AT_NAME(c10::BFloat16, BFloat16, "", "")
     default:
       return "Undefined";
   }
@@ -107,12 +125,13 @@ inline size_t elementSize(ScalarType type) {
 #undef AT_SIZE
 
 inline bool isFloatingType(ScalarType t) {
-  return t == ScalarType::Half || t == ScalarType::Float || t == ScalarType::Double;
+  return t == ScalarType::Half || t == ScalarType::Float || t == ScalarType::Double || t == ScalarType::BFloat16;
 }
 inline bool isComplexType(ScalarType t) { return t == ScalarType::ComplexFloat || t == ScalarType::ComplexDouble; }
 inline bool isIntegralType(ScalarType t, bool include_bool) {
   return t <= ScalarType::Long || (include_bool && t == ScalarType::Bool);
 }
+inline bool isReducedFloatingType(ScalarType t) { return t == ScalarType::Half || t == ScalarType::BFloat16; }
 inline bool isSignedType(ScalarType t) { return t != ScalarType::Byte && t != ScalarType::Bool; }
 
 inline std::ostream& operator<<(std::ostream& out, ScalarType type) { return out << toString(type); }

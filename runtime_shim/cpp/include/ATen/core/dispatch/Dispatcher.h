@@ -1,63 +1,19 @@
 // c10::Dispatcher: the program's own ops, and how a call finds its kernel.
 #pragma once
 
+#include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <guardfix/registered_op.h>
+#include <guardfix/shared_registry.h>
 
+#include <atomic>
 #include <string>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace c10 {
-
-struct OperatorName {
-  std::string name, overload_name;
-  std::string qualified() const { return overload_name.empty() ? name : name + "." + overload_name; }
-};
-
-/// A kernel of any signature; an empty one means falling through to the next key.
-class Kernel {
- public:
-  Kernel() = default;
-  /// From a function pointer, or a lambda that captures nothing. A first parameter of type DispatchKeySet gets the
-  /// keys of the call.
-  template <typename Function>
-  static Kernel make(Function function) {
-    if constexpr (std::is_pointer_v<Function>) {
-      return of(function);
-    } else {
-      return of(+function);
-    }
-  }
-
-  bool is_fallthrough() const { return function_ == nullptr; }
-  /// The type of a pointer to the function, without the DispatchKeySet.
-  const std::type_info& signature() const { return *signature_; }
-
-  template <typename Return, typename... Args>
-  Return call(DispatchKeySet keys, Args... args) const {
-    if (takes_keys_)
-      return reinterpret_cast<Return (*)(DispatchKeySet, Args...)>(function_)(keys, std::forward<Args>(args)...);
-    return reinterpret_cast<Return (*)(Args...)>(function_)(std::forward<Args>(args)...);
-  }
-
- private:
-  Kernel(void (*function)(), const std::type_info& signature, bool takes_keys)
-      : function_(function), signature_(&signature), takes_keys_(takes_keys) {}
-  template <typename Return, typename... Args>
-  static Kernel of(Return (*function)(DispatchKeySet, Args...)) {
-    return {reinterpret_cast<void (*)()>(function), typeid(Return(*)(Args...)), true};
-  }
-  template <typename Return, typename... Args>
-  static Kernel of(Return (*function)(Args...)) {
-    return {reinterpret_cast<void (*)()>(function), typeid(Return(*)(Args...)), false};
-  }
-  void (*function_)() = nullptr;
-  const std::type_info* signature_ = &typeid(void);
-  bool takes_keys_ = false;
-};
 
 namespace impl {
 
@@ -70,6 +26,8 @@ struct OperatorEntry {
   std::string name;
   std::string schema;
   bool defined = false;
+  /// Python registered kernels of its own: calls go there, where all kernels are known.
+  std::atomic<bool> in_python{false};
   std::vector<KernelForKey> kernels;
 
   const Kernel* own(DispatchKey key) const {
@@ -113,6 +71,7 @@ DispatchKeySet keys_of_argument(const T& argument) {
 /// An op found in the dispatcher: `op.call(…)` starts at the highest key, `op.redispatch(keys, …)` at the highest of `keys`.
 template <typename Signature>
 class TypedOperatorHandle;
+class OperatorHandle;
 
 template <typename Return, typename... Args>
 class TypedOperatorHandle<Return(Args...)> {
@@ -120,27 +79,28 @@ class TypedOperatorHandle<Return(Args...)> {
   TypedOperatorHandle(const impl::OperatorEntry* entry, OperatorName name) : entry_(entry), name_(std::move(name)) {}
 
   Return call(Args... args) const {
-    if (entry_ == nullptr) return guardfix::call_builtin<Return>(name_.name, name_.overload_name, {}, args...);
+    if (is_called_by_name()) return guardfix::call_by_name<Return>(name_.name, name_.overload_name, {}, args...);
     const impl::LocalDispatchKeySet local = impl::tls_local_dispatch_key_set();
     DispatchKeySet keys = (DispatchKeySet() | ... | impl::keys_of_argument(std::decay_t<Args>(args)));
     if (!keys.has(DispatchKey::CPU)) keys = keys.add(DispatchKey::CPU);  // no tensor: the one backend there is
     return dispatch((keys | local.included_) - local.excluded_, std::forward<Args>(args)...);
   }
   Return redispatch(DispatchKeySet keys, Args... args) const {
-    if (entry_ == nullptr) return guardfix::call_builtin<Return>(name_.name, name_.overload_name, keys, args...);
+    if (is_called_by_name()) return guardfix::call_by_name<Return>(name_.name, name_.overload_name, keys, args...);
     return dispatch(keys, std::forward<Args>(args)...);
   }
 
  private:
+  bool is_called_by_name() const { return entry_ == nullptr || entry_->in_python; }
   Return dispatch(DispatchKeySet keys, Args... args) const {
     for (DispatchKeySet left = keys; !left.empty();) {
       const DispatchKey key = left.highestPriorityTypeId();
       if (const Kernel* kernel = entry_->kernel_for(key)) {
         const guardfix::RegisteredOpCall call(entry_->name, key);
         if constexpr (std::is_void_v<Return>) {
-          return kernel->call<Return, Args...>(keys, std::forward<Args>(args)...);
+          return kernel->call<Return, Args...>(handle(), keys, std::forward<Args>(args)...);
         } else {
-          return call.result(kernel->call<Return, Args...>(keys, std::forward<Args>(args)...));
+          return call.result(kernel->call<Return, Args...>(handle(), keys, std::forward<Args>(args)...));
         }
       }
       left = left.remove(key);
@@ -149,6 +109,8 @@ class TypedOperatorHandle<Return(Args...)> {
                                              "' with arguments from the 'CPU' backend: no kernel is registered for "
                                              "it (TORCH_LIBRARY_IMPL with CPU or CompositeExplicitAutograd)."));
   }
+
+  OperatorHandle handle() const;
 
   const impl::OperatorEntry* entry_;
   OperatorName name_;
@@ -162,17 +124,38 @@ class OperatorHandle {
   TypedOperatorHandle<Signature> typed() const {
     if (entry_ != nullptr)
       for (const auto& [key, kernel] : entry_->kernels)
-        TORCH_CHECK(kernel.is_fallthrough() || kernel.signature() == typeid(Signature*),
+        TORCH_CHECK(kernel.is_fallthrough() || kernel.is_boxed() || kernel.has_signature(static_cast<Signature*>(nullptr)),
                     "Tried to access or call an operator with a wrong signature.\n  operator: ", entry_->schema,
                     "\n  dispatch key: ", key);
     return {entry_, name_};
   }
   const OperatorName& operator_name() const { return name_; }
+  bool hasKernelForDispatchKey(DispatchKey key) const { return entry_ != nullptr && entry_->own(key) != nullptr; }
+  /// The arguments are all that is on the stack; the results take their place.
+  void callBoxed(Stack* stack) const { call_with_stack(std::nullopt, *stack); }
+  void callBoxed(Stack& stack) const { call_with_stack(std::nullopt, stack); }
+  void redispatchBoxed(DispatchKeySet keys, Stack* stack) const { call_with_stack(keys, *stack); }
 
  private:
+  void call_with_stack(std::optional<DispatchKeySet> keys, Stack& stack) const {
+    const guardfix::Object result =
+        guardfix::call_python_op(name_.name, name_.overload_name, keys, IValue(stack).object());
+    stack.clear();
+    const IValue value(result);
+    if (value.isTuple()) {
+      stack = value.elements();
+    } else {
+      stack.push_back(value);
+    }
+  }
   const impl::OperatorEntry* entry_;
   OperatorName name_;
 };
+
+template <typename Return, typename... Args>
+OperatorHandle TypedOperatorHandle<Return(Args...)>::handle() const {
+  return {entry_, name_};
+}
 
 class Dispatcher {
  public:
@@ -185,7 +168,7 @@ class Dispatcher {
   std::optional<OperatorHandle> findSchema(const OperatorName& wanted) const {
     const impl::OperatorEntry* found = find(wanted.qualified());
     if (found != nullptr && found->defined) return OperatorHandle{found, wanted};
-    if (guardfix::is_builtin(wanted.name, wanted.overload_name)) return OperatorHandle{nullptr, wanted};
+    if (guardfix::has_python_op(wanted.name, wanted.overload_name)) return OperatorHandle{nullptr, wanted};
     return std::nullopt;
   }
   /// The op ns::name with this overload name; an error when there is none.
@@ -193,7 +176,7 @@ class Dispatcher {
     const OperatorName wanted{name, overload_name};
     const impl::OperatorEntry* found = find(wanted.qualified());
     if (found != nullptr && found->defined) return {found, wanted};
-    TORCH_CHECK(guardfix::is_builtin(wanted.name, wanted.overload_name), "Could not find schema for ", wanted.qualified(),
+    TORCH_CHECK(guardfix::has_python_op(wanted.name, wanted.overload_name), "Could not find schema for ", wanted.qualified(),
                 found == nullptr ? "."
                                  : " but we found an implementation; did you forget to def() the operator?");
     return {nullptr, wanted};
@@ -211,10 +194,11 @@ class Dispatcher {
                   earlier.place, "; latest registration was registered at ", place);
     namespaces_.push_back({ns, place});
   }
-  void define(const std::string& name, const std::string& schema) {
+  void define(const std::string& name, const std::string& schema, const std::string& place = "") {
     impl::OperatorEntry& entry = find_or_add(name);
     TORCH_CHECK(!entry.defined, "Tried to register an operator (", schema,
                 ") with the same name and overload name multiple times.");
+    guardfix::share_definition(name, schema, place, entry.in_python);
     entry.schema = schema;
     entry.defined = true;
   }
@@ -222,8 +206,9 @@ class Dispatcher {
     TORCH_CHECK_NOT_IMPLEMENTED(name.rfind("aten::", 0) != 0, "the shim has no kernels for ops of PyTorch's own (",
                                 name, ")");
     // The latest registration is the one that counts.
-    auto& kernels = find_or_add(name).kernels;
-    kernels.insert(kernels.begin(), {key, kernel});
+    impl::OperatorEntry& entry = find_or_add(name);
+    entry.kernels.insert(entry.kernels.begin(), {key, kernel});
+    guardfix::share_kernel(entry.name, key, kernel, entry.in_python);
   }
 
  private:
@@ -246,3 +231,28 @@ class Dispatcher {
 };
 
 }  // namespace c10
+
+#ifndef GUARDFIX_PROGRAM
+inline PyObject* guardfix::SharedKernel::call(PyObject* capsule, PyObject* const* args, Py_ssize_t count) {
+  constexpr int64_t told = 1 << 8;  // beside the key set: somebody records what runs
+  const auto& shared = *static_cast<SharedKernel*>(PyCapsule_GetPointer(capsule, nullptr));
+  try {
+    const int64_t flags = as_integer(args[0], "kernel");
+    const c10::DispatchKeySet keys =
+        at::detail::keys_of(flags, c10::DispatchKeySet(c10::DispatchKey::CPU), c10::DispatchKeySet(c10::DispatchKey::AutogradCPU));
+    c10::Stack stack;
+    stack.reserve(static_cast<size_t>(count));
+    for (Py_ssize_t i = 1; i < count; ++i) stack.emplace_back(Object::borrow(args[i]));
+    const RegisteredOpCall call(shared.op, shared.key, (flags & told) != 0);
+    shared.kernel.call_with_stack(c10::OperatorHandle(nullptr, shared.name), keys, stack);
+    call.results(stack);
+    if (stack.empty()) Py_RETURN_NONE;
+    if (stack.size() == 1) return Object::borrow(stack[0].python()).release();
+    const Object list = c10::IValue(stack).object();
+    return checked(PySequence_Tuple(list.get()), "results").release();
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+#endif

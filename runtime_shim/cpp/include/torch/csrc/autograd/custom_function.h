@@ -93,6 +93,13 @@ struct AutogradContext {
   PyObject* python_ = nullptr;  // borrowed: the Python context owns this one
 };
 
+/// Whether the gradient of one of them is wanted.
+inline bool any_variable_requires_grad(const variable_list& variables) {
+  for (const Variable& variable : variables)
+    if (variable.defined() && variable.requires_grad()) return true;
+  return false;
+}
+
 template <typename X, typename... Args>
 using forward_t = decltype(X::forward(nullptr, std::declval<Args>()...));
 

@@ -1,0 +1,53 @@
+"""What the compiler and the linker are told for an extension: the part that does not come from its project."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..cpp.toolchain import INCLUDE
+
+STANDARD = "-std=c++17"
+CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
+"""Of sources that are left out: the shim has no GPU."""
+
+_OF_PYTORCH = frozenset(
+    "c10 c10_cuda c10_hip cudart shm torch torch_cpu torch_cuda torch_hip torch_python _C gomp".split()
+)
+"""Libraries of PyTorch, which are headers here."""
+
+
+def extension_include_folders() -> list[str]:
+    """Ours, and pybind11's where it is installed. A source that needs pybind11 is told what to install."""
+    folders = [str(INCLUDE)]
+    if importlib.util.find_spec("pybind11") is not None:
+        import pybind11
+
+        folders.append(pybind11.get_include())
+    return folders
+
+
+def extension_defines(name: str) -> list[str]:
+    """The macros that PyTorch's own builder sets. `name` is the module's, without its package."""
+    return ["-DTORCH_API_INCLUDE_EXTENSION_H", f"-DTORCH_EXTENSION_NAME={name}"]
+
+
+def names_a_standard(flags: Sequence[str]) -> bool:
+    """Whether the flags choose the C++ standard."""
+    return any(flag.startswith(("-std=", "/std:")) for flag in flags)
+
+
+def without_libraries_of_pytorch(libraries: Sequence[str]) -> list[str]:
+    return [name for name in libraries if name not in _OF_PYTORCH]
+
+
+def without_libraries_of_pytorch_in(flags: Sequence[str]) -> list[str]:
+    """Linker flags without `-ltorch` and the like."""
+    return [flag for flag in flags if not (flag.startswith("-l") and flag[2:] in _OF_PYTORCH)]
+
+
+def split_sources(sources: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The sources for the C++ compiler, and those that are left out."""
+    left_out = [source for source in sources if Path(source).suffix in CUDA_SUFFIXES]
+    return [source for source in sources if source not in left_out], left_out

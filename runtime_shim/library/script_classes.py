@@ -1,0 +1,135 @@
+"""Classes of C++ libraries in Python: `torch.classes.<namespace>.<name>`, registered by `torch::class_`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from .shared_libraries import LOADED, load_library
+
+
+class ScriptObject:
+    """An object of a class that a C++ library registered; `_pointer` owns the C++ one."""
+
+    _pointer: Any = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(f"{type(self).__qualname__} has no constructor: its library gives torch::class_ no torch::init")
+
+    @classmethod
+    def _type(cls) -> str:
+        return f"__torch__.torch.classes.{cls.__module__.rpartition('.')[2]}.{cls.__qualname__}"
+
+
+def define(namespace: str, name: str, doc: str) -> type[ScriptObject]:
+    """A new class. RuntimeError if there is one of the name."""
+    holder = getattr(classes, namespace)
+    if name in vars(holder):
+        raise RuntimeError(f"Custom class with name __torch__.torch.classes.{namespace}.{name} is already registered.")
+    made = type(name, (ScriptObject,), {"__doc__": doc or None, "__module__": f"torch.classes.{namespace}"})
+    setattr(holder, name, made)
+    return made
+
+
+def add_method(
+    owner: type[ScriptObject], kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+    defaults: list[Any],
+) -> None:  # fmt: skip
+    """Give `owner` what C++ registered; `names` are those of the parameters after self, `defaults` the last values."""
+    bind = _binder(f"{owner.__qualname__}.{name}", names, defaults)
+
+    def construct(self: ScriptObject, *args: Any, **kwargs: Any) -> None:
+        self._pointer = function(*bind(args, kwargs))
+
+    def call(self: ScriptObject, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *bind(args, kwargs))
+
+    def set_state(self: ScriptObject, state: Any) -> None:
+        self._pointer = function(state)
+
+    def assign(self: ScriptObject, value: Any) -> None:
+        function(self, value)
+
+    def read(self: ScriptObject) -> Any:
+        return function(self)
+
+    made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": call}.get(kind)
+    if made is not None:
+        made.__name__, made.__qualname__, made.__doc__ = name, f"{owner.__qualname__}.{name}", doc or None
+    elif kind == "static":
+        made = staticmethod(lambda *args, **kwargs: function(*bind(args, kwargs)))
+    elif kind == "getter":
+        made = property(read, doc=doc or None)
+    else:
+        made = vars(owner)[name].setter(assign)
+    setattr(owner, name, made)
+
+
+def _binder(shown: str, names: list[str], defaults: list[Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
+    def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        values = list(args)
+        for position in range(len(args), len(names)):
+            name = names[position]
+            first_default = len(names) - len(defaults)
+            if name in kwargs:
+                values.append(kwargs.pop(name))
+            elif position >= first_default:
+                values.append(defaults[position - first_default])
+            else:
+                raise RuntimeError(f"{shown}() is missing value for argument '{name}'.")
+        if kwargs:
+            raise RuntimeError(f"Unknown keyword argument '{next(iter(kwargs))}' for {shown}().")
+        return values
+
+    return bind
+
+
+def wrapped(owner: type[ScriptObject], pointer: object) -> ScriptObject:
+    """An object of `owner` around a C++ object."""
+    made = owner.__new__(owner)
+    made._pointer = pointer
+    return made
+
+
+def unwrapped(value: Any) -> object:
+    """The C++ object of `value`. TypeError if it is of no such class."""
+    if not isinstance(value, ScriptObject):
+        raise TypeError(f"expected an object of a class from torch.classes, not {type(value).__name__}")
+    return value._pointer
+
+
+class ClassNamespace:
+    """`torch.classes.<namespace>`."""
+
+    def __init__(self, name: str) -> None:
+        self.__dict__["_name"] = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeError(
+            f"Class {self._name}.{name} not registered! Has the library that registers it been loaded "
+            "(torch.classes.load_library)?"
+        )
+
+
+class Classes:
+    """`torch.classes`."""
+
+    @property
+    def loaded_libraries(self) -> set[str]:
+        return LOADED
+
+    def load_library(self, path: str | os.PathLike[str]) -> None:
+        """Load a shared library that registers classes. OSError if that fails."""
+        load_library(path)
+
+    def __getattr__(self, name: str) -> ClassNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        namespace = self.__dict__[name] = ClassNamespace(name)
+        return namespace
+
+
+classes = Classes()

@@ -1,0 +1,14 @@
+"""`torch.utils`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name == "cpp_extension":
+        return importlib.import_module(f"{__name__}.{name}")
+    from ..core.supported_names import missing_attribute
+
+    raise missing_attribute("torch.utils", name)
