@@ -1,49 +1,287 @@
-"""`torch.serialization`: save and load."""
+"""`torch.serialization`: save and load.
+
+A file is a pickle in the shim's own format. By default `load` executes it by a machine of its own that calls nothing
+of what the file names: storages are made of bytes of a known kind, and a tensor's sizes, strides and offset must lie in
+its storage.
+"""
 
 from __future__ import annotations
 
+import os
 import pickle
-from typing import Any
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .aten.pickling import rebuild
+from .core import dtypes
+from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
+from .core.device import device
+from .core.pickle_machine import VALUE_OPCODES, Global, Malformed, Opcode, PickleMachine, protocols
+from .core.tensor import Tensor
+from .nn.parameter import rebuild_buffer, rebuild_parameter
+from .nn.state_dict import StateDict
+
+_PROTOCOL = 4
+
+
+class _Pickler(pickle.Pickler):
+    """Writes arrays as kind, shape, order and bytes, so that nothing of numpy is named in the file."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if type(obj) is np.ndarray and obj.dtype.char in dtypes.BY_CHAR:
+            order: Literal["C", "F"] = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
+            return stored_array, (dtypes.of(obj).name, obj.shape, order, obj.tobytes(order))
+        if isinstance(obj, np.generic) and obj.dtype.char in dtypes.BY_CHAR:
+            return stored_number, (dtypes.BY_CHAR[obj.dtype.char].name, obj.tobytes())
+        return NotImplemented
+
+
+def stored_array(kind: str, shape: tuple[int, ...], order: str, data: bytes) -> np.ndarray[Any, Any]:
+    """The array that `save` took apart. Raises ValueError when the bytes don't fit the shape."""
+    dtype = _kind(kind)
+    if not (_naturals(shape) and order in ("C", "F") and isinstance(data, bytes)):
+        raise ValueError("an array that is not made of a kind, a shape, an order and bytes")
+    count = 1
+    for extent in shape:
+        count *= extent
+    if count * dtype.itemsize != len(data):
+        raise ValueError(f"{len(data)} bytes for an array of shape {list(shape)} of {kind}")
+    pay(1, len(data))
+    flat = np.frombuffer(bytearray(data), dtype.numpy) if data else np.empty(0, dtype.numpy)
+    if dtype.name == "bool":
+        flat = flat.view(np.uint8) != 0  # other bytes than 0 and 1 are no bools to numpy's arithmetic
+    return flat.reshape(shape, order="F" if order == "F" else "C")
+
+
+def stored_number(kind: str, data: bytes) -> Any:
+    """A number of numpy's. Raises ValueError when the bytes are not those of one."""
+    return stored_array(kind, (), "C", data)[()]
+
+
+def _kind(name: Any) -> dtypes.dtype:
+    found = next((known for known in dtypes.ALL if known.name == name), None)
+    if found is None:
+        raise ValueError(f"{brief(name)} is not a dtype")
+    return found
+
+
+def _naturals(values: Any) -> bool:
+    return (
+        isinstance(values, tuple)
+        and len(values) <= 64
+        and all(type(value) is int and 0 <= value < 1 << 62 for value in values)
+    )
 
 
 def save(obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = 2, **kwargs: Any) -> None:
     """Write `obj` to a path or binary file; the format is the shim's own (a pickle), not PyTorch's."""
     if hasattr(f, "write"):
-        pickle.dump(obj, f, protocol=4)
+        _Pickler(f, _PROTOCOL).dump(obj)
     else:
         with open(f, "wb") as file:
-            pickle.dump(obj, file, protocol=4)
+            save(obj, file)
 
 
-#: What a file may name where only weights are to be read: the shim's own, and plain containers and numbers.
-ALLOWED = {
-    "guardfix.runtime_shim.aten.pickling": {"rebuild"},
-    "guardfix.runtime_shim.nn.parameter": {"rebuild_buffer", "rebuild_parameter"},
-    "guardfix.runtime_shim.core.dtypes": {"Size", "by_name"},
-    "guardfix.runtime_shim.core.device": {"device"},
-    "guardfix.runtime_shim.nn.state_dict": {"StateDict"},
-    "collections": {"OrderedDict", "Counter", "defaultdict"},
-    "builtins": {"set", "frozenset", "complex", "slice", "range", "bytearray"},
-    "numpy": {"ndarray", "dtype"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy.core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.numeric": {"_frombuffer"},
-    "numpy.core.numeric": {"_frombuffer"},
-    "_codecs": {"encode"},
+@dataclass(frozen=True)
+class LoadLimits:
+    """What a file may ask for while it is loaded; in each case so much, and so much more for each of its bytes."""
+
+    steps: int = 1_000_000
+    steps_per_byte: int = 1
+    size: int = 64 << 20
+    """Bytes of all values that are made."""
+    size_per_byte: int = 16
+    seconds: float = 1.5
+    bytes_per_second: int = 4 << 20
+
+    def budget(self, size: int) -> Budget:
+        """For a file of so many bytes."""
+        return Budget(
+            self.steps + self.steps_per_byte * size,
+            self.size + self.size_per_byte * size,
+            self.seconds + size / self.bytes_per_second,
+        )
+
+
+_OPCODES: dict[str, Opcode] = {
+    **VALUE_OPCODES,
+    "PROTO": protocols(2, 3, 4, 5),
+    "FRAME": PickleMachine.nothing,
+    "MEMOIZE": PickleMachine.memoize,
+    "STACK_GLOBAL": PickleMachine.stack_name,
+    **dict.fromkeys(
+        ["SHORT_BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8", "LONG4"], PickleMachine.push
+    ),
+    "BYTEARRAY8": PickleMachine.push,
+    "EMPTY_SET": lambda machine, _: machine.push(set()),
+    "ADDITEMS": PickleMachine.add_items,
+    "FROZENSET": PickleMachine.frozen_set,
+}
+_KEYS = (str, int, float, complex, bool, bytes, tuple, frozenset, type(None), dtypes.dtype, device, np.generic)
+_SHIM = __name__.rpartition(".")[0]
+
+
+class _FileNames:
+    """What the names in a file of `save` mean: the shim's own, and plain containers and numbers."""
+
+    def __init__(self) -> None:
+        self._storages: dict[int, tuple[Any, list[Any]]] = {}
+        own: dict[str, Callable[..., Any]] = {
+            "aten.pickling rebuild": self._tensor(rebuild),
+            "nn.parameter rebuild_parameter": self._tensor(rebuild_parameter),
+            "nn.parameter rebuild_buffer": self._tensor(rebuild_buffer),
+            "core.dtypes by_name": _kind,
+            "core.device device": lambda: device("cpu"),
+            "nn.state_dict StateDict": StateDict,
+            "serialization stored_array": stored_array,
+            "serialization stored_number": stored_number,
+        }
+        self._calls: dict[str, Callable[..., Any]] = {
+            **{f"{_SHIM}.{name}": function for name, function in own.items()},
+            "collections OrderedDict": _empty(OrderedDict),
+            "collections Counter": lambda counts=None: Counter(_of(dict, counts)),
+            "collections defaultdict": lambda factory=None: defaultdict(_factory(factory)),
+            "builtins set": lambda values: set(self._hashable(_of(list, values))),
+            "builtins frozenset": lambda values: frozenset(self._hashable(_of(list, values))),
+            "builtins complex": lambda real, imaginary: complex(_of(float, real), _of(float, imaginary)),
+            "builtins slice": slice,
+            "builtins range": lambda *bounds: range(*(_of(int, bound) for bound in bounds)),
+            "builtins bytearray": lambda data=b"": bytearray(_of(bytes, data)),
+            "_codecs encode": _latin,
+        }
+        # As protocols below 3 call that module.
+        old = {name.replace("builtins ", "__builtin__ "): function for name, function in self._calls.items()}
+        self._calls |= old
+
+    def known(self, name: Global) -> bool:
+        if name.key in self._calls or name.key == _SIZE or name.key in _FACTORIES:
+            return True
+        raise pickle.UnpicklingError(
+            "Weights only load failed. The file is not trusted: it refers to the global "
+            f"{name}, which is not among those that torch.load reads by default. If you trust where "
+            "the file comes from, call torch.load(..., weights_only=False), which can run any code in it."
+        )
+
+    def call(self, name: Global, arguments: Any) -> Any:
+        function = self._calls.get(name.key)
+        if function is None or not isinstance(arguments, tuple):
+            raise ValueError(f"{name} is not called like that")
+        return function(*arguments)
+
+    def new(self, name: Global, arguments: Any) -> Any:
+        if name.key == _SIZE and len(arguments) == 1 and _naturals(arguments[0]):
+            return dtypes.Size(arguments[0])
+        if name.key == f"{_SHIM}.core.device device" and arguments == ():
+            return device("cpu")
+        raise ValueError(f"{name} is not made like that")
+
+    def build(self, instance: Any, state: Any) -> None:
+        if isinstance(instance, device) and state == (None, {"type": "cpu", "index": None}):
+            return
+        if type(instance) is StateDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
+            instance._metadata = OrderedDict(_of(OrderedDict, state["_metadata"]))
+            return
+        raise ValueError(f"a state for a {type(instance).__name__}")
+
+    def persistent(self, key: Any) -> Any:
+        raise ValueError("persistent ids are not written here")
+
+    def _hashable(self, values: list[Any]) -> list[Any]:
+        pay(len(values))
+        for value in values:
+            if not isinstance(value, (str, int, float, complex, bool, bytes, type(None))):
+                raise ValueError(f"a {type(value).__name__} in a set")
+        return values
+
+    def _tensor(self, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def checked(storage: Any, window: Any, flag: Any, attributes: Any) -> Tensor:
+            own = self._storage(storage)
+            _check_window(own[1], window)
+            if not isinstance(flag, bool) or (flag and own[1].dtype.kind not in "fc"):
+                raise ValueError(f"a tensor of {dtypes.of(own[1]).name} whose requires_grad is {brief(flag)}")
+            if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
+                raise ValueError("a tensor's attributes that are no dict of names")
+            taken = next((name for name in attributes if hasattr(Tensor, name)), None)
+            if taken is not None:
+                raise ValueError(f"an attribute of a tensor called {brief(taken)}, which would hide its own")
+            return make(own, window, flag, attributes)
+
+        return checked
+
+    def _storage(self, given: Any) -> list[Any]:
+        """The record that tensors of one storage share: one for each list of the file."""
+        known = self._storages.get(id(given))
+        if known is not None:
+            return known[1]
+        match given:
+            case [int(writes), np.ndarray() as array] if type(given) is list and array.dtype.char in dtypes.BY_CHAR:
+                own = [writes, array]
+            case _:
+                raise ValueError("a storage that is not one")
+        self._storages[id(given)] = given, own
+        return own
+
+
+def _check_window(root: np.ndarray[Any, Any], window: Any) -> None:
+    """Whether shape, strides and offset, in bytes, stay in the storage. Raises ValueError."""
+    match window:
+        case (tuple(shape), tuple(strides), int(offset)) if (
+            _naturals(shape) and _naturals(strides) and _naturals((offset,)) and len(shape) == len(strides)
+        ):
+            pass
+        case _:
+            raise ValueError("a tensor that is not made of sizes, strides and an offset")
+    count = 1
+    for extent in shape:
+        count *= extent
+    if count == 0:
+        return
+    item = root.dtype.itemsize
+    last = offset + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True)) + item
+    if last > root.nbytes or offset % item or any(step % item for step in strides):
+        raise ValueError(
+            f"a tensor with offset {offset}, sizes {list(shape)} and strides {list(strides)} in bytes leaves its "
+            f"storage of {root.nbytes} bytes"
+        )
+    if count * item > root.nbytes:  # strides of zero
+        pay(1, count * item)
+
+
+_SIZE = f"{_SHIM}.core.dtypes Size"
+_FACTORIES: dict[str, Any] = {
+    f"{module} {kind.__name__}": kind
+    for module in ("builtins", "__builtin__")
+    for kind in (int, float, str, list, dict, set)
 }
 
 
-class _WeightsOnly(pickle.Unpickler):
-    """Refuses every global that is not on the list: unpickling others can run any code."""
+def _factory(named: Any) -> Any:
+    if named is None:
+        return None
+    if isinstance(named, Global) and named.key in _FACTORIES:
+        return _FACTORIES[named.key]
+    raise ValueError("a defaultdict of something else than numbers, texts and containers")
 
-    def find_class(self, module: str, name: str) -> Any:
-        if name in ALLOWED.get(module, ()):
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(
-            "Weights only load failed. The file is not trusted: it refers to the global "
-            f"{module}.{name}, which is not among those that torch.load reads by default. If you trust where "
-            "the file comes from, call torch.load(..., weights_only=False), which can run any code in it."
-        )
+
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is kind:
+        return value
+    raise ValueError(f"a {type(value).__name__} where a {kind.__name__} is expected")
+
+
+def _empty(kind: type) -> Callable[[], Any]:
+    return lambda: kind()
+
+
+def _latin(text: Any, encoding: Any) -> bytes:
+    """How protocols below 3 write bytes."""
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ValueError("an encoding that pickle does not use")
+    return text.encode("latin1")
 
 
 def load(
@@ -53,13 +291,30 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
+    limits: LoadLimits | None = None,
     **kwargs: Any,
 ) -> Any:
     """Read what `save` wrote: tensors, containers and numbers alone, unless `weights_only` is false.
 
-    pickle.UnpicklingError if the file names anything else. With `weights_only=False` the file can run code.
+    `limits` bounds what the file may ask for. pickle.UnpicklingError if it asks for more, names anything else or is
+    damaged. With `weights_only=False` the file can run code.
     """
     if not hasattr(f, "read"):
         with open(f, "rb") as file:
-            return load(file, weights_only=weights_only)
-    return pickle.load(f) if weights_only is False else _WeightsOnly(f).load()
+            return load(file, weights_only=weights_only, limits=limits)
+    if weights_only is False:
+        return pickle.load(f)
+    data = f.read()
+    if not isinstance(data, bytes):
+        raise TypeError("torch.load needs a path or a file opened in binary mode")
+    machine = PickleMachine(_OPCODES, _FileNames(), _KEYS)
+    try:
+        with paying_into(Account((limits or LoadLimits()).budget(len(data)))):
+            found = machine.load(data)
+    except (Malformed, LimitReached) as error:
+        name = getattr(f, "name", None)
+        where = f"{os.fspath(name)}: " if isinstance(name, (str, os.PathLike)) else ""
+        raise pickle.UnpicklingError(f"{where}{error}") from error
+    if machine.end < len(data) and getattr(f, "seekable", bool)():
+        f.seek(machine.end - len(data), os.SEEK_CUR)  # several values may stand in one file
+    return found

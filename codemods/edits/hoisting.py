@@ -7,6 +7,7 @@ from functools import lru_cache
 from guardfix.linter.analysis.calls import is_load
 from guardfix.linter.facts import Call, Facts, GuardUse, Span
 from guardfix.linter.facts.index import index_of
+from guardfix.linter.frontends.cpp.conditionals import without_dead_branches
 from guardfix.linter.frontends.cpp.cpp_masking import code_only
 
 from ..fix import Edit
@@ -34,7 +35,7 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
 
 @lru_cache(maxsize=2)
 def _code(text: bytes) -> bytes:
-    return code_only(text)
+    return code_only(without_dead_branches(text))
 
 
 def _gated(start: int, use: GuardUse, facts: Facts) -> bool:

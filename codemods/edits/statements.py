@@ -9,7 +9,10 @@ from guardfix.linter.facts import Span
 from ..fix import Edit
 
 _BLANKS = b" \t"
-_COMMENT = re.compile(rb"[ \t]*(//[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=\r?\n|$))")
+_COMMENT = re.compile(
+    rb"[ \t]*(//[^\r\n\\]*(?:\\(?:\r\n|[\r\n])?[^\r\n\\]*)*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*(?=[\r\n]|\Z))"
+)
+"""A comment behind a statement that ends its line, with the lines that a backslash joins to it."""
 _NEWLINE = re.compile(rb"\r\n|\n|\r")
 
 
@@ -46,6 +49,8 @@ def removal(text: bytes, span: Span) -> Edit:
         if comment:
             # The comment moves to where the statement began.
             return Edit(Span(span.start, comment.start(1)), "")
+        if text[max(0, start - 3) : start].rstrip(b"\r\n").endswith(b"\\"):
+            return Edit(span, "")  # the line before would take in the one behind
         return Edit(Span(start, newline.end() if newline else rest_start), "")
     if not alone_before and alone_after and not comment:
         cut = span.start

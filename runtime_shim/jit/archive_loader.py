@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ..core.account import Account, LimitReached, brief, pay, paying_into, weight
+from ..core.pickle_machine import Builder
 from .archived_tensors import TensorReader
+from .calls.call_costs import LARGEST
 from .calls.call_table import OpTable
-from .restricted_unpickle import Builder, unpickle
 from .script_compiler import compile_function
 from .script_errors import ArchiveError
 from .script_module import ArchiveModule, Runtime, make_instance
 from .script_source import CompilationUnit, ScriptFunction, parse_file
 from .script_values import ScriptObject
 from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive
+from .torchscript_pickle import unpickle
 from .type_annotations import Mismatch, Type, convert, has_type
 
 FORMATS = range(3, 11)
@@ -49,11 +53,28 @@ def load(
         backend = importlib.import_module("guardfix.runtime_shim")
     with open_archive(f, limits or ArchiveLimits()) as archive:
         try:
-            return _Loader(archive, backend, None if map_location is None else "cpu").load(_extra_files)
+            with paying_into(Account(archive.limits.of_a_load(archive.length))):
+                return _Loader(archive, backend, None if map_location is None else "cpu").load(_extra_files)
         except ArchiveError as error:
             if error.archive is None:
                 error.archive = archive.name
             raise
+        except (LimitReached, MemoryError) as error:
+            raise ArchiveError(str(error) or "asks for more memory than there is", archive=archive.name) from error
+
+
+_TREE = 100
+"""Bytes of the syntax tree and of the closures made of it, for each byte of source code."""
+_MOST_WAYS = 100_000
+
+
+@contextmanager
+def placed(record: str, line: int | None = None) -> Iterator[None]:
+    """Limits that are reached meanwhile are reached there."""
+    try:
+        yield
+    except LimitReached as error:
+        raise ArchiveError(str(error), record=record, line=line) from error
 
 
 class _Loader:
@@ -62,7 +83,7 @@ class _Loader:
         self._backend = backend
         self._map_location = map_location
         self._unit = CompilationUnit()
-        self._runtime = Runtime(backend, self._unit, archive.name)
+        self._runtime = Runtime(backend, self._unit, archive.name, archive.limits, archive.length)
         self._unit.runtime = self._runtime
         self._table = OpTable(backend, getattr(backend, "__name__", "the backend"))
         self._without_state: dict[int, ScriptObject] = {}
@@ -73,12 +94,16 @@ class _Loader:
         self._byte_order = self._read_byte_order()
         for record in self._archive.names():
             if record.startswith("code/") and record.endswith(".py"):
-                parse_file(self._unit, record, self._archive.read(record))
+                data = self._archive.read(record)
+                with placed(record):
+                    pay(1, _TREE * len(data))
+                parse_file(self._unit, record, data)
         constants = self._unpickle("constants")
         if not isinstance(constants, tuple):
             raise ArchiveError("is not a tuple", record="constants.pkl")
         for function in self._unit.all_functions():
-            compile_function(function, self._unit, self._table, constants, self._runtime.world)
+            with placed(function.record, function.node.lineno):
+                compile_function(function, self._unit, self._table, constants, self._runtime.world)
             function.runtime = self._runtime
         module = self._unpickle("data")
         if not isinstance(module, ArchiveModule):
@@ -141,7 +166,7 @@ class _Loader:
 
     def _device(self, name: Any, index: Any = None) -> Any:
         if name != "cpu" and self._map_location is None:
-            raise ArchiveError(f"a device {name!r}; pass map_location='cpu' to load it here")
+            raise ArchiveError(f"a device {brief(name)}; pass map_location='cpu' to load it here")
         return self._table.arguments.device("cpu")
 
     # Instances for the pickle.
@@ -159,7 +184,7 @@ class _Loader:
         for member in declared.members.values() if declared else ():
             if type(member.value) is type(value) and member.value == value:
                 return member
-        raise ArchiveError(f"{name} has no member with value {value!r}")
+        raise ArchiveError(f"{name} has no member with value {brief(value)}")
 
     def build(self, instance: Any, state: Any) -> None:
         if not isinstance(instance, ScriptObject):
@@ -181,7 +206,7 @@ class _Loader:
                 if not lacking.conditional:
                     raise lacking.error()
         try:
-            self._runtime.run_outermost(restore, [instance, state], steps=self._archive.limits.load_steps)
+            self._runtime.run_outermost(restore, [instance, state])
         except ArchiveError:
             raise
         except Exception as error:
@@ -208,6 +233,7 @@ class _Loader:
             raise ArchiveError(f"{declared.qualified_name} has a value for {min(surplus)!r}, which is not declared")
 
     def _fits(self, value: Any, type_: Type) -> bool:
+        pay(weight(value, LARGEST))
         try:
             if has_type(value, type_, self._runtime.world):
                 return True
@@ -220,8 +246,9 @@ class _Loader:
     # The whole.
 
     def _check_tree(self, root: ArchiveModule) -> None:
-        """No module contains itself; remembers which classes have instances."""
+        """No module contains itself or is reached on too many ways; remembers which classes have instances."""
         finished: set[int] = set()
+        ways: dict[int, int] = {}
         path: list[tuple[ArchiveModule, Iterator[ArchiveModule]]] = [(root, root.children())]
         open_ids = {id(root)}
         while path:
@@ -232,6 +259,9 @@ class _Loader:
                 path.pop()
                 open_ids.discard(id(module))
                 finished.add(id(module))
+                ways[id(module)] = 1 + sum(ways[id(inner)] for inner in module.children())
+                if ways[id(module)] > _MOST_WAYS:
+                    raise ArchiveError(f"modules share others so often that more than {_MOST_WAYS} names lead to them")
             elif id(child) in open_ids:
                 raise ArchiveError(
                     f"a module of {child.script_class.qualified_name} contains itself", record="data.pkl"
@@ -247,6 +277,7 @@ class _Loader:
         call.
         """
         for name in self._modules:
+            pay()
             for method in self._unit.classes[name].methods.values():
                 for function in (method, *self._reached(method)):
                     for lacking in function.lacking:
@@ -260,6 +291,7 @@ class _Loader:
         pending = [start]
         while pending:
             for called, conditional in pending.pop().calls:
+                pay()
                 if not conditional and called not in seen and called in by_name:
                     seen.add(called)
                     pending.append(by_name[called])

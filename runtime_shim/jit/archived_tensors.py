@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .restricted_unpickle import Global
+from ..core.account import brief
+from ..core.pickle_machine import Global
 from .script_errors import ArchiveError
 from .torchscript_archive import Archive
 
@@ -82,7 +83,7 @@ class TensorReader:
         if kind not in _STORAGES:
             raise ArchiveError(f"storages of type torch.{kind} are not supported; supported: {', '.join(_STORAGES)}")
         if not (key.isascii() and key.isdigit()):
-            raise ArchiveError(f"the storage key {key!r} is not a number")
+            raise ArchiveError(f"the storage key {brief(key)} is not a number")
         dtype, item_size = _STORAGES[kind]
         known = self._storages.get(key)
         if known is not None:
@@ -90,7 +91,7 @@ class TensorReader:
                 raise ArchiveError(f"storage {key} is declared twice with different types or lengths")
             return known
         if location != "cpu" and self._map_location is None:
-            raise ArchiveError(f"storage {key} was saved on {location!r}; pass map_location='cpu' to load it here")
+            raise ArchiveError(f"storage {key} was saved on {brief(location)}; pass map_location='cpu' to load it here")
         record = f"{self._folder}/{key}"
         if record not in self._archive:
             raise ArchiveError("the record of this storage is missing", record=record)
@@ -137,7 +138,7 @@ class TensorReader:
         if not isinstance(storage, Storage):
             raise ArchiveError("a tensor without a storage")
         if not (_naturals((offset,)) and _naturals(size) and _naturals(stride) and len(size) == len(stride)):
-            raise ArchiveError(f"a tensor with offset {offset}, sizes {size} and strides {stride}")
+            raise ArchiveError(f"a tensor with offset {brief(offset)}, sizes {brief(size)} and strides {brief(stride)}")
         if hooks or metadata:
             raise ArchiveError("a tensor with backward hooks, or a conjugate view: use resolve_conj() before saving")
         numel = 1

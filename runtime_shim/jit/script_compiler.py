@@ -12,6 +12,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.account import account_in_force, brief, pay
+from .calls.call_costs import parts_of
 from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins
 from .script_errors import ArchiveError
@@ -50,6 +52,17 @@ def compile_function(
         raise ArchiveError("nests too deep", record=function.record, line=function.node.lineno) from error
 
 
+def _as_list(tensor: Any) -> Any:
+    pay(int(tensor.numel()), 40 * int(tensor.numel()))
+    return tensor.tolist()
+
+
+def _as_key(value: Any) -> Any:
+    if isinstance(value, (list, tuple, dict)):
+        raise RuntimeError(f"a {type(value).__name__} is no key of a dict")
+    return value
+
+
 class _FunctionCompiler:
     def __init__(
         self,
@@ -80,6 +93,7 @@ class _FunctionCompiler:
         return tuple(statement for statement in compiled if statement is not None)
 
     def _statement(self, node: ast.stmt) -> ScriptStatement | None:
+        pay()
         match node:
             case ast.Pass():
                 return None
@@ -178,6 +192,7 @@ class _FunctionCompiler:
     # Expressions.
 
     def _expression(self, node: ast.expr) -> ScriptExpression:
+        pay()
         match node:
             case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, complex, str)):
                 return lambda env: value
@@ -191,7 +206,7 @@ class _FunctionCompiler:
                 return self._subscript(self._expression(container), self._expression(index))
             case ast.List(elts=items):
                 values = self._expressions(items)
-                return lambda env: [value(env) for value in values]
+                return lambda env: [value(env) for value in values]  # so many as stand in the code
             case ast.Tuple(elts=items):
                 values = self._expressions(items)
                 return lambda env: tuple([value(env) for value in values])
@@ -199,7 +214,7 @@ class _FunctionCompiler:
                 pairs = list(
                     zip(self._expressions([key for key in keys if key]), self._expressions(items), strict=True)
                 )
-                return lambda env: {key(env): value(env) for key, value in pairs}
+                return lambda env: {_as_key(key(env)): value(env) for key, value in pairs}
             case ast.IfExp():
                 test, then = self._expression(node.test), self._expression(node.body)
                 otherwise = self._expression(node.orelse)
@@ -225,6 +240,7 @@ class _FunctionCompiler:
         name = node.attr
         if name.startswith("__") and name.endswith("__"):
             classes = self._unit.classes.values()
+            pay(len(classes))
             if name not in self._unit.method_names and not any(name in found.attributes for found in classes):
                 raise SourceError(
                     f"`{ast.unparse(node)[:60]}`: `{name}` is an attribute of Python, not of the model", node
@@ -328,7 +344,14 @@ class _FunctionCompiler:
         if builtin is None:
             raise SourceError(f"unknown function `{name}`; nothing was run", node)
         arguments = self._positional(node)
-        return lambda env: builtin(*[argument(env) for argument in arguments])
+
+        def call(env: Env) -> Any:
+            values = [argument(env) for argument in arguments]
+            if account_in_force() is not None:
+                pay(sum(map(parts_of, values)), 16 * sum(len(value) for value in values if isinstance(value, list)))
+            return builtin(*values)
+
+        return call
 
     def _annotated(self, type_: Type, value: ScriptExpression) -> ScriptExpression:
         if type_.name not in ("int", "float", "complex", "number", "bool"):
@@ -376,7 +399,8 @@ class _FunctionCompiler:
     def _raise(self, arguments: list[ScriptExpression]) -> ScriptExpression:
         def raise_exception(env: Env) -> Any:
             values = [argument(env) for argument in arguments]
-            raise ScriptRaise(str(values[0]), str(values[1]) if len(values) > 1 else None)
+            text, *name = [value if isinstance(value, str) else brief(value) for value in values]
+            raise ScriptRaise(text, name[0] if name else None)
 
         return raise_exception
 
@@ -435,7 +459,7 @@ class _FunctionCompiler:
         value = self._expression(function.value)
         arguments = self._positional(node)
         if name == "tolist" and not arguments:
-            return lambda env: value(env).tolist()
+            return lambda env: _as_list(value(env))
         if name not in self._unit.method_names:
             self._attribute_name(function)
             raise SourceError(f"no class of the archive has a method `{name}`; nothing was run", node)

@@ -9,18 +9,24 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..core.account import Account, LimitReached, account_in_force, brief, pay, paying_into, weight
+from .calls.call_costs import LARGEST
 from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, Activation, ScriptFailure, ScriptFrame
 from .script_source import NO_DEFAULT, CompilationUnit, Method, ScriptClass, ScriptFunction
 from .script_values import ScriptObject
+from .torchscript_archive import ArchiveLimits
 from .type_annotations import Mismatch, Type, World, convert
 
 
 class Runtime:
     """Runs the functions of one archive on one backend."""
 
-    def __init__(self, backend: Any, unit: CompilationUnit, archive: str) -> None:
+    def __init__(self, backend: Any, unit: CompilationUnit, archive: str, limits: ArchiveLimits, size: int) -> None:
         self.archive = archive
+        self.limits = limits
+        self.size = size
+        """Bytes of the archive."""
         self.backend = backend
         self.unit = unit
         self.world = World(backend.Tensor, unit.named_tuples)
@@ -30,8 +36,8 @@ class Runtime:
         parameters = function.parameters
         env: dict[Any, Any] = {LINE: function.node.lineno, ACTIVATION: caller}
         try:
-            env[ACTIVATION] = activation = caller.deeper()
-            activation.spend()
+            env[ACTIVATION] = caller.deeper()
+            pay(1 + len(function.body))
             for parameter, argument in zip(parameters, arguments, strict=False):
                 env[parameter.name] = argument
             for parameter in parameters[len(arguments) :]:
@@ -52,16 +58,27 @@ class Runtime:
     def invoke(self, function: ScriptFunction, instance: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One call from Python: arguments are matched with the schema and converted, errors are PyTorch's."""
         arguments = self._bind(function, [instance, *args], kwargs)
-        return self._outside(self.run_outermost(function, arguments))
+        account = account_in_force() or Account(self.limits.of_a_run(self.size + sum(map(_bytes_of, arguments))))
+        with paying_into(account):
+            return self._outside(self.run_outermost(function, arguments))
 
-    def run_outermost(self, function: ScriptFunction, arguments: Sequence[Any], steps: int | None = None) -> Any:
+    def run_outermost(self, function: ScriptFunction, arguments: Sequence[Any]) -> Any:
+        """A call that no code of the archive makes, paid by the account that is in force."""
         try:
-            return self.run(function, arguments, Activation(steps=None if steps is None else [steps]))
+            return self._run_checked(function, arguments)
         except ScriptFailure as failure:
             error = failure.translated()
             if isinstance(error, ArchiveError) and error.archive is None:
                 error.archive = self.archive
             raise error from failure.cause
+
+    def _run_checked(self, function: ScriptFunction, arguments: Sequence[Any]) -> Any:
+        result = self.run(function, arguments, Activation())
+        try:
+            pay(weight(result, LARGEST))
+        except LimitReached as error:
+            raise ScriptFailure(error, [ScriptFrame(function, function.node.lineno)]) from error
+        return result
 
     def _bind(self, function: ScriptFunction, given: list[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         parameters = function.parameters
@@ -102,7 +119,7 @@ class Runtime:
             raise RuntimeError(
                 f"{function.name}() Expected a value of type '{type_}' for "
                 f"argument '{name}' but instead found type '{type(value).__name__}'.\n"
-                f"Position: {position}\nValue: {_shown(value)}\n"
+                f"Position: {position}\nValue: {brief(value)}\n"
                 f"Declaration: {function.schema}"
             ) from error
 
@@ -118,9 +135,13 @@ class Runtime:
         return value
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
+def _bytes_of(value: Any) -> int:
+    """How much of memory an argument has: that of tensors, in containers too."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes_of, value))
+    if isinstance(value, dict):
+        return sum(map(_bytes_of, value.values()))
+    return int(getattr(value, "nbytes", 0) or 0)
 
 
 class ArchiveModule(ScriptObject):
@@ -195,7 +216,7 @@ class ArchiveModule(ScriptObject):
             self.slots[name] = convert(value, declared.attributes[name], _runtime(self).world)
         except Mismatch as error:
             raise RuntimeError(
-                f"Could not cast attribute '{name}' to {declared.attributes[name]}: found {_shown(value)}"
+                f"Could not cast attribute '{name}' to {declared.attributes[name]}: found {brief(value)}"
             ) from error
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..core.account import LimitReached
 from .script_errors import ArchiveError, Error
 
 if TYPE_CHECKING:
@@ -15,15 +16,16 @@ LINE = 0
 ACTIVATION = 1
 
 _DEEPEST = 100
+_WIDEST = 1000
+"""Characters of a line of code that an error shows."""
 PREAMBLE = "The following operation failed in the TorchScript interpreter.\n"
 
 
 @dataclass(slots=True)
 class Activation:
-    """How deep the calls are, and how many steps may still run (None: any number, as after loading)."""
+    """How deep the calls are."""
 
     depth: int = 0
-    steps: list[int] | None = None
 
     def deeper(self) -> Activation:
         """The activation of a function called from here. ArchiveError on recursion, which TorchScript has
@@ -31,14 +33,7 @@ class Activation:
         """
         if self.depth >= _DEEPEST:
             raise ArchiveError(f"calls nest more than {_DEEPEST} deep: TorchScript has no recursion")
-        return Activation(self.depth + 1, self.steps)
-
-    def spend(self) -> None:
-        """One step. ArchiveError when loading has used up its steps."""
-        if self.steps is not None:
-            self.steps[0] -= 1
-            if self.steps[0] < 0:
-                raise ArchiveError("code that runs while loading does not come to an end")
+        return Activation(self.depth + 1)
 
 
 class ScriptRaise(Exception):
@@ -63,7 +58,7 @@ class ScriptFrame:
         statement = shown[-1] if shown else ""
         indent = len(statement) - len(statement.lstrip())
         marker = " " * indent + "~" * max(1, len(statement.strip())) + " <--- HERE"
-        body = "".join(f"{line}\n" for line in [*shown, marker])
+        body = "".join(f"{line[:_WIDEST]}\n" for line in [*shown, marker])
         return f'  File "{self.function.record}", line {self.line}, in {self.function.name}\n{body}'
 
 
@@ -79,6 +74,10 @@ class ScriptFailure(Exception):
         code.
         """
         cause = self.cause
+        if isinstance(cause, LimitReached):
+            cause = ArchiveError(f"{cause}; `limits` of jit.load can raise that")
+        elif isinstance(cause, MemoryError):
+            cause = ArchiveError("asks for more memory than there is")
         if isinstance(cause, ArchiveError):
             if cause.record is None and self.frames:
                 cause.record, cause.line = self.frames[0].function.record, self.frames[0].line

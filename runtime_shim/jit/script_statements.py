@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .script_running import ACTIVATION, LINE
+from ..core.account import pay, weight
+from .calls.call_costs import LARGEST
+from .script_running import LINE
 from .script_source import ScriptStatement
 from .script_values import Enumerator, ScriptObject
 from .type_annotations import Type, World, has_type
@@ -71,11 +73,12 @@ def assigning_slot(line: int, owner: ScriptExpression, name: str, expression: Sc
 
 
 def while_loop(line: int, test: ScriptExpression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
+    steps = 1 + len(body)
+
     def run(env: Env) -> tuple[Any] | None:
         env[LINE] = line
-        activation = env[ACTIVATION]
         while test(env):
-            activation.spend()
+            pay(steps)
             for statement in body:
                 result = statement(env)
                 if result is not None:
@@ -86,11 +89,12 @@ def while_loop(line: int, test: ScriptExpression, body: tuple[ScriptStatement, .
 
 
 def for_loop(line: int, name: str, count: ScriptExpression, body: tuple[ScriptStatement, ...]) -> ScriptStatement:
+    steps = 1 + len(body)
+
     def run(env: Env) -> tuple[Any] | None:
         env[LINE] = line
-        activation = env[ACTIVATION]
         for index in range(count(env)):
-            activation.spend()
+            pay(steps)
             env[name] = index
             for statement in body:
                 result = statement(env)
@@ -102,6 +106,7 @@ def for_loop(line: int, name: str, count: ScriptExpression, body: tuple[ScriptSt
 
 
 def has_one_of(value: Any, types: list[Type], world: World) -> bool:
+    pay(weight(value, LARGEST))
     return any(has_type(value, type_, world) for type_ in types)
 
 

@@ -16,6 +16,7 @@ import zlib
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from ..core.account import Budget, pay
 from .script_errors import ArchiveError
 
 
@@ -44,10 +45,34 @@ class ArchiveLimits:
     tensor: int = 16 << 30
     """One tensor as its sizes declare it; strides of zero can make it larger than its storage."""
     load_steps: int = 1_000_000
-    """Statements that `__setstate__` methods may run while the archive is loaded."""
+    """Opcodes, nodes of the code, statements of `__setstate__` and elements of lists while the archive is loaded. Each
+    byte of the archive adds two.
+    """
+    load_size: int = 192 << 20
+    """Values that are made meanwhile, source code counted hundredfold, as its tree is so large. Each byte of the
+    archive adds 100.
+    """
+    load_seconds: float = 1.5
+    """Every 4 MiB of the archive add a second."""
+    run_steps: int = 10_000_000
+    """Statements and elements of lists in one call of a method."""
+    run_size: int = 256 << 20
+    """Values that are alive at a time, in one call. Each byte of the archive and of the arguments adds 64."""
+    run_seconds: float = 60.0
+
+    def of_a_load(self, size: int) -> Budget:
+        """What loading an archive of so many bytes may cost."""
+        return Budget(
+            self.load_steps + 2 * size, self.load_size + 100 * size, self.load_seconds + size / _BYTES_PER_SECOND
+        )
+
+    def of_a_run(self, size: int) -> Budget:
+        """What a call may cost; `size` is that of the archive and the arguments, in bytes."""
+        return Budget(self.run_steps, self.run_size + 64 * size, self.run_seconds)
 
 
 _SMALL = 64 << 10
+_BYTES_PER_SECOND = 4 << 20
 
 
 class Archive:
@@ -57,6 +82,8 @@ class Archive:
         self.name = name
         self.limits = limits
         self._file = file
+        self.length = file.seek(0, os.SEEK_END)
+        """Bytes of the whole file."""
         try:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
@@ -87,6 +114,7 @@ class Archive:
         entry = self._entries.get(record)
         if entry is None:
             raise ArchiveError("this record is missing", archive=self.name, record=record)
+        pay(1, entry.file_size)
         try:
             with self._zip.open(entry) as stream:
                 data = stream.read(entry.file_size + 1)

@@ -15,26 +15,54 @@ _DIRECTIVE = re.compile(
 )
 
 
-_CONSTANT = re.compile(rb"#[ \t]*(?:el)?if\b[^\n]*(?<![\w.])[01]\b")
+_CONDITION = re.compile(rb"#[^\n]*\b(?:el)?if\b")
 
 
 def without_dead_branches(text: bytes) -> bytes:
     """The text with blanks for what no compiler sees whatever is defined: `#if 0`, the `#else` of `#if 1`."""
-    if not _CONSTANT.search(text):
-        return text
-    masked = bytearray(text)
-    for conditional in find_conditionals(code_only(text)):
+    return blanked(text, dead_branches(code_only(text))) if may_have_dead_branches(text) else text
+
+
+def may_have_dead_branches(text: bytes) -> bool:
+    """Whether a condition stands in the text that could be a constant; most files have none at all."""
+    return _CONDITION.search(text) is not None
+
+
+def dead_branches(code: bytes) -> list[Span]:
+    """Where the code stands that no compiler sees, up to the `#` behind it; `code` has no comments and literals."""
+    dead: list[Span] = []
+    complete, open_ones = _conditionals(code)
+    for branches in (*(conditional.branches for conditional in complete), *open_ones):
         taken = False
-        for branch in conditional.branches:
+        for branch in branches:
             verdict = evaluate(branch.condition, {})
             if taken or verdict is False:
-                blank(masked, *branch.span)
+                sign = code.find(b"#", branch.span.end)
+                dead.append(Span(branch.span.start, sign if sign >= 0 else len(code)))
             taken = taken or verdict is True
+    return sorted(dead)
+
+
+def blanked(text: bytes, spans: list[Span]) -> bytes:
+    """The text with blanks in the places of the spans, which are sorted and may hold one another."""
+    if not spans:
+        return text
+    masked = bytearray(text)
+    end = 0
+    for span in spans:
+        if span.end > end:
+            blank(masked, span.start, span.end)
+            end = span.end
     return bytes(masked)
 
 
 def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
     """Every complete `#if … #endif`, inner ones first; `code` has no comments."""
+    return _conditionals(code)[0]
+
+
+def _conditionals(code: bytes) -> tuple[tuple[Conditional, ...], list[tuple[Branch, ...]]]:
+    """The complete ones, inner ones first, and the branches of those that no `#endif` ends, up to the end."""
     found: list[Conditional] = []
     stack: list[list[tuple[str, Span, int]]] = []
     for match in _DIRECTIVE.finditer(code):
@@ -54,14 +82,19 @@ def find_conditionals(code: bytes) -> tuple[Conditional, ...]:
         elif not stack:
             continue
         elif name == "endif":
-            arms = [*stack.pop(), ("", span, start)]
-            branches = tuple(
-                Branch(condition, Span(directive.end, following.start), directive, begin)
-                for (condition, directive, begin), (_, following, _) in itertools.pairwise(arms)
-            )
+            branches = _branches(stack.pop(), span)
             found.append(Conditional(branches, Span(branches[0].directive.start, span.end)))
         else:
             prefix = {"elif": "", "elifdef": "defined(", "elifndef": "!defined(", "else": ""}[name]
             condition = "" if name == "else" else f"{prefix}{rest}{')' if prefix else ''}"
             stack[-1].append((condition, span, start))
-    return tuple(found)
+    end = Span(len(code), len(code))
+    return tuple(found), [_branches(arms, end) for arms in stack]
+
+
+def _branches(arms: list[tuple[str, Span, int]], end: Span) -> tuple[Branch, ...]:
+    """Each directive with the code up to the next one; `end` is where the last one's ends."""
+    return tuple(
+        Branch(condition, Span(directive.end, following.start), directive, begin)
+        for (condition, directive, begin), (_, following, _) in itertools.pairwise([*arms, ("", end, 0)])
+    )

@@ -16,7 +16,7 @@ from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from .byte_words import any_of, line_before
-from .conditionals import find_conditionals, without_dead_branches
+from .conditionals import blanked, dead_branches, find_conditionals
 from .cpp_masking import closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
 from .cpp_parsing import grammar_for, is_objective_c, masked_text, parse_cpp, parse_sparse
 from .focus import focused, guard_places, needs_all, text_places
@@ -52,8 +52,8 @@ def extract_cpp(
         source = replace(source, text=text)
     left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
-    live = without_dead_branches(source.text)
-    live_code = bare if live == source.text else code_only(live)
+    dead = dead_branches(bare)
+    live, live_code = blanked(source.text, dead), blanked(bare, dead)
     if is_objective_c(source.path, source.text):
         masked = masked_text(source.path, source.text)
         code = code_only(masked)
@@ -97,7 +97,7 @@ def extract_cpp(
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
         deletes=tuple(reading.deletes),
-        conditionals=find_conditionals(bare),
+        conditionals=find_conditionals(live_code),
         aliases=tuple(reading.aliases),
         macros=tuple(reading.macros),
         invocations=_invocations(live, live_code, frozenset(makers.union(watched))),

@@ -121,10 +121,14 @@ def blank(masked: bytearray, start: int, end: int) -> None:
 
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _TOKEN = re.compile(
-    rb'//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    rb"//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*(?:.*?\*/|.*)"
+    rb'|R"(?:(?<!\wR")|(?<=\b[LUu]R")|(?<=\bu8R"))(?P<tag>[^()\\\s]{0,16})\((?:.*?\)(?P=tag)"|.*)'
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*(?:"|\Z|(?=\n))'
     rb"|'(?<![0-9A-Fa-f]')(?!')[^'\\\n]*(?:\\.[^'\\\n]*)*'|\(|\)|\[|\]|\{|\}",
     re.DOTALL,
 )
+"""Comments, literals and brackets. What nothing ends is a comment or raw string up to the end of the text, and a string
+up to the end of its line, as compilers read them before they complain."""
 
 
 _LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
@@ -147,9 +151,9 @@ def closing(text: bytes, opening: int) -> int | None:
 
 
 def mask_block_comments(text: bytes) -> bytes:
-    """The text with `/* … */` blanked; a `//` comment or a string may hold one that is none."""
+    """The text with `/* … */` blanked; a `//` comment or a literal may hold one that is none."""
     masked = bytearray(text)
-    for match in _COMMENT.finditer(text):
+    for match in _LITERAL.finditer(text):
         if match.group().startswith(b"/*"):
             blank(masked, *match.span())
     return bytes(masked)
@@ -177,4 +181,6 @@ def _hidden(literal: re.Match[bytes]) -> bytes:
         return blanks
     if written[0] == 0x52:  # R
         return b"0" + blanks[1:]
+    if written[-1] != written[0] or len(written) == 1:  # nothing ends it
+        return written[:1] + blanks[1:]
     return written[:1] + blanks[1:-1] + written[-1:]

@@ -6,17 +6,28 @@ import difflib
 from functools import cached_property
 from typing import Any
 
+from ...core.account import LimitReached, account_in_force
 from . import container_calls, network_calls, number_calls, string_calls  # noqa: F401 - they register ops
 from .call_arguments import Arguments
+from .call_costs import cost_of
 from .call_registry import VALUE_OPS, CallFunction, value_kind
 from .tensor_call_names import LISTS, RENAMED, SAME
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
+from .value_costs import pay_for
 
 _SAME_SCHEMA = SAME | LISTS | RENAMED.keys()
 
 _MEANING_SINCE = {"div": 4, "div_": 4, "full": 5, "linspace": 8, "logspace": 9, "gelu": 10}
 """The file format since which an op of tensors has its present meaning (`torch/csrc/jit/operator_upgraders`).
 An archive of an older format has the op with its old meaning, which is not kept here."""
+
+
+_ITEM = 8
+"""Bytes of an element, as estimates have them."""
+_SECONDS = 1e-9
+"""For one multiplication."""
+_PARTS = 64
+"""Tensors in a result that are looked at one by one."""
 
 
 class UnknownOp(Exception):
@@ -40,7 +51,7 @@ class OpTable:
         """Raises UnknownOp."""
         function = self._found.get(spelled)
         if function is None:
-            function = self._found[spelled] = self._make(spelled)
+            function = self._found[spelled] = _paid(spelled, self._make(spelled), self.backend.Tensor)
         return function
 
     @cached_property
@@ -132,10 +143,42 @@ def _raise(reason: str) -> CallFunction:
     return refuse
 
 
+def _paid(spelled: str, function: CallFunction, tensor_class: type) -> CallFunction:
+    """The function, paid for by the account that is in force before it runs."""
+    name = _table_name(spelled)
+    makes_tensors = name in ADAPTERS or name in _SAME_SCHEMA
+
+    def call(*values: Any, **given: Any) -> Any:
+        account = account_in_force()
+        if account is None:
+            return function(*values, **given)
+        account.pay()
+        if makes_tensors:
+            cost = cost_of(name, (*values, *given.values()))
+            try:
+                account.afford(cost.elements * _ITEM, cost.work * _SECONDS)
+            except LimitReached as error:
+                raise LimitReached(f"`{spelled}` {error}") from None
+        result = function(*values, **given)
+        if isinstance(result, tensor_class):
+            account.hold(getattr(result, "_array", None))
+        elif isinstance(result, (list, tuple)):
+            account.pay(len(result), 8 * len(result))
+            for part in result[:_PARTS]:
+                if isinstance(part, tensor_class):
+                    account.hold(getattr(part, "_array", None))
+        elif isinstance(result, str):
+            account.pay(len(result) // 1000, len(result))
+        return result
+
+    return call
+
+
 def _by_kind(
     spelled: str, values: dict[str, CallFunction], tensor: CallFunction | None, tensor_class: type
 ) -> CallFunction:
     """One function that looks at its arguments, since the serialized code does not name the overload."""
+    name = _table_name(spelled)
     of_tensor = values.get("tensor") or tensor or _refuse(spelled)
     of_any = values.get("any") or of_tensor
 
@@ -144,6 +187,7 @@ def _by_kind(
         if isinstance(first, tensor_class):
             return of_tensor(*arguments, **given)
         kind = value_kind(first)
+        pay_for(name, kind, arguments)
         if kind == "number" and len(arguments) > 1 and isinstance(arguments[1], tensor_class):
             return of_tensor(*arguments, **given)
         return values.get(kind, of_any)(*arguments, **given)

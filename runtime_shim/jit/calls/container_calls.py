@@ -6,8 +6,10 @@ import operator
 from typing import Any
 
 from ..script_printing import to_text
+from ..script_running import Activation
 from ..script_values import Enumerator, Future
 from .call_registry import script_op
+from .number_calls import wrap_to_64_bits
 
 script_op("list", "append")(list.append)
 script_op("list", "extend")(list.extend)
@@ -25,7 +27,7 @@ script_op("list", "mul", "mul_")(operator.mul)
 script_op("list", "__contains__")(operator.contains)
 script_op("list", "all")(all)
 script_op("list", "any")(any)
-script_op("list", "sum")(sum)
+script_op("list", "sum")(lambda values: wrap_to_64_bits(sum(values)))
 script_op("list", "prim.min")(lambda values, other=None: min(values) if other is None else min(values, other))
 script_op("list", "prim.max")(lambda values, other=None: max(values) if other is None else max(values, other))
 script_op("list", "eq")(operator.eq)
@@ -69,7 +71,7 @@ class _ByMethod:
         self._less = less
 
     def __lt__(self, other: _ByMethod) -> bool:
-        return bool(self._less.runtime.run(self._less, [self._value, other._value], 0))
+        return bool(self._less.runtime.run(self._less, [self._value, other._value], Activation()))
 
 
 @script_op("list", "sort")

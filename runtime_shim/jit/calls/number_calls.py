@@ -151,7 +151,6 @@ _PYTHON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "isnan": math.isnan,
     "isinf": math.isinf,
     "isfinite": math.isfinite,
-    "factorial": math.factorial,
     "gcd": math.gcd,
     "frexp": math.frexp,
     "modf": math.modf,
@@ -167,6 +166,14 @@ for _name, _python in _PYTHON_FUNCTIONS.items():
 script_op("number", "floor")(lambda value: math.floor(value))
 script_op("number", "ceil")(lambda value: math.ceil(value))
 script_op("number", "trunc")(lambda value: math.trunc(value))
+
+
+@script_op("number", "factorial")
+def _factorial(value: int) -> Any:
+    if value < 0:
+        raise ValueError("factorial() not defined for negative values")
+    # 2 divides it so often that 64 bits have room for nothing else.
+    return wrap_to_64_bits(math.factorial(value)) if value < 66 else 0
 
 
 @script_op("number", "round")

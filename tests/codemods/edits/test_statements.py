@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guardfix.codemods.apply.rewriting import apply_edits
-from guardfix.codemods.edits.statements import removal, statement_around
+from guardfix.codemods.edits.statements import removal, removal_with_comment, statement_around
 from guardfix.linter.facts import Span
 
 
@@ -22,6 +22,15 @@ from guardfix.linter.facts import Span
         pytest.param("{ G g; }", "{ }", id="alone in a block"),
         pytest.param("  G g;", "", id="no line end"),
         pytest.param("  G\n    g(\n      true);\n  b();\n", "  b();\n", id="over lines"),
+        pytest.param(
+            "  G g; /* one */ b(); /* two */\n", "  /* one */ b(); /* two */\n", id="code between two comments"
+        ),
+        pytest.param(
+            "  G g;  // why \\\n  and more\n  b();\n", "  // why \\\n  and more\n  b();\n", id="a comment of two lines"
+        ),
+        pytest.param(
+            "#define M \\\n  a(); \\\n  G g;\nb();\n", "#define M \\\n  a(); \\\n  \nb();\n", id="last line of a macro"
+        ),
     ],
 )
 def test_taking_a_statement_out(before: str, after: str) -> None:
@@ -29,6 +38,29 @@ def test_taking_a_statement_out(before: str, after: str) -> None:
     start = text.index(b"G")
     end = text.index(b";", start) + 1
     assert apply_edits(text, [removal(text, Span(start, end))]).decode() == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "comment"),
+    [
+        pytest.param("  a();\n  G g;  // why\n  b();\n", "  a();\n  b();\n", "  // why", id="a comment"),
+        pytest.param(
+            "  G g; /* one */ b(); /* two */\n", "  /* one */ b(); /* two */\n", "", id="code between two comments"
+        ),
+        pytest.param("  G g; /* one */ /* two */\n", "  /* one */ /* two */\n", "", id="two comments"),
+        pytest.param(
+            "  G g; // why \\\n  and more\n  b();\n", "  b();\n", " // why \\\n  and more", id="a comment of two lines"
+        ),
+        pytest.param(
+            "  G g; // why \\\r\n  and more\r\n  b();\r\n", "  b();\r\n", " // why \\\r\n  and more", id="CRLF"
+        ),
+    ],
+)
+def test_taking_a_statement_out_with_its_comment(before: str, after: str, comment: str) -> None:
+    text = before.encode()
+    start = text.index(b"G")
+    edit, taken = removal_with_comment(text, Span(start, text.index(b";", start) + 1))
+    assert (apply_edits(text, [edit]).decode(), taken) == (after, comment)
 
 
 @pytest.mark.parametrize(
