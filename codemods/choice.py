@@ -17,6 +17,10 @@ class FixChoice:
     """Among the unsafe fixes, guards are moved above the model load."""
     remove_redundant: bool = False
     """Guards in `Function<T>::forward` whose callee provably bypasses the dispatcher are removed, not replaced."""
+    preserve: bool = False
+    """A use that stays unknown gets the guard that does literally the same since torch 1.9."""
+    compat: bool = False
+    """The old guard stays, for torch before 1.9, in the other branch of an `#if`."""
 
     def takes(self, fix: Fix) -> bool:
         """Whether a fix of this applicability is applied."""

@@ -64,6 +64,7 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         suppressed=report.suppressed,
         choice=choice or FixChoice(),
         workspace=report.workspace,
+        over=report.over,
     )
     make = _Maker(joined)
     joined.findings = [_fixable(finding, make) for finding in report.findings]

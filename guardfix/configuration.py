@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from guardfix.linter.facts.intents import PURPOSES, Purpose
 from guardfix.linter.files.project_root import find_configuration
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _LISTS = ("select", "ignore", "exclude")
 _SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
-KEYS = (*_LISTS, *_SWITCHES, "minimum-torch", "per-file-ignores")
+KEYS = (*_LISTS, *_SWITCHES, "intent", "minimum-torch", "per-file-ignores")
 
 
 class BadConfiguration(Exception):
@@ -36,6 +37,7 @@ class Configuration:
     force_exclude: bool = False
     include_docs: bool = False
     minimum_torch: str = ""
+    intents: tuple[tuple[str, str], ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def options(self) -> Options:
@@ -52,6 +54,8 @@ class Configuration:
             force_exclude=self.force_exclude,
             include_docs=self.include_docs,
             minimum_torch=self.minimum_torch,
+            intents=self.intents,
+            intents_from=os.path.relpath(self.path) if self.path else "",
         )
 
 
@@ -106,6 +110,13 @@ def read_configuration(path: str) -> Configuration:
     ignores = table.get("per-file-ignores", {})
     if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
+    intents = table.get("intent", {})
+    if not isinstance(intents, dict):
+        raise BadConfiguration(f'{path}: `intent` must be a table of patterns, such as "src/kernels/**" = "kernel"')
+    for pattern, word in intents.items():
+        if not isinstance(word, str) or word not in PURPOSES:
+            known = ", ".join(purpose.value for purpose in Purpose)
+            raise BadConfiguration(f"{path}: `intent`: `{word}` for `{pattern}` is none of {known}")
     return Configuration(
         path=path,
         select=tuple(table.get("select", ())),
@@ -115,6 +126,7 @@ def read_configuration(path: str) -> Configuration:
         force_exclude=table.get("force-exclude", False),
         include_docs=table.get("include-docs", False),
         minimum_torch=table.get("minimum-torch", ""),
+        intents=tuple(intents.items()),
         per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
     )
 

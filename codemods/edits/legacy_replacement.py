@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from guardfix.linter.analysis.redundancy import redundant_guards
 from guardfix.linter.facts import Form, GuardUse, Span
 from guardfix.linter.facts.index import index_of
@@ -11,12 +13,12 @@ from ..fix import HOIST, Applicability, Edit, Fix
 from ..site import Site
 from .constructor_arguments import argument_edits
 from .guard_aliases import alias_decision
+from .guard_comment_edits import doubts_of_comments, removal_with_comments
 from .guard_spelling import NEW_NAME, spelling
 from .hoisting import hoisted
 from .includes import needed_include
 from .long_lived_guards import is_held_by_what_stays
 from .replacement_doubts import doubts_about, hazards_at, is_constructed_out_of_line, switches_grad_on_below
-from .statements import removal
 from .variables import free_name, renaming, takes_new_name
 
 
@@ -32,8 +34,9 @@ def replacement(site: Site) -> Fix | None:
     simple = inference and constant and use.macro is None and not switches_grad_on_below(site)
     covered = redundant_guards(use, site.facts) if simple else []
     dropped = [other.span for other in covered]
+    doubts_dropped = [doubt for other in covered for doubt in doubts_of_comments(other, site.facts)]
     skip = _names_given_above(site) if takes_new_name(use) else 0
-    drop_edits = [removal(site.text, span) for span in dropped]
+    drop_edits = [edit for other in covered for edit in removal_with_comments(site.text, other)]
     variable, renamed = renaming(use, site.facts, site.text, dropped, skip)
     if use.form is Form.MEMBER and is_constructed_out_of_line(site):
         variable, renamed = use.variable or "", []
@@ -41,7 +44,7 @@ def replacement(site: Site) -> Fix | None:
     include = needed_include(site, name) if inference else None
     if include is not None:
         edits.append(include)
-    doubts = doubts_about(site)
+    doubts = [*doubts_about(site), *doubts_dropped]
     at_most = Applicability.SAFE
     if use.form is Form.REFERENCE:
         at_most = Applicability.DISPLAY  # what else has to change with it is not in sight
@@ -51,7 +54,7 @@ def replacement(site: Site) -> Fix | None:
     message = f"replace {use.written} with {spelling(site)}"
     if dropped:
         message += f", which makes {_names(covered)} redundant"
-    moved = _hoist(site, dropped, variable, include, renamed)
+    moved = _hoist(site, variable, include, renamed, drops_more=simple)
     return site.fix(message, sorted(set(edits)), doubts=doubts, at_most=at_most, further=(moved,) if moved else ())
 
 
@@ -89,8 +92,11 @@ def _takes_a_name_above(other: GuardUse, use: GuardUse) -> bool:
     return other.scope == use.scope and other.span < use.span and takes_new_name(other)
 
 
-def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None, renamed: list[Edit]) -> Fix | None:
-    """The guide says to guard the loading too: the guard, moved above a model load of the same scope."""
+def _hoist(site: Site, variable: str, include: Edit | None, renamed: list[Edit], *, drops_more: bool) -> Fix | None:
+    """The guide says to guard the loading too: the guard, moved above a model load of the same scope.
+
+    What it makes redundant is decided for its new place.
+    """
     use = site.use
     if site.decision.context is not Context.INFERENCE or use.form is not Form.DECLARATION or use.shared:
         return None
@@ -104,10 +110,14 @@ def _hoist(site: Site, dropped: list[Span], variable: str, include: Edit | None,
     moved = hoisted(use, site.facts, site.text, declaration)
     if moved is None:
         return None
-    drops = [removal(site.text, span) for span in dropped]
+    start = moved[0].span.start
+    covered = redundant_guards(replace(use, span=Span(start, start)), site.facts) if drops_more else []
+    drops = [edit for other in covered for edit in removal_with_comments(site.text, other)]
     elsewhere = [edit for edit in renamed if not use.span.holds(edit.span)]
     edits = {*moved, *drops, *elsewhere, *([include] if include else [])}
     message = (
         "replace the guard and move it above the model load, which the migration guide says should be covered as well"
     )
+    if covered:
+        message += f"; this makes {_names(covered)} redundant"
     return site.fix(message, sorted(edits), doubts=hazards_at(site), at_most=Applicability.UNSAFE, name=HOIST)

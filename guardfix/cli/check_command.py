@@ -46,11 +46,12 @@ def command(**arguments: Any) -> None:
     output, output_format = run.output(), load_format(arguments["output_format"])
     failed = False
     if arguments["fix"] and run.standard_input is not None:
-        from guardfix.codemods.apply.applying import rewrites
+        from guardfix.codemods.apply.settling import settle
 
-        fixed = write_fixed(run.standard_input, next(rewrites(report), None))
+        settled = settle(report)
+        write_fixed(run.standard_input, next(iter(settled.rewrites), None))
         output = replace(output, stream=sys.stderr)
-        report = fixes_for(check_with(run.with_text(fixed)), choice=choice)
+        report = settled.last
     elif arguments["fix"]:
         from guardfix.codemods.apply.applying import apply_fixes
 

@@ -128,32 +128,35 @@ class Migration:
 
 def migrate(report: FixableReport) -> Migration:
     """What the fixes come to that a report takes."""
-    from guardfix.codemods.apply.applying import rewrites
+    from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fix import Applicability
+    from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
+    settled = settle(report)
     places = SourcePositions(report.workspace)
 
-    def place(finding: Finding) -> Place:
-        start = places.start(finding.path, finding.span)
+    def place(finding: Finding, offset: int) -> Place:
+        start = places.start(finding.path, Span(offset, offset))
         return Place(finding.path, start.row, start.column, finding.code)
 
     texts: dict[Path, bytes] = {}
     applied: list[Applied] = []
-    done: set[int] = set()
     refused: dict[str, str] = {}
-    for rewritten in rewrites(report):
-        if rewritten.refused:
-            refused[rewritten.source.path] = rewritten.refused
+    for rewritten in settled.rewrites:
+        refused[rewritten.source.path] = rewritten.refused
+        if not rewritten.changed:
             continue
         texts[_real(rewritten.source.path)] = rewritten.source.encode(rewritten.text)
-        for finding, fix in rewritten.applied:
-            done.add(id(finding))
-            applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
+        for finding, fix, offset in rewritten.applied_where():
+            applied.append(Applied(place(finding, offset), fix.applicability is Applicability.UNSAFE, fix.message))
     left = tuple(
-        Left(place(finding), *why_left(finding, report.choice, refused.get(finding.path, "")), finding.use is not None)
-        for finding in report.findings
-        if id(finding) not in done
+        Left(
+            place(finding, settled.place_before(finding)),
+            *why_left(finding, report.choice, refused.get(finding.path, "")),
+            finding.use is not None,
+        )
+        for finding in settled.last.findings
     )
     return Migration(texts, tuple(applied), left, frozenset(_old_guards(report)))
 

@@ -12,6 +12,7 @@ from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
+from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 
@@ -36,8 +37,11 @@ class Project:
         minimum_torch: str = "",
         around: frozenset[str] = frozenset(),
         unseen: str = "",
+        intents: IntentPatterns = NO_PATTERNS,
     ) -> None:
         self.minimum_torch = minimum_torch
+        self.intents = intents
+        """What the configuration declares guards to be for, by the file's path."""
         self.around = around
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
@@ -57,6 +61,7 @@ class Project:
             minimum_torch=self.minimum_torch,
             around=self.around.union(facts.path for facts in around),
             unseen=unseen or self.unseen,
+            intents=self.intents,
         )
 
     def checked(self) -> Iterator[Facts]:

@@ -22,6 +22,9 @@ class Policy:
     decisive: int = _because(
         6, "points of a decisive signal: it stood beside one label only, and counts like two strong ones"
     )
+    declared: int = _because(
+        100, "points of what a person declared in a comment or in the configuration: it settles the use by itself"
+    )
     counted_in_full: int = _because(
         2, "signals of one side that count with all their points: many places can say the same thing about one use"
     )

@@ -32,6 +32,7 @@ class Weight(Enum):
     MODERATE = "moderate"
     STRONG = "strong"
     DECISIVE = "decisive"
+    DECLARED = "declared"
 
 
 class Sighting(NamedTuple):

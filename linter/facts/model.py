@@ -21,6 +21,7 @@ from .expressions import (
     last_name,
     simple_name,
 )
+from .intents import Intent
 from .spans import NOWHERE, Span
 
 if TYPE_CHECKING:
@@ -81,6 +82,16 @@ class Holder(NamedTuple):
         return last_name(self.target)
 
 
+class Comment(NamedTuple):
+    """A comment about a guard."""
+
+    span: Span
+    text: str
+    """Without the marks of a comment, on one line."""
+    alone: bool
+    """It stands on lines of its own, directly above the guard; if not, behind it."""
+
+
 @dataclass(frozen=True, slots=True)
 class GuardUse:
     """One place where a guard stands."""
@@ -120,6 +131,9 @@ class GuardUse:
     """The parser was lost here: nothing may be edited on its word alone."""
     shared: bool = False
     """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
+
+    comments: tuple[Comment, ...] = ()
+    """Those above it and behind it, in C++."""
 
     @property
     def declares_its_argument(self) -> bool:
@@ -357,6 +371,8 @@ class Facts:
     """Of macros that have a guard in them, or that were asked for."""
     includes: tuple[Include, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+    intents: tuple[Intent, ...] = ()
+    """What comments declare guards to be for."""
     line_starts: tuple[int, ...] = ()
     python: PythonFacts | None = None
     """What only Python files have."""

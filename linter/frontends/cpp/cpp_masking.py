@@ -8,7 +8,7 @@ offset into the real one. Masked text is for the parser alone: names and edits c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...facts import Span
 from .byte_words import begins_word
@@ -117,6 +117,17 @@ _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 def blank(masked: bytearray, start: int, end: int) -> None:
     """Overwrite by blanks, keeping line ends."""
     masked[start:end] = masked[start:end].translate(_BLANKS)
+
+
+def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
+    """The text with blanks in these places, keeping line ends."""
+    spans = list(spans)
+    if not spans:
+        return text
+    masked = bytearray(text)
+    for span in spans:
+        blank(masked, *span)
+    return bytes(masked)
 
 
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
