@@ -24,7 +24,7 @@ def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
     """The context for which the signals speak; `UNDECIDED` where they are too few, or speak against each other."""
     signals = list(signals)
     declared = {signal.side.context for signal in signals if signal.weight is Weight.DECLARED}
-    if declared:
+    if declared and policy.declared_settles:
         context = declared.pop()
         return UNDECIDED if declared or context is None else Weighed(context, Confidence.HIGH)
     scores = {side: _score(side, signals, policy) for side in Side}

@@ -34,6 +34,15 @@ def signals_of_use(found: Snippet) -> list[Signal]:
 
 
 CASES = [
+    # declared
+    *(
+        (
+            f"declared-{name.replace('_', '-')}",
+            body(f"GUARD;  // guardfix: {name}\n return x;"),
+            body(f"GUARD;\n return x;  // guardfix: {name}\n"),
+        )
+        for name in ("inference", "kernel", "below_autograd", "remove", "preserve")
+    ),
     # kernels
     ("in-function-forward", FUNCTION.format(FORWARD.format("GUARD; return at::relu(x);")), FUNCTION.format(HELPER)),
     (
