@@ -23,12 +23,13 @@ def doubts_of_comments(use: GuardUse, facts: Facts) -> list[str]:
     return found
 
 
-def removal_with_comments(text: bytes, use: GuardUse) -> list[Edit]:
-    """Take a guard out, and the comments that were about nothing else."""
-    gone = [comment for comment in use.comments if speaks_of_nothing_else(comment)]
-    behind = next((comment for comment in gone if not comment.alone), None)
-    edits = [removal(text, Span(use.span.start, behind.span.end) if behind is not None else use.span)]
-    edits += [whole_lines(text, comment.span) for comment in gone if comment.alone]
+def removal_with_comments(text: bytes, use: GuardUse, also: Span | None = None) -> list[Edit]:
+    """Take a guard out, and the comments that were about nothing else; `also` is one that goes whatever it says."""
+    gone = {comment.span for comment in use.comments if speaks_of_nothing_else(comment)}
+    gone |= {also} if also is not None else set()
+    end = max((span.end for span in gone if span.start >= use.span.end), default=use.span.end)
+    edits = [removal(text, Span(use.span.start, end))]
+    edits += [whole_lines(text, span) for span in sorted(gone) if span.end <= use.span.start]
     return edits
 
 

@@ -79,6 +79,8 @@ def intent_edits(site: Site) -> list[Edit]:
 
 def intent_that_goes(site: Site) -> Span | None:
     """The comment that the migration takes away; None where it stays, or there is none."""
+    if site.finding.decision is None:
+        return None
     comment = intent_at(site.use, site.facts)
     return comment.span if comment is not None and not _stays(comment, site) else None
 

@@ -8,7 +8,7 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.analysis.uncounted_writes import uncounted_below
-from guardfix.linter.facts import Form
+from guardfix.linter.facts import Facts, Form, GuardUse
 from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Confidence, Context, Decision
@@ -56,18 +56,18 @@ def doubts_about(site: Site) -> list[str]:
     if decision.context is Context.INFERENCE:
         doubts += hazards_at(site)
     elif decision.context is Context.KERNEL:
-        doubts += uncounted_at(site)
+        doubts += uncounted_in_words(use, site.facts, site)
     return doubts
 
 
-def uncounted_at(site: Site) -> list[str]:
+def uncounted_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:
     """Writes and views that the old guard counts and tracks since torch 1.9, and the kernel guard does not.
 
     None where the project is built with torch before 1.9 alone: there the old guard hid them too.
     """
     if is_built_before_1_9(site.facts.path, site.workspace):
         return []
-    found = uncounted_below(site.use, site.facts, site.project)
+    found = uncounted_below(use, facts, site.project)
     return [
         f"{one.what} at line {one.row}, which autograd doesn't notice anymore, as it has since torch 1.9: "
         f"if it has to, use {guards.BELOW_AUTOGRAD}"

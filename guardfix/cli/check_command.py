@@ -34,9 +34,10 @@ def command(**arguments: Any) -> None:
     """
     from guardfix.codemods.choice import FixChoice
 
-    run, choice = run_from(arguments), choice_from(arguments)
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
     if not arguments["fix"] and choice != FixChoice():
-        raise click.UsageError("--unsafe, --no-hoist and --remove-redundant need --fix")
+        raise click.UsageError("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix")
     found = check_with(run, _import_the_rest)
     from guardfix.codemods.fixable import fixes_for
 

@@ -40,7 +40,7 @@ def command(**arguments: Any) -> None:
 
     from ..output.report_summary import notes
 
-    report = fixes_for(check_with(run), choice=choice_from(arguments))
+    report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
     settled = settle(report)
     if arguments["apply"] and run.standard_input is not None:
         rewritten = next(iter(settled.rewrites), None)

@@ -85,7 +85,8 @@ def command(**arguments: Any) -> None:
 
     Exit status: 0 all are same or repaired, 1 one is stricter, changed or unsupported, 2 nothing could be verified.
     """
-    run, choice = run_from(arguments), choice_from(arguments)
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
     from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
     from ..verify.verdicts import Verdict

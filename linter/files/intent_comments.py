@@ -11,6 +11,8 @@ from ..facts.intents import PURPOSES, Intent
 
 _DIRECTIVE = re.compile(rb"\bguardfix:[ \t]*(?P<word>[A-Za-z][\w-]*)")
 _OPENER = re.compile(rb"/[/*]+[!<]*|#+")
+_BLANK = re.compile(rb"\s*")
+_LINE = re.compile(rb"[^\r\n]*")
 _OTHERS = frozenset({"ignore-file"})
 
 
@@ -47,24 +49,35 @@ def find_intents(text: bytes, row: Callable[[int], int], comments: Callable[[byt
 
 
 def _is_alone(text: bytes, span: Span) -> bool:
-    before = text[text.rfind(b"\n", 0, span.start) + 1 : span.start]
-    behind = re.compile(rb"[^\r\n]*").match(text, span.end)
-    return not before.strip() and (behind is None or not behind.group().strip())
+    begin = max(text.rfind(b"\n", 0, span.start), text.rfind(b"\r", 0, span.start)) + 1
+    return not text[begin : span.start].strip() and not text[span.end : _end(_LINE, text, span.end)].strip()
 
 
 def _row_of_code_below(text: bytes, spans: list[Span], index: int, row: Callable[[int], int]) -> int:
-    """The row of the first code below the comment, further comments left out; its own where a blank line follows."""
+    """The row of the first code below the comment, further comments and `#if`s left out.
+
+    Its own row where a blank line follows.
+    """
     here = row(spans[index].end - 1)
     end = spans[index].end
     while True:
-        following = re.compile(rb"\s*").match(text, end)
-        at = following.end() if following is not None else end
-        if at >= len(text) or row(at) > row(max(end - 1, 0)) + 1:
+        at = _end(_BLANK, text, end)
+        if at >= len(text) or row(at) > row(end - 1) + 1:
             return here
-        if index + 1 >= len(spans) or spans[index + 1].start != at:
+        if text.startswith(b"#", at) and text[at + 1 : at + 3].lstrip()[:1] in (b"i", b"e"):
+            # The guard may stand in a branch of a condition.
+            end = _end(_LINE, text, at)
+            index = max((place for place, span in enumerate(spans) if span.start < end), default=index)
+        elif index + 1 < len(spans) and spans[index + 1].start == at:
+            index += 1
+            end = spans[index].end
+        else:
             return row(at)
-        index += 1
-        end = spans[index].end
+
+
+def _end(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:
+    match = pattern.match(text, offset)
+    return match.end() if match is not None else offset
 
 
 def _says_more(text: bytes, span: Span, match: re.Match[bytes]) -> bool:

@@ -45,6 +45,9 @@ _ELABORATED = re.compile(
     rb"(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
 )
 
+# `#if __has_include(<header>)`: to the grammar `<` is an operator.
+_HAS_INCLUDE = re.compile(rb"__has_include(?:_next)?\s*\([^()\n]*\)")
+
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
@@ -80,6 +83,7 @@ def mask_define_comments(text: bytes) -> bytes:
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
     text = mask_define_comments(text)
+    text = _HAS_INCLUDE.sub(lambda match: b"1".ljust(len(match.group())), text)
     text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
         return text
