@@ -26,9 +26,14 @@ class FixChoice:
         """Whether a fix of this applicability is applied."""
         return fix.applicability is Applicability.SAFE or (self.unsafe and fix.applicability is Applicability.UNSAFE)
 
-    def wanted(self, fix: Fix | None) -> list[Fix]:
-        """What to try of a finding's fix, in order: where the further-reaching one does not fit, the plain one may."""
+    def wanted(self, fix: Fix | None, *, chosen: bool = False) -> list[Fix]:
+        """What to try of a finding's fix, in order: where the further-reaching one does not fit, the plain one may.
+
+        A fix that a person chose is taken although it is unsafe.
+        """
         if fix is None:
             return []
+        if chosen:
+            return [] if fix.applicability is Applicability.DISPLAY else [fix]
         further = fix.further[:1] if self.unsafe and self.hoist else ()
         return [one for one in (*further, fix) if self.takes(one)]

@@ -118,7 +118,7 @@ def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoic
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
     for finding in findings:
-        wanted = choice.wanted(finding.fix)
+        wanted = choice.wanted(finding.fix, chosen=finding.chosen)
         for fix in wanted:
             new = set(fix.edits) - taken
             if not any(_clash(edit, other) for edit in new for other in _near(edit, result.edits)):

@@ -6,12 +6,14 @@ that is decided by what became of its neighbour. Everything happens in memory; n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from guardfix.linter.findings import Finding
 
 from ..fixable import FixableReport, fixes_for
+from .choosing import Choices, with_choices
 from .rewriting import Rewrite, rewrites
 
 MOST_PASSES = 20
@@ -40,15 +42,19 @@ class Settled:
         self._by_path = {one.source.path: one for one in self.rewrites}
 
 
-def settle(report: FixableReport, on_pass: Callable[[int], None] | None = None) -> Settled:
+def settle(
+    report: FixableReport, choices: Choices = MappingProxyType({}), on_pass: Callable[[int], None] | None = None
+) -> Settled:
     """Apply the chosen fixes to the texts of a report, check again, and so on until a pass changes nothing.
 
-    A file that still changes in the last pass allowed is refused. `on_pass` is called with the number of each further
+    `choices` are replacements that a person took, by file and place of the finding. A file that still changes in the
+    last pass allowed is refused. `on_pass` is called with the number of each further
     pass, from 2. A report that no check made (`Report.again`) gets one pass.
     """
     done: dict[str, Rewrite] = {}
     current, number = report, 1
     while True:
+        current = with_choices(current, choices)
         current.make_fixes()
         found = {one.source.path: one for one in rewrites(current)}
         for path in done.keys() - found.keys():
@@ -67,6 +73,17 @@ def settle(report: FixableReport, on_pass: Callable[[int], None] | None = None) 
         number += 1
         if on_pass is not None:
             on_pass(number)
+        choices = _held_back(found.values(), choices)
         texts = {path: done[path].source.encode(done[path].text) for path in changed}
         current = fixes_for(current.again(texts), current.choice)
     return Settled(report, current, [done[path] for path in sorted(done)], number)
+
+
+def _held_back(found: Iterable[Rewrite], choices: Choices) -> Choices:
+    """The choices that another fix was in the way of, by their new places."""
+    return {
+        (one.source.path, one.offset_after(finding.span.start)): choices[one.source.path, finding.span.start]
+        for one in found
+        for finding, _ in one.held_back
+        if finding.chosen
+    }

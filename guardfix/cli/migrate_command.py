@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -16,6 +16,9 @@ from .standard_input import write_fixed
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.settling import Settled
+    from guardfix.codemods.fixable import FixableReport
+
+    from .command_run import CommandRun
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -24,6 +27,12 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @selection
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
+@click.option(
+    "--interactive",
+    "-i",
+    is_flag=True,
+    help="Ask about each use that stays open, then write the changes after a last question.",
+)
 @choosing
 def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff, or apply them.
@@ -33,6 +42,12 @@ def command(**arguments: Any) -> None:
     program. What is left is listed after the diff, with the reason.
     """
     run = run_from(arguments)
+    if arguments["interactive"]:
+        from .interactive_choices import need_terminal
+
+        if run.standard_input is not None:
+            raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
+        need_terminal()
     from guardfix.codemods.apply.applying import refusal, write_settled
     from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
@@ -41,6 +56,8 @@ def command(**arguments: Any) -> None:
     from ..output.report_summary import notes
 
     report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
+    if arguments["interactive"]:
+        _ask(report, run)
     settled = settle(report)
     if arguments["apply"] and run.standard_input is not None:
         rewritten = next(iter(settled.rewrites), None)
@@ -83,6 +100,37 @@ def command(**arguments: Any) -> None:
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
     sys.exit(1 if settled.rewrites else 0)
+
+
+def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
+    """Ask about the uses that stay open, and write what comes of it if the person says so; ends the process."""
+    from guardfix.codemods.apply.applying import refusal, write_settled
+    from guardfix.codemods.apply.settling import settle
+    from guardfix.codemods.apply.unified_diff import base_of, unified_diff
+
+    from .interactive_choices import ask_for_choices, confirm_writing
+
+    settled = settle(report, ask_for_choices(report, color=run.color))
+    changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
+
+    def show_diff() -> None:
+        for rewritten in changed:
+            _show(unified_diff(rewritten, base_of(run.paths)), rewritten.source.encoding, run.color)
+
+    if not changed:
+        for rewritten in settled.rewrites:
+            click.echo(printable(refusal(rewritten)), err=True)
+        click.echo("Nothing to change.", err=True)
+        sys.exit(1 if settled.rewrites else 0)
+    if not confirm_writing(len(changed), show_diff):
+        click.echo("Nothing was written.", err=True)
+        sys.exit(1)
+    outcome = write_settled(settled)
+    for line in outcome.lines():
+        click.echo(printable(line), err=True)
+    if not run.quiet:
+        _tell_rest(settled, {one.source.path for one in outcome.written})
+    sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
 
 
 def _show(lines: list[bytes], encoding: str, color: bool) -> None:
