@@ -29,7 +29,6 @@ from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.languages import language_of
 
-
 _NEW = re.compile(
     rb"(?<![\w:.])(?:::)?(?:(?:at|c10|torch)::)?(?:InferenceMode|AutoDispatchBelow(?:ADInplaceOrView|Autograd))"
     rb"(?=[ \t]+[A-Za-z_]\w*[ \t]*[;({])"

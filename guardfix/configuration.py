@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LISTS = ("select", "ignore", "exclude")
 _SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
-KEYS = (*_LISTS, *_SWITCHES, "intent", "minimum-torch", "per-file-ignores")
+KEYS = (*_LISTS, *_SWITCHES, "intent", "minimum-torch", "per-file-ignores", "reindent-limit")
 
 
 class BadConfiguration(Exception):
@@ -38,13 +38,16 @@ class Configuration:
     include_docs: bool = False
     minimum_torch: str = ""
     intents: tuple[tuple[str, str], ...] = ()
+    reindent_limit: int | None = None
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def options(self) -> Options:
         """What a run makes of it when nothing else is said."""
         from guardfix.linter.engine import Options
 
+        limit = {} if self.reindent_limit is None else {"reindent_limit": self.reindent_limit}
         return Options(
+            **limit,
             select=self.select,
             ignore=self.ignore,
             per_file_ignores=self.per_file_ignores,
@@ -110,6 +113,9 @@ def read_configuration(path: str) -> Configuration:
     ignores = table.get("per-file-ignores", {})
     if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
+    limit = table.get("reindent-limit")
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+        raise BadConfiguration(f"{path}: `reindent-limit` must be a number of lines, 0 or more")
     intents = table.get("intent", {})
     if not isinstance(intents, dict):
         raise BadConfiguration(f'{path}: `intent` must be a table of patterns, such as "src/kernels/**" = "kernel"')
@@ -127,6 +133,7 @@ def read_configuration(path: str) -> Configuration:
         include_docs=table.get("include-docs", False),
         minimum_torch=table.get("minimum-torch", ""),
         intents=tuple(intents.items()),
+        reindent_limit=limit,
         per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
     )
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from .analysis.intent_patterns import IntentPatterns
-from .analysis.project import Project
+from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
 from .facts import Facts
 from .facts.index import has_function_in
@@ -55,6 +55,8 @@ class Options:
     """The configuration file that has them, for messages."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
+    reindent_limit: int = REINDENT_LIMIT
+    """How many lines a safe fix may indent anew (GF407)."""
     workers: int = 0
     guards: tuple[tuple[str, Guard], ...] = ()
     """Guards that do not come with guardfix: (language, row of the guard table)."""
@@ -148,6 +150,7 @@ def _check(
             funnel_of(rules, on_request=options.include_docs, extended=extended),
             choice,
             minimum_torch=options.minimum_torch,
+            reindent_limit=options.reindent_limit,
             intents=IntentPatterns.of(options.intents, options.root, options.intents_from),
             guards=options.guards,
             workspace=workspace,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
-from .analysis.project import Project
+from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .facts import Facts
 from .files.discovery import FoundFiles, find_files
@@ -83,6 +83,7 @@ class ProjectReader:
     choice: FileChoice = FileChoice()
     minimum_torch: str = ""
     intents: IntentPatterns = NO_PATTERNS
+    reindent_limit: int = REINDENT_LIMIT
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
@@ -133,6 +134,7 @@ class ProjectReader:
             [*facts, *around],
             minimum_torch=self.minimum_torch,
             intents=self.intents,
+            reindent_limit=self.reindent_limit,
             around=frozenset(one.path for one in around if one.path not in checked),
         )
         if any(rule.whole_project for rule in self.rules):

@@ -27,6 +27,10 @@ def takes_context(function: Function) -> bool:
     return not function.is_lambda and any("AutogradContext" in parameter.type.path for parameter in function.parameters)
 
 
+REINDENT_LIMIT = 10
+"""Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
+
+
 class Project:
     """Answers questions that need more than one file."""
 
@@ -38,8 +42,10 @@ class Project:
         around: frozenset[str] = frozenset(),
         unseen: str = "",
         intents: IntentPatterns = NO_PATTERNS,
+        reindent_limit: int = REINDENT_LIMIT,
     ) -> None:
         self.minimum_torch = minimum_torch
+        self.reindent_limit = reindent_limit
         self.intents = intents
         """What the configuration declares guards to be for, by the file's path."""
         self.around = around
@@ -62,6 +68,7 @@ class Project:
             around=self.around.union(facts.path for facts in around),
             unseen=unseen or self.unseen,
             intents=self.intents,
+            reindent_limit=self.reindent_limit,
         )
 
     def checked(self) -> Iterator[Facts]:

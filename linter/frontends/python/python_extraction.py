@@ -78,4 +78,5 @@ def python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),
         imports_end=module_signs.imports_end(module),
+        is_script=bool(walk.uses) and module_signs.is_script(module),
     )
