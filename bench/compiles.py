@@ -22,7 +22,7 @@ from pathlib import Path
 
 import torch
 
-from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
@@ -65,7 +65,7 @@ def main() -> int:
     for tree, paths in files.items():
         texts = {}
         report = fixes_for(check([str(tree)], Options(select=("GF1",))), choice=FixChoice(unsafe=True))
-        for rewritten in rewrites(report):
+        for rewritten in settle(report).rewrites:
             texts[rewritten.source.path] = rewritten.source.encode(rewritten.text)
         for name in sorted(paths):
             path = tree / name

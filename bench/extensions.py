@@ -56,8 +56,20 @@ PROJECTS = (
         ("torchvision/csrc/vision.cpp", "torchvision/csrc/ops/**/*.cpp"),
         include=("torchvision/csrc",),
     ),
-    Project("pytorch_scatter", "https://github.com/rusty1s/pytorch_scatter", "648dda3", ("csrc/**/*.cpp",), include=("csrc",)),
-    Project("pytorch_cluster", "https://github.com/rusty1s/pytorch_cluster", "3d1d9e3", ("csrc/**/*.cpp",), include=("csrc",)),
+    Project(
+        "pytorch_scatter",
+        "https://github.com/rusty1s/pytorch_scatter",
+        "648dda3",
+        ("csrc/**/*.cpp",),
+        include=("csrc",),
+    ),
+    Project(
+        "pytorch_cluster",
+        "https://github.com/rusty1s/pytorch_cluster",
+        "3d1d9e3",
+        ("csrc/**/*.cpp",),
+        include=("csrc",),
+    ),
     Project(
         "pyg-lib",
         "https://github.com/pyg-team/pyg-lib",

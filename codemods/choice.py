@@ -17,14 +17,23 @@ class FixChoice:
     """Among the unsafe fixes, guards are moved above the model load."""
     remove_redundant: bool = False
     """Guards in `Function<T>::forward` whose callee provably bypasses the dispatcher are removed, not replaced."""
+    preserve: bool = False
+    """A use that stays unknown gets the guard that does literally the same since torch 1.9."""
+    compat: bool = False
+    """The old guard stays, for torch before 1.9, in the other branch of an `#if`."""
 
     def takes(self, fix: Fix) -> bool:
         """Whether a fix of this applicability is applied."""
         return fix.applicability is Applicability.SAFE or (self.unsafe and fix.applicability is Applicability.UNSAFE)
 
-    def wanted(self, fix: Fix | None) -> list[Fix]:
-        """What to try of a finding's fix, in order: where the further-reaching one does not fit, the plain one may."""
+    def wanted(self, fix: Fix | None, *, chosen: bool = False) -> list[Fix]:
+        """What to try of a finding's fix, in order: where the further-reaching one does not fit, the plain one may.
+
+        A fix that a person chose is taken although it is unsafe.
+        """
         if fix is None:
             return []
+        if chosen:
+            return [] if fix.applicability is Applicability.DISPLAY else [fix]
         further = fix.further[:1] if self.unsafe and self.hoist else ()
         return [one for one in (*further, fix) if self.takes(one)]

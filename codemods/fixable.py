@@ -21,6 +21,8 @@ class FixableFinding(Finding):
     """A finding together with its fix; the linter's own findings have none."""
 
     make: Callable[[Finding], Fix | None] = field(kw_only=True, compare=False, repr=False)
+    chosen: bool = field(default=False, kw_only=True)
+    """A person took this fix: it is applied, safe or not."""
 
     @cached_property
     def fix(self) -> Fix | None:
@@ -64,6 +66,7 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         suppressed=report.suppressed,
         choice=choice or FixChoice(),
         workspace=report.workspace,
+        over=report.over,
     )
     make = _Maker(joined)
     joined.findings = [_fixable(finding, make) for finding in report.findings]

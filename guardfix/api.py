@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import AnyStr, Generic
 
-from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fix import Applicability, Edit, Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
@@ -99,13 +99,14 @@ class FixedText(Generic[AnyStr]):
     text: AnyStr
     """The new text, str or bytes as the old one was; the old one where nothing is fixed."""
     applied: tuple[tuple[FixableFinding, Fix], ...]
-    """Findings with the fixes that are in the new text. The places of all findings are those in the old text."""
+    """Findings with the fixes that are in the new text, in the order in which they were applied. A fix can make room
+    for another: the places are those in the text that the fix was applied to, for the first ones the old text."""
     left: tuple[FixableFinding, ...]
-    """The other findings: without a fix, with one that was not chosen, or with one that overlaps another."""
+    """What is found in the new text, with places there: without a fix, or with one that was not chosen."""
     report: FixableReport
     """What was found in the old text."""
     refused: str = ""
-    """Why the text is left as it was although fixes were chosen; empty where it is not."""
+    """Why fixes that were chosen are not in the new text; empty where all are."""
 
     @property
     def changed(self) -> bool:
@@ -122,14 +123,13 @@ def fix_text(
     are otherwise those of `check_text`, and so are the errors.
     """
     report = check_text(text, path, options=options, choice=choice)
-    for rewritten in rewrites(report):
-        applied = tuple(rewritten.applied)
-        done = {id(finding) for finding, _ in applied}
-        left = tuple(finding for finding in report.findings if id(finding) not in done)
-        if rewritten.refused:
-            return FixedText(text, (), left, report, rewritten.refused)
-        return FixedText(_like(text, rewritten.source.encode(rewritten.text)), applied, left, report)
-    return FixedText(text, (), tuple(report.findings), report)
+    settled = settle(report)
+    left = tuple(settled.last.findings)
+    for rewritten in settled.rewrites:
+        data = rewritten.source.encode(rewritten.text)
+        new = _like(text, data) if rewritten.changed else text
+        return FixedText(new, tuple(rewritten.applied), left, report, rewritten.refused)
+    return FixedText(text, (), left, report)
 
 
 def options_for(paths: PathName | Iterable[PathName]) -> Options:

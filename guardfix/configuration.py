@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from guardfix.linter.facts.intents import PURPOSES, Purpose
 from guardfix.linter.files.project_root import find_configuration
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _LISTS = ("select", "ignore", "exclude")
 _SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
-KEYS = (*_LISTS, *_SWITCHES, "minimum-torch", "per-file-ignores")
+KEYS = (*_LISTS, *_SWITCHES, "intent", "minimum-torch", "per-file-ignores", "reindent-limit")
 
 
 class BadConfiguration(Exception):
@@ -36,13 +37,17 @@ class Configuration:
     force_exclude: bool = False
     include_docs: bool = False
     minimum_torch: str = ""
+    intents: tuple[tuple[str, str], ...] = ()
+    reindent_limit: int | None = None
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def options(self) -> Options:
         """What a run makes of it when nothing else is said."""
         from guardfix.linter.engine import Options
 
+        limit = {} if self.reindent_limit is None else {"reindent_limit": self.reindent_limit}
         return Options(
+            **limit,
             select=self.select,
             ignore=self.ignore,
             per_file_ignores=self.per_file_ignores,
@@ -52,6 +57,8 @@ class Configuration:
             force_exclude=self.force_exclude,
             include_docs=self.include_docs,
             minimum_torch=self.minimum_torch,
+            intents=self.intents,
+            intents_from=os.path.relpath(self.path) if self.path else "",
         )
 
 
@@ -106,6 +113,16 @@ def read_configuration(path: str) -> Configuration:
     ignores = table.get("per-file-ignores", {})
     if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
+    limit = table.get("reindent-limit")
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+        raise BadConfiguration(f"{path}: `reindent-limit` must be a number of lines, 0 or more")
+    intents = table.get("intent", {})
+    if not isinstance(intents, dict):
+        raise BadConfiguration(f'{path}: `intent` must be a table of patterns, such as "src/kernels/**" = "kernel"')
+    for pattern, word in intents.items():
+        if not isinstance(word, str) or word not in PURPOSES:
+            known = ", ".join(purpose.value for purpose in Purpose)
+            raise BadConfiguration(f"{path}: `intent`: `{word}` for `{pattern}` is none of {known}")
     return Configuration(
         path=path,
         select=tuple(table.get("select", ())),
@@ -115,6 +132,8 @@ def read_configuration(path: str) -> Configuration:
         force_exclude=table.get("force-exclude", False),
         include_docs=table.get("include-docs", False),
         minimum_torch=table.get("minimum-torch", ""),
+        intents=tuple(intents.items()),
+        reindent_limit=limit,
         per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
-from .analysis.project import Project
+from .analysis.intent_patterns import IntentPatterns
+from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
 from .facts import Facts
 from .facts.index import has_function_in
@@ -22,7 +23,7 @@ from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.frontend import frontend_named
 from .funnel import funnel_of
 from .guards import Guard
-from .project_reading import FileChoice, ProjectReader
+from .project_reading import FileChoice, KnownFacts, ProjectReader
 from .rule import Rule, select_rules
 
 if TYPE_CHECKING:
@@ -47,8 +48,15 @@ class Options:
     force_exclude: bool = False
     include_docs: bool = False
     """C++ in the code blocks of .md and .rst files is looked at too."""
+    intents: tuple[tuple[str, str], ...] = ()
+    """(pattern in .gitignore's syntax, purpose) pairs: what guards in these files are for. The last that matches
+    counts; the patterns start from `root`. A word that is no `Purpose` is a `ValueError`."""
+    intents_from: str = ""
+    """The configuration file that has them, for messages."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
+    reindent_limit: int = REINDENT_LIMIT
+    """How many lines a safe fix may indent anew (GF407)."""
     workers: int = 0
     guards: tuple[tuple[str, Guard], ...] = ()
     """Guards that do not come with guardfix: (language, row of the guard table)."""
@@ -69,6 +77,17 @@ class Report:
     suppressed: int = 0
     workspace: Workspace = DISK
     """Where the texts that the findings are about came from."""
+    over: Callable[[Workspace], Report] | None = field(default=None, repr=False)
+    """The same check over other texts of the files; see `again`."""
+
+    def again(self, texts: Mapping[str, bytes]) -> Report:
+        """The same check with other texts, by path, for some of the files; only what changed is read anew.
+
+        Raises `ValueError` for a report that no check made.
+        """
+        if self.over is None:
+            raise ValueError("only what a check has found can be checked again")
+        return self.over(self.workspace.with_texts(texts))
 
     @cached_property
     def positions(self) -> SourcePositions:
@@ -99,7 +118,27 @@ def check(
     parsed while another process still searches, so that imports can be done then. Raises `NoSuchPath`,
     `UnknownRule`, `BadPattern`.
     """
-    options = options or Options()
+    return _check(
+        tuple(paths),
+        options or Options(),
+        executor,
+        KnownFacts(),
+        workspace,
+        progress=progress,
+        at_first_hit=at_first_hit,
+    )
+
+
+def _check(
+    paths: Sequence[str],
+    options: Options,
+    executor: Executor | None,
+    known: KnownFacts,
+    workspace: Workspace,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    at_first_hit: Callable[[], None] | None = None,
+) -> Report:
     rules = select_rules(options.select, options.ignore, options.rules)
     extended = options.rules if options.rules or options.guards else None
     choice = FileChoice(
@@ -111,10 +150,13 @@ def check(
             funnel_of(rules, on_request=options.include_docs, extended=extended),
             choice,
             minimum_torch=options.minimum_torch,
+            reindent_limit=options.reindent_limit,
+            intents=IntentPatterns.of(options.intents, options.root, options.intents_from),
             guards=options.guards,
             workspace=workspace,
             workers=options.workers,
             executor=executor,
+            known=known,
         )
         project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)
         with collection_paused():
@@ -129,6 +171,7 @@ def check(
         ],
         suppressed=suppressed,
         workspace=workspace,
+        over=partial(_check, paths, options, None, known),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .analysis.call_graph import call_graph, deeds_below
+from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
-from .analysis.project import Project
+from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .analysis.survey import Survey
 from .facts import Facts, GuardUse, Span
@@ -52,6 +54,34 @@ class FileChoice:
     force_exclude: bool = False
 
 
+class KnownFacts:
+    """Facts of files as they were read before: a text that is still the same is not read again.
+
+    Facts depend on the text and on the names that are watched, and on nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[str, frozenset[str]], Facts] = {}
+
+    def remember(self, facts: Iterable[Facts], watched: frozenset[str]) -> None:
+        """Keep facts that were read while these names were watched."""
+        self._facts.update({(one.path, watched): one for one in facts if one.digest})
+
+    def split(self, job: Job) -> tuple[list[Facts], Job]:
+        """What is known of a job's files, and the job of reading the others."""
+        if not self._facts:
+            return [], job
+        known: list[Facts] = []
+        others: list[Hit] = []
+        for hit in job.hits:
+            facts = None if hit[2] else self._facts.get((hit[1], job.watched))
+            if facts is not None and job.workspace.unchanged(facts) is not None:
+                known.append(facts)
+            else:
+                others.append(hit)
+        return known, job._replace(hits=tuple(others))
+
+
 @dataclass
 class ProjectReader:
     """Reads the files of one run."""
@@ -60,12 +90,16 @@ class ProjectReader:
     funnel: Funnel
     choice: FileChoice = FileChoice()
     minimum_torch: str = ""
+    intents: IntentPatterns = NO_PATTERNS
+    reindent_limit: int = REINDENT_LIMIT
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
     workers: int = 0
     """Processes; as many as there are processors when 0."""
     executor: Executor | None = None
+    known: KnownFacts = field(default_factory=KnownFacts)
+    """What an earlier run over the same files has read, and what this one reads."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
 
@@ -87,7 +121,7 @@ class ProjectReader:
         def extract_now(hit: Hit) -> None:
             if at_first_hit is not None and not early:
                 at_first_hit()
-            early.extend(extract_job(self._job((hit,))))
+            early.extend(self._read(self._job((hit,)), extract_job))
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
         with Sift(needles, self.workers, None if self.executor else extract_now, self.workspace) as sift:
@@ -107,6 +141,8 @@ class ProjectReader:
         project = Project(
             [*facts, *around],
             minimum_torch=self.minimum_torch,
+            intents=self.intents,
+            reindent_limit=self.reindent_limit,
             around=frozenset(one.path for one in around if one.path not in checked),
         )
         if any(rule.whole_project for rule in self.rules):
@@ -131,7 +167,14 @@ class ProjectReader:
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
     def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
-        return extract_all(job, workers=self.workers, executor=self.executor, progress=progress)
+        extract = partial(extract_all, workers=self.workers, executor=self.executor, progress=progress)
+        return self._read(job, extract)
+
+    def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
+        known, job = self.known.split(job)
+        read = extract(job)
+        self.known.remember(read, job.watched)
+        return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
     def _answered(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
         """The project with the files that name what its open uses depend on."""

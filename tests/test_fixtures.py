@@ -11,19 +11,17 @@ from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report, check
+from guardfix.linter.rule import all_rules
 
 FIXTURES = all_fixtures()
 each_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.name)
 
 
 def run(fixture: Fixture, folder: Path, *, unsafe: bool = True) -> FixableReport:
-    minimum = fixture.minimum_torch()
-    report = check([str(folder)], Options(workers=1, minimum_torch=minimum))
-    if fixture.select():
-        extra = check([str(folder)], Options(select=fixture.select(), workers=1, minimum_torch=minimum))
-        both = [*report.findings, *extra.findings]
-        report.findings = sorted(both, key=lambda finding: (finding.path, finding.span, finding.code))
-    return fixes_for(report, choice=FixChoice(unsafe=unsafe))
+    more = fixture.select()
+    select = (*(rule.code for rule in all_rules() if rule.default), *more) if more else ()
+    options = Options(select=select, workers=1, minimum_torch=fixture.minimum_torch())
+    return fixes_for(check([str(folder)], options), choice=FixChoice(unsafe=unsafe))
 
 
 def found(report: Report, folder: Path) -> set[Expectation]:

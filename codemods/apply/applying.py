@@ -1,15 +1,13 @@
-"""A report's fixes, file by file: shown as diffs, or written."""
+"""A report's fixes, written to the files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
-
-from guardfix.linter.files.sources import Source
 
 from ..fixable import FixableReport
-from .rewriting import Rewrite, rewrite
+from .rewriting import Rewrite
+from .settling import Settled, settle
 from .writing import NotWritten, write
 
 
@@ -19,6 +17,7 @@ class Outcome:
 
     written: list[Rewrite] = field(default_factory=list)
     refused: list[Rewrite] = field(default_factory=list)
+    """Files in which not all was done that was chosen; some of them may be written too."""
     failed: list[tuple[str, str]] = field(default_factory=list)
     """(path, reason) of files that could not be written."""
 
@@ -28,38 +27,30 @@ class Outcome:
         if fixes:
             files = len(self.written)
             yield f"Applied {fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}."
-        for rewritten in self.written:
-            for finding, fix in rewritten.held_back:
-                why = "not applied because it overlaps another fix; run again"
-                yield f"{finding.path}: {finding.code} {why}: {fix.message}"
         for rewritten in self.refused:
-            yield f"{rewritten.source.path}: not changed: {rewritten.refused}"
+            yield refusal(rewritten)
         for path, reason in self.failed:
             yield f"{path}: not written: {reason}"
 
 
-def rewrites(report: FixableReport) -> Iterator[Rewrite]:
-    """What would become of each file that has a fix to apply."""
-    for path, group in groupby(report.findings, key=lambda finding: finding.path):
-        findings = [finding for finding in group if report.may_have_fix(finding)]
-        if not findings:
-            continue
-        source = report.unchanged(path)
-        if source is None:
-            yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
-            continue
-        rewritten = rewrite(source, findings, report.choice)
-        if rewritten.changed or rewritten.refused:
-            yield rewritten
+def refusal(rewritten: Rewrite) -> str:
+    """What a person is told of a file in which not all was done that was chosen."""
+    what = "not all of it is changed" if rewritten.changed else "not changed"
+    return f"{rewritten.source.path}: {what}: {rewritten.refused}"
 
 
 def apply_fixes(report: FixableReport) -> Outcome:
-    """Write the chosen fixes, each file whole or not at all."""
+    """Write what the chosen fixes of a report come to, each file whole or not at all."""
+    return write_settled(settle(report))
+
+
+def write_settled(settled: Settled) -> Outcome:
+    """Write the files that change, each whole or not at all."""
     outcome = Outcome()
-    report.make_fixes()
-    for rewritten in rewrites(report):
+    for rewritten in settled.rewrites:
         if rewritten.refused:
             outcome.refused.append(rewritten)
+        if not rewritten.changed:
             continue
         try:
             write(rewritten)

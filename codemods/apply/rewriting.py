@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 
+from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.frontend import frontend_of
 
 from ..choice import FixChoice
 from ..fix import Edit, Fix
-from ..fixable import FixableFinding
+from ..fixable import FixableFinding, FixableReport
 
 
 @dataclass
@@ -22,25 +24,93 @@ class Rewrite:
     text: bytes
     applied: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
     held_back: list[tuple[FixableFinding, Fix]] = field(default_factory=list)
-    """Fixes that overlap one that was applied; the next run offers them again."""
+    """Fixes that overlap one that was applied; the next pass offers them again."""
     edits: list[Edit] = field(default_factory=list)
     """Those of the applied fixes, in the file's order; none of them touches another."""
+    later: tuple[Rewrite, ...] = ()
+    """What further passes made of the new text, each of what the one before it left; `text` and `applied` have it."""
     refused: str = ""
-    """Why the file is left as it was although fixes were chosen."""
+    """Why the file, or what is left to do in it, is left as it is although fixes were chosen."""
 
     @property
     def changed(self) -> bool:
         return self.text != self.source.text
 
+    def then(self, further: Rewrite) -> Rewrite:
+        """This rewrite and, of its result, a further one, as one."""
+        if not further.changed:
+            return replace(self, refused=further.refused)
+        text = further.text
+        if (further.source.encoding, further.source.bom) != (self.source.encoding, self.source.bom):
+            # The bytes read as another encoding, once some of them were gone.
+            text = self.source.text_of(further.source.encode(further.text))
+        return replace(
+            self,
+            text=text,
+            applied=[*self.applied, *further.applied],
+            held_back=further.held_back,
+            later=(*self.later, further),
+            refused=further.refused,
+        )
+
+    def applied_where(self) -> Iterator[tuple[FixableFinding, Fix, int]]:
+        """The applied fixes, each with the place in the old text where what it is about begins."""
+        own = len(self.applied) - sum(len(one.applied) for one in self.later)
+        earlier: list[list[Edit]] = []
+        for applied, edits in ((self.applied[:own], self.edits), *((one.applied, one.edits) for one in self.later)):
+            for finding, fix in applied:
+                offset = finding.span.start
+                for step in reversed(earlier):
+                    offset = _moved(offset, _reversed(step))
+                yield finding, fix, offset
+            earlier.append(edits)
+
     def offset_after(self, offset: int) -> int:
         """Where a byte of the old text stands in the new one; for a removed byte, where it was removed."""
-        moved = offset
-        for edit in self.edits:
-            if edit.span.end <= offset:
-                moved += len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start)
-            elif edit.span.start < offset:
-                moved -= offset - edit.span.start
-        return moved
+        for one in (self, *self.later):
+            offset = _moved(offset, one.edits)
+        return offset
+
+    def offset_before(self, offset: int) -> int:
+        """Where a byte of the new text stood in the old one; for an inserted byte, where it was inserted."""
+        for one in reversed((self, *self.later)):
+            offset = _moved(offset, _reversed(one.edits))
+        return offset
+
+
+def _moved(offset: int, edits: Iterable[Edit]) -> int:
+    moved = offset
+    for edit in edits:
+        if edit.span.end <= offset:
+            moved += len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start)
+        elif edit.span.start < offset:
+            moved -= offset - edit.span.start
+    return moved
+
+
+def _reversed(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """The edits that lead back, as far as lengths go."""
+    shift = 0
+    for edit in edits:
+        start, new = edit.span.start + shift, len(edit.content.encode("utf-8"))
+        old = edit.span.end - edit.span.start
+        yield Edit(Span(start, start + new), " " * old)
+        shift += new - old
+
+
+def rewrites(report: FixableReport) -> Iterator[Rewrite]:
+    """What one pass makes of each file that has a fix to apply."""
+    for path, group in groupby(report.findings, key=lambda finding: finding.path):
+        findings = [finding for finding in group if report.may_have_fix(finding)]
+        if not findings:
+            continue
+        source = report.unchanged(path)
+        if source is None:
+            yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
+            continue
+        rewritten = rewrite(source, findings, report.choice)
+        if rewritten.changed or rewritten.refused:
+            yield rewritten
 
 
 def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoice) -> Rewrite:
@@ -48,7 +118,7 @@ def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoic
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
     for finding in findings:
-        wanted = choice.wanted(finding.fix)
+        wanted = choice.wanted(finding.fix, chosen=finding.chosen)
         for fix in wanted:
             new = set(fix.edits) - taken
             if not any(_clash(edit, other) for edit in new for other in _near(edit, result.edits)):

@@ -13,10 +13,14 @@ from guardfix.linter.findings import Context
 
 from ..fix import Edit, Fix
 from ..site import Site
+from .compat_gates import gated_edits
 from .constructor_arguments import argument_edits
+from .guard_comment_edits import doubts_of_comments
 from .guard_spelling import NEW_NAME, inference_qualifier, using_agrees
+from .hazards import hazards_in_words
 from .includes import needed_include
-from .replacement_doubts import doubts_about_the_context
+from .intent_edits import intent_edits
+from .replacement_doubts import doubts_about_the_context, uncounted_in_words
 
 
 @lru_cache(maxsize=64)
@@ -36,6 +40,12 @@ def alias_decision(project: Project, name: str) -> Context | None:
     return next(iter(contexts)) if len(contexts) == 1 else None
 
 
+def agreed_context(site: Site, name: str) -> Context | None:
+    """As `alias_decision`; where the run preserves, uses that are all unknown agree on what changes nothing."""
+    agreed = alias_decision(site.project, name)
+    return Context.BELOW_AUTOGRAD if agreed is Context.UNKNOWN and site.choice.preserve else agreed
+
+
 def retargeted_alias(site: Site) -> Fix | None:
     """The alias's target is changed when all uses through it want the same replacement."""
     use, context = site.use, site.decision.context
@@ -45,7 +55,7 @@ def retargeted_alias(site: Site) -> Fix | None:
     if use.form is Form.USING:
         if not using_agrees(site.facts, site.project, context):
             return None
-    elif alias_decision(site.project, name) is not context:
+    elif agreed_context(site, name) is not context:
         return None
     target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
     if context is not Context.INFERENCE and "::" in use.written:
@@ -57,5 +67,17 @@ def retargeted_alias(site: Site) -> Fix | None:
     if context is Context.INFERENCE:
         include = needed_include(site, guards.INFERENCE_MODE)
         edits += [include] if include is not None else []
-    doubts = doubts_about_the_context(site.decision)
-    return site.fix(f"let `{name}` stand for {target}{NEW_NAME[context]}", edits, doubts=doubts)
+    doubts = [*doubts_about_the_context(site.decision), *doubts_of_comments(use, site.facts)]
+    for where, other in site.project.mentions(name):
+        if context is Context.INFERENCE:
+            doubts += hazards_in_words(other, where, site.project)
+        elif context is Context.KERNEL:
+            doubts += uncounted_in_words(other, where, site)
+    message = f"let `{name}` stand for {target}{NEW_NAME[context]}"
+    edits += intent_edits(site)
+    if site.choice.compat:
+        gated = gated_edits(site, edits)
+        if gated is None:
+            return None
+        edits, message = gated, f"{message} with torch 1.9 and newer"
+    return site.fix(message, sorted(set(edits)), doubts=list(dict.fromkeys(doubts)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..fix import Edit
 from ..site import Site
-from .statements import removal
+from .guard_comment_edits import removal_with_comments
+from .intent_edits import intent_that_goes
 
 
 def guard_removal(site: Site) -> list[Edit] | None:
@@ -12,4 +13,4 @@ def guard_removal(site: Site) -> list[Edit] | None:
     use = site.use
     if use.shared or use.under_error or len(use.variable_spans) > 1:
         return None
-    return [removal(site.text, use.span)]
+    return removal_with_comments(site.text, use, intent_that_goes(site))

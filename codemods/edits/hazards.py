@@ -9,7 +9,7 @@ from guardfix.linter.analysis.project import Project
 from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.facts import Facts, GuardUse
 
-_SHOWN = 3
+SHOWN = 3
 
 
 def hazards_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]:
@@ -22,5 +22,5 @@ def in_sentences(hazards: Iterable[Hazard]) -> list[str]:
     way_out = "clone it there, or move that code into the scope"
     return [
         f"`{hazard.variable}` becomes an inference tensor and is {hazard.what} at line {hazard.row}: {way_out}"
-        for hazard in list(hazards)[:_SHOWN]
+        for hazard in list(hazards)[:SHOWN]
     ]

@@ -19,7 +19,7 @@ from guardfix.linter.facts import Span
 from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
 
 from ..fix import Edit
-from .statements import indentation, line_start
+from .statements import indentation, line_start, newline_of
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Rewriting = Callable[[Sequence[Statement]], Sequence[Statement] | None]
@@ -39,9 +39,10 @@ def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Ed
         return None
     end = _line_end(text, span.end)
     region = text[start:end].decode("utf-8")
-    header = "if 1:\n" if indent else ""
+    newline = newline_of(text, start).decode()
+    header = f"if 1:{newline}" if indent else ""
     unit = indent_unit(text)
-    module = parse_with_libcst(header + region, unit)
+    module = parse_with_libcst(header + region, unit, newline)
     if module is None or module.code != header + region:
         return None  # libcst (1.9) forgets the blank of `except Error :`, and would edit that line
     with suppress(cst.CSTValidationError, RecursionError):

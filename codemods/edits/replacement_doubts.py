@@ -7,13 +7,16 @@ import re
 from guardfix.linter import guards
 from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.tensor_changes import Hazard
-from guardfix.linter.facts import Form
+from guardfix.linter.analysis.uncounted_writes import uncounted_below
+from guardfix.linter.facts import Facts, Form, GuardUse
 from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Confidence, Context, Decision
 
 from ..site import Site
-from .hazards import in_sentences
+from .guard_comment_edits import doubts_of_comments
+from .hazards import SHOWN, in_sentences
+from .torch_in_use import is_built_before_1_9
 
 
 def doubts_about_the_context(decision: Decision) -> list[str]:
@@ -27,6 +30,7 @@ def doubts_about(site: Site) -> list[str]:
     """Why the edit is not safe; empty when it is."""
     use, decision = site.use, site.decision
     doubts = doubts_about_the_context(decision)
+    doubts += doubts_of_comments(use, site.facts)
     if use.under_error:
         doubts.append("the parser got lost here")
     if use.form is Form.TEMPORARY and not use.shared:
@@ -51,7 +55,24 @@ def doubts_about(site: Site) -> list[str]:
         doubts.append("the declaration contains more than this guard")
     if decision.context is Context.INFERENCE:
         doubts += hazards_at(site)
+    elif decision.context is Context.KERNEL:
+        doubts += uncounted_in_words(use, site.facts, site)
     return doubts
+
+
+def uncounted_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:
+    """Writes and views that the old guard counts and tracks since torch 1.9, and the kernel guard does not.
+
+    None where the project is built with torch before 1.9 alone: there the old guard hid them too.
+    """
+    if is_built_before_1_9(site.facts.path, site.workspace):
+        return []
+    found = uncounted_below(use, facts, site.project)
+    return [
+        f"{one.what} at line {one.row}, which autograd doesn't notice anymore, as it has since torch 1.9: "
+        f"if it has to, use {guards.BELOW_AUTOGRAD}"
+        for one in found[:SHOWN]
+    ]
 
 
 def _loses_comment(site: Site) -> bool:

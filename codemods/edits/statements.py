@@ -20,6 +20,12 @@ def line_start(text: bytes, offset: int) -> int:
     return max(text.rfind(b"\n", 0, offset), text.rfind(b"\r", 0, offset)) + 1
 
 
+def line_end(text: bytes, offset: int) -> int:
+    """Where the line of `offset` ends, its line end included."""
+    match = _NEWLINE.search(text, offset)
+    return match.end() if match else len(text)
+
+
 def indentation(text: bytes, offset: int) -> bytes:
     """The white space at the beginning of the line of `offset`."""
     start = line_start(text, offset)

@@ -10,6 +10,7 @@ from guardfix.linter.findings import Context
 
 from ..edits.guard_aliases import retargeted_alias
 from ..edits.guard_removal import guard_removal
+from ..edits.intent_edits import preserving
 from ..edits.legacy_replacement import replacement
 from ..edits.replacement_doubts import doubts_about
 from ..fix import Applicability, Edit, Fix
@@ -21,6 +22,7 @@ FIX = FixRule(Applicability.SAFE)
 
 @FIX.fix_in("cpp")
 def migrate_cpp(site: Site) -> Fix | None:
+    site = preserving(site)
     context, form = site.decision.context, site.use.form
     if context is Context.UNKNOWN:
         return None
@@ -63,4 +65,5 @@ def _removal(site: Site) -> list[Edit] | None:
 def migrate_python(site: Site) -> Fix | None:
     from ..edits.python_replacement import python_replacement  # which imports libcst
 
-    return python_replacement(site)
+    # The old guard's Python name is there with every torch, the new ones' with none before 1.9.
+    return None if site.choice.compat else python_replacement(preserving(site))

@@ -32,6 +32,8 @@ def show_in_code_block(site: Site) -> Fix | None:
 
 @FIX.fix_in("python")
 def rewrite_in_literal(site: Site) -> Fix | None:
+    if site.choice.compat:
+        return None
     piece = _pieces(site.facts).get(site.use.type_span)
     if piece is None:
         return None
@@ -46,7 +48,7 @@ def rewrite_in_literal(site: Site) -> Fix | None:
 
 def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
     """The site as C++ that stands alone. A piece proves nothing about what bypasses the dispatcher."""
-    choice = replace(site.choice, remove_redundant=False)
+    choice = replace(site.choice, remove_redundant=False, compat=False)
     return replace(site, facts=piece, source=replace(site.source, text=text), choice=choice)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from guardfix.linter import guards
 from guardfix.linter.analysis.redundancy import redundant_guards
 
+from ..edits.guard_comment_edits import doubts_of_comments, removal_with_comments
 from ..edits.guard_spelling import inference_qualifier
 from ..edits.hazards import hazards_in_words
 from ..edits.includes import needed_include
-from ..edits.statements import removal
 from ..fix import Applicability, Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
@@ -23,9 +23,10 @@ def replace_by_inference_mode(site: Site) -> Fix | None:
         return None
     spelling = inference_qualifier(facts) + guards.INFERENCE_MODE
     edits = [Edit(use.type_span, spelling)]
-    edits += [removal(site.text, other.span) for other in redundant_guards(use, facts)]
+    for other in redundant_guards(use, facts):
+        edits += removal_with_comments(site.text, other)
     include = needed_include(site, guards.INFERENCE_MODE)
     if include is not None:
         edits.append(include)
-    doubts = hazards_in_words(use, facts, site.project)
+    doubts = [*doubts_of_comments(use, facts), *hazards_in_words(use, facts, site.project)]
     return site.fix(f"replace {use.written} with {spelling}", sorted(set(edits)), doubts=doubts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..edits.guard_comment_edits import doubts_of_comments
 from ..edits.guard_removal import guard_removal
 from ..fix import Applicability, Fix
 from ..fix_rule import FixRule
@@ -14,4 +15,6 @@ FIX = FixRule(Applicability.UNSAFE)
 def remove(site: Site) -> Fix | None:
     edits = guard_removal(site)
     message = "remove the guard; an op called through the dispatcher would recurse"
-    return site.fix(message, edits) if edits else None
+    if not edits:
+        return None
+    return site.fix(message, edits, doubts=doubts_of_comments(site.use, site.facts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..edits.guard_comment_edits import doubts_of_comments
 from ..edits.guard_removal import guard_removal
 from ..fix import Applicability, Fix
 from ..fix_rule import FixRule
@@ -13,4 +14,7 @@ FIX = FixRule(Applicability.UNSAFE)
 @FIX.fix
 def remove(site: Site) -> Fix | None:
     edits = guard_removal(site)
-    return site.fix("remove the guard, so that `backward` can be differentiated", edits) if edits else None
+    if not edits:
+        return None
+    message = "remove the guard, so that `backward` can be differentiated"
+    return site.fix(message, edits, doubts=doubts_of_comments(site.use, site.facts))

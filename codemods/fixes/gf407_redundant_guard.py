@@ -23,4 +23,8 @@ def take_out(site: Site) -> Fix | None:
         from ..edits.with_items import item_removal  # which imports libcst
 
         edits = item_removal(site.text, found)
-    return site.fix(f"remove `{found.use.written}()`", edits) if edits is not None else None
+    if edits is None:
+        return None
+    lines = sum(site.text.count(b"\n", *edit.span) for edit in edits)
+    doubts = [f"it indents {lines} lines anew"] if lines > site.project.reindent_limit else []
+    return site.fix(f"remove `{found.use.written}()`", edits, doubts=doubts)

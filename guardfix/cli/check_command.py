@@ -34,9 +34,10 @@ def command(**arguments: Any) -> None:
     """
     from guardfix.codemods.choice import FixChoice
 
-    run, choice = run_from(arguments), choice_from(arguments)
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
     if not arguments["fix"] and choice != FixChoice():
-        raise click.UsageError("--unsafe, --no-hoist and --remove-redundant need --fix")
+        raise click.UsageError("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix")
     found = check_with(run, _import_the_rest)
     from guardfix.codemods.fixable import fixes_for
 
@@ -46,11 +47,12 @@ def command(**arguments: Any) -> None:
     output, output_format = run.output(), load_format(arguments["output_format"])
     failed = False
     if arguments["fix"] and run.standard_input is not None:
-        from guardfix.codemods.apply.applying import rewrites
+        from guardfix.codemods.apply.settling import settle
 
-        fixed = write_fixed(run.standard_input, next(rewrites(report), None))
+        settled = settle(report)
+        write_fixed(run.standard_input, next(iter(settled.rewrites), None))
         output = replace(output, stream=sys.stderr)
-        report = fixes_for(check_with(run.with_text(fixed)), choice=choice)
+        report = settled.last
     elif arguments["fix"]:
         from guardfix.codemods.apply.applying import apply_fixes
 

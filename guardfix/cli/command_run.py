@@ -44,10 +44,6 @@ class CommandRun:
     standard_input: bytes | None = None
     """What was read instead of a file, which is then the only path."""
 
-    def with_text(self, text: bytes) -> CommandRun:
-        """The same run over another text than the one on standard input."""
-        return replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
-
     def output(self) -> Output:
         """Standard output, as this run writes to it."""
         return Output(color=self.color, width=self.width)

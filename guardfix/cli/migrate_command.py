@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-
-from guardfix.linter.files.workspace import DISK, Workspace
 
 from ..wording import printable
 from .command_run import check_with, run_from
@@ -17,8 +15,10 @@ from .options import choice_from, choosing, selection, standard_input
 from .standard_input import write_fixed
 
 if TYPE_CHECKING:
-    from guardfix.codemods.apply.rewriting import Rewrite
+    from guardfix.codemods.apply.settling import Settled
     from guardfix.codemods.fixable import FixableReport
+
+    from .command_run import CommandRun
 
 _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -27,6 +27,12 @@ _DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @selection
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
+@click.option(
+    "--interactive",
+    "-i",
+    is_flag=True,
+    help="Ask about each use that stays open, then write the changes after a last question.",
+)
 @choosing
 def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff, or apply them.
@@ -36,45 +42,50 @@ def command(**arguments: Any) -> None:
     program. What is left is listed after the diff, with the reason.
     """
     run = run_from(arguments)
-    from guardfix.codemods.apply.applying import apply_fixes, rewrites
+    if arguments["interactive"]:
+        from .interactive_choices import need_terminal
+
+        if run.standard_input is not None:
+            raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
+        need_terminal()
+    from guardfix.codemods.apply.applying import refusal, write_settled
+    from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
     from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes
 
-    report = fixes_for(check_with(run), choice=choice_from(arguments))
+    report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
+    if arguments["interactive"]:
+        _ask(report, run)
+    settled = settle(report)
     if arguments["apply"] and run.standard_input is not None:
-        rewritten = next(rewrites(report), None)
-        moved = run.with_text(write_fixed(run.standard_input, rewritten)).workspace
+        rewritten = next(iter(settled.rewrites), None)
+        write_fixed(run.standard_input, rewritten)
         if not run.quiet:
-            _tell_rest(report, [rewritten] if rewritten else [], written_to=moved)
+            _tell_rest(settled, {one.source.path for one in settled.rewrites})
         sys.exit(1 if rewritten and rewritten.refused else 0)
     if arguments["apply"]:
-        outcome = apply_fixes(report)
+        outcome = write_settled(settled)
         for line in outcome.lines():
             click.echo(printable(line), err=True)
         if not run.quiet:
-            _tell_rest(report, outcome.written, written_to=DISK)
+            _tell_rest(settled, {one.source.path for one in outcome.written})
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
-    refused = 0
-    changed = []
     base = base_of(run.paths)
-    for_reading = []
-    for rewritten in rewrites(report):
+    for rewritten in settled.rewrites:
         if rewritten.refused:
-            refused += 1
-            click.echo(f"{printable(rewritten.source.path)}: not changed: {rewritten.refused}", err=True)
-            continue
-        changed.append(rewritten)
-        _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
-        if is_for_reading(rewritten):
-            for_reading.append(rewritten.source)
+            click.echo(printable(refusal(rewritten)), err=True)
+        if rewritten.changed:
+            _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
+    changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
     if not run.quiet:
         if changed and base != os.path.realpath(os.curdir):
             click.echo(f"note: paths in the diff are relative to {printable(base)}; apply it there", err=True)
-        for source in for_reading:
+        for rewritten in filter(is_for_reading, changed):
+            source = rewritten.source
             click.echo(
                 f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
                 f"{source.encoding.upper()}; use `--apply` to write it",
@@ -82,13 +93,44 @@ def command(**arguments: Any) -> None:
             )
         for note in notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, changed)
+        _tell_rest(settled, set())
         if changed:
             plural = "" if len(changed) == 1 else "s"
             click.echo(f"Would change {len(changed)} file{plural}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(1 if changed or refused else 0)
+    sys.exit(1 if settled.rewrites else 0)
+
+
+def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
+    """Ask about the uses that stay open, and write what comes of it if the person says so; ends the process."""
+    from guardfix.codemods.apply.applying import refusal, write_settled
+    from guardfix.codemods.apply.settling import settle
+    from guardfix.codemods.apply.unified_diff import base_of, unified_diff
+
+    from .interactive_choices import ask_for_choices, confirm_writing
+
+    settled = settle(report, ask_for_choices(report, color=run.color))
+    changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
+
+    def show_diff() -> None:
+        for rewritten in changed:
+            _show(unified_diff(rewritten, base_of(run.paths)), rewritten.source.encoding, run.color)
+
+    if not changed:
+        for rewritten in settled.rewrites:
+            click.echo(printable(refusal(rewritten)), err=True)
+        click.echo("Nothing to change.", err=True)
+        sys.exit(1 if settled.rewrites else 0)
+    if not confirm_writing(len(changed), show_diff):
+        click.echo("Nothing was written.", err=True)
+        sys.exit(1)
+    outcome = write_settled(settled)
+    for line in outcome.lines():
+        click.echo(printable(line), err=True)
+    if not run.quiet:
+        _tell_rest(settled, {one.source.path for one in outcome.written})
+    sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
 
 
 def _show(lines: list[bytes], encoding: str, color: bool) -> None:
@@ -103,25 +145,23 @@ def _show(lines: list[bytes], encoding: str, color: bool) -> None:
         click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
-def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to: Workspace | None = None) -> None:
+def _tell_rest(settled: Settled, written: Collection[str]) -> None:
     """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
     from guardfix.codemods.apply.leftovers import Why, why_left
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
-    done = {id(finding) for rewrite in changed for finding, _ in rewrite.applied}
-    moved = {rewrite.source.path: rewrite for rewrite in changed} if written_to else {}
-    places = SourcePositions(written_to or report.workspace)
+    report = settled.last
+    refused = {one.source.path: one.refused for one in settled.rewrites}
+    before = SourcePositions(settled.first.workspace)
     for finding in report.findings:
-        if id(finding) in done:
-            continue
-        span = finding.span
-        if finding.path in moved:
-            offset = moved[finding.path].offset_after(span.start)
-            span = Span(offset, offset)
-        start = places.start(finding.path, span)
-        why, message = why_left(finding, report.choice)
-        if why not in (Why.HELD_BACK, Why.REFUSED):  # these are reported with the file
+        if finding.path in written:
+            start = report.start(finding)
+        else:
+            offset = settled.place_before(finding)
+            start = before.start(finding.path, Span(offset, offset))
+        why, message = why_left(finding, report.choice, refused.get(finding.path, ""))
+        if why is not Why.REFUSED:  # that is reported with the file
             words = "needs --unsafe" if why is Why.UNSAFE else why
             place = f"{printable(finding.path)}:{start.row}:{start.column}"
             click.echo(f"{place}: {finding.code} {words}: {message}", err=True)

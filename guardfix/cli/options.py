@@ -124,6 +124,17 @@ _MORE_CHOICES = (
         is_flag=True,
         help="Also remove guards in Function::forward whose callee bypasses the dispatcher (unsafe).",
     ),
+    click.option(
+        "--preserve",
+        is_flag=True,
+        help="Where nothing shows what a guard is for, write the one that does the same since torch 1.9, and say so in "
+        "a comment; needs --minimum-torch 1.9 or newer.",
+    ),
+    click.option(
+        "--compat",
+        is_flag=True,
+        help="Keep the old guard for torch before 1.9, in the #else of an #if around the new one (C++).",
+    ),
 )
 
 
@@ -141,12 +152,31 @@ def choosing_all(command: F) -> F:
     return command
 
 
-def choice_from(arguments: dict[str, Any]) -> FixChoice:
-    """Take the options of `choosing` out of a command's arguments."""
+def choice_from(arguments: dict[str, Any], minimum_torch: str) -> FixChoice:
+    """Take the options of `choosing` out of a command's arguments; the oldest torch, if one is named, has to fit."""
     from guardfix.codemods.choice import FixChoice
 
+    if arguments["preserve"] or arguments["compat"]:
+        _check_torch(arguments, minimum_torch)
     return FixChoice(
         unsafe=arguments.pop("unsafe"),
         hoist=not arguments.pop("no_hoist"),
         remove_redundant=arguments.pop("remove_redundant"),
+        preserve=arguments.pop("preserve"),
+        compat=arguments.pop("compat"),
     )
+
+
+def _check_torch(arguments: dict[str, Any], minimum_torch: str) -> None:
+    from guardfix.codemods.edits.torch_in_use import NEW_GUARDS_SINCE, version_of
+
+    older = not minimum_torch or version_of(minimum_torch) < NEW_GUARDS_SINCE
+    if arguments["preserve"] and older:
+        raise click.UsageError(
+            "--preserve needs --minimum-torch 1.9 or newer (or `minimum-torch` in the configuration): before 1.9, the "
+            "old guard did what no single new guard does"
+        )
+    if arguments["compat"] and minimum_torch and not older:
+        raise click.UsageError(
+            f"--compat keeps the old guard for torch before 1.9, and the oldest torch is {minimum_torch} here"
+        )

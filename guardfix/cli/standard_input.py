@@ -32,11 +32,12 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
     return (name,), sys.stdin.buffer.read()
 
 
-def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
-    """Print what the fixes make of the text that was read, and return it; where they make nothing, as it was."""
+def write_fixed(text: bytes, rewritten: Rewrite | None) -> None:
+    """Print what the fixes make of the text that was read; where they make nothing, as it was."""
+    from guardfix.codemods.apply.applying import refusal
+
     if rewritten is not None and rewritten.refused:
-        click.echo(f"{printable(rewritten.source.path)}: not changed: {rewritten.refused}", err=True)
-    elif rewritten is not None:
+        click.echo(printable(refusal(rewritten)), err=True)
+    if rewritten is not None and rewritten.changed:
         text = rewritten.source.encode(rewritten.text)
     click.echo(text, nl=False)
-    return text

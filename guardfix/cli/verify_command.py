@@ -131,7 +131,8 @@ def command(**arguments: Any) -> None:
     Exit status: 0 all are same or repaired, 1 one is stricter, changed, not reached or unsupported, 2 nothing could
     be verified.
     """
-    run, choice = run_from(arguments), choice_from(arguments)
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
     from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
     from ..verify.verdicts import Verdict
@@ -292,9 +293,7 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     return 0 if decided == len(found) else 1
 
 
-def _results(
-    run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings
-) -> Iterator[Result]:
+def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
     from ..verify.verifying import verify, verify_against
 
     other: Path | None = arguments["against"]

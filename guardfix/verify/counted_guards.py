@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from guardfix.codemods.apply.rewriting import apply_edits
 from guardfix.codemods.fix import Edit, insertion
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
-from guardfix.linter.facts.python_model import use_behind
+from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.runtime_shim.cpp.toolchain import INCLUDE
@@ -52,7 +52,9 @@ class CountedText:
         exact = next((use for use in uses if use.type_span.start == offset), None)
         return exact or next((use for use in uses if use.span.start <= offset < use.span.end), None)
 
-    def with_counters(self, uses: Mapping[int, GuardUse], places: Mapping[int, int] | None = None) -> tuple[bytes, frozenset[int]]:
+    def with_counters(
+        self, uses: Mapping[int, GuardUse], places: Mapping[int, int] | None = None
+    ) -> tuple[bytes, frozenset[int]]:
         """The text with counters for the numbered guards, and the numbers of those that could be given one.
 
         `places` are offsets at which a guard stood that is gone: a counter stands there by itself.

@@ -78,9 +78,7 @@ def undecided(report: FixableReport) -> Iterator[FixableFinding]:
             yield finding
 
 
-def decide_by_running(
-    report: FixableReport, programs: Sequence[Program], settings: Settings
-) -> Iterator[TriedGuard]:
+def decide_by_running(report: FixableReport, programs: Sequence[Program], settings: Settings) -> Iterator[TriedGuard]:
     """Try each replacement of each undecided guard, alone, with the programs that can enter it.
 
     What only one replacement survives is kept as evidence. Raises `VerificationFailed`, OSError.
@@ -142,9 +140,7 @@ def _migration(
     }
     assert finding.decision is not None
     assert finding.use is not None
-    forced = replace(
-        finding, decision=replace(finding.decision, context=context, replacement=names.get(context))
-    )
+    forced = replace(finding, decision=replace(finding.decision, context=context, replacement=names.get(context)))
     fix, source = forced.fix, report.unchanged(finding.path)
     if fix is None or source is None or not fix.edits:
         return None, ""

@@ -28,11 +28,16 @@ class GuardReach:
     def is_cut_off(self) -> bool:
         """It was entered before the migration, and a counter shows that it was not after it."""
         return (
-            self.site.counted[1] and self.after is not None and not self.after.entered and bool(self.before and self.before.entered)
+            self.site.counted[1]
+            and self.after is not None
+            and not self.after.entered
+            and bool(self.before and self.before.entered)
         )
 
 
-def reached(sites: Sequence[GuardSite], before: Sequence[GuardCount], after: Sequence[GuardCount]) -> tuple[GuardReach, ...]:
+def reached(
+    sites: Sequence[GuardSite], before: Sequence[GuardCount], after: Sequence[GuardCount]
+) -> tuple[GuardReach, ...]:
     """What two tables say of the sites; a run without a table said nothing."""
 
     def count(table: Sequence[GuardCount], site: GuardSite, which: int) -> GuardCount | None:

@@ -93,9 +93,12 @@ def _uses_by_file(
             found.setdefault(path, {}).setdefault(use.type_span, (use, code, changed))
 
     for path, one in rewritten.items():
-        for finding, _ in one.applied:
+        by_start = {use.type_span.start: use for use in report.project.files[path].guard_uses}
+        for finding, _, offset in one.applied_where():
             if finding.use is not None:
-                add(path, finding.use, finding.code, True)
+                # What a later pass found stands elsewhere in the file as it is.
+                before = finding.use.type_span.start + offset - finding.span.start
+                add(path, by_start.get(before, finding.use), finding.code, True)
     for finding in report.findings:
         if finding.use is not None:
             add(finding.path, finding.use, finding.code, False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -140,35 +139,38 @@ class Migration:
 
 def migrate(report: FixableReport) -> Migration:
     """What the fixes come to that a report takes."""
-    from guardfix.codemods.apply.applying import rewrites
+    from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fix import Applicability
+    from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
+    settled = settle(report)
     places = SourcePositions(report.workspace)
 
-    def place(finding: Finding) -> Place:
-        start = places.start(finding.path, finding.span)
+    def place(finding: Finding, offset: int) -> Place:
+        start = places.start(finding.path, Span(offset, offset))
         return Place(finding.path, start.row, start.column, finding.code)
 
     texts: dict[Path, bytes] = {}
     applied: list[Applied] = []
-    done: set[int] = set()
     refused: dict[str, str] = {}
     rewritten_files: dict[str, Rewrite] = {}
-    for rewritten in rewrites(report):
+    for rewritten in settled.rewrites:
         path = rewritten.source.path
-        if rewritten.refused:
-            refused[path] = rewritten.refused
+        refused[path] = rewritten.refused
+        if not rewritten.changed:
             continue
         rewritten_files[path] = rewritten
         texts[real_path(path)] = rewritten.source.encode(rewritten.text)
-        for finding, fix in rewritten.applied:
-            done.add(id(finding))
-            applied.append(Applied(place(finding), fix.applicability is Applicability.UNSAFE, fix.message))
+        for finding, fix, offset in rewritten.applied_where():
+            applied.append(Applied(place(finding, offset), fix.applicability is Applicability.UNSAFE, fix.message))
     left = tuple(
-        Left(place(finding), *why_left(finding, report.choice, refused.get(finding.path, "")), finding.use is not None)
-        for finding in report.findings
-        if id(finding) not in done
+        Left(
+            place(finding, settled.place_before(finding)),
+            *why_left(finding, report.choice, refused.get(finding.path, "")),
+            finding.use is not None,
+        )
+        for finding in settled.last.findings
     )
     sites, counted = count_guards(report, rewritten_files)
     return Migration(

@@ -119,7 +119,9 @@ def _uncompiled(migration: Migration, files: Set[str]) -> Iterator[Result]:
         judgement = Judgement(
             Verdict.NOT_REACHED,
             f"no program {what} this file, so nothing is known about its {fixes}",
-            "name a program that uses it" if what == "imports" else "name its sources with `--source`, or a build "
+            "name a program that uses it"
+            if what == "imports"
+            else "name its sources with `--source`, or a build "
             "directory with `--build`, so that it becomes part of a program",
         )
         yield Result(Program(shown, shown.parent, named=False), judgement, migration=part, is_program=False)
@@ -238,7 +240,9 @@ class _Pair:
         files = self._files(before, after)
         if other is None and before.files:
             # A header's guard that the program does not include is none of its guards.
-            guards = tuple(reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files)
+            guards = tuple(
+                reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files
+            )
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
         return Result(program, judgement, before, after, self.left_out, guards=guards, files=files, notes=self._notes())
@@ -267,7 +271,9 @@ class _Pair:
         guards = reached(part.sites, run.counts if counted else (), ())
         if run.failed is None:
             judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
-        return Result(program, judgement, run, None, self.left_out, guards=guards, files=self._files(run), notes=self._notes())
+        return Result(
+            program, judgement, run, None, self.left_out, guards=guards, files=self._files(run), notes=self._notes()
+        )
 
     def _notes(self) -> tuple[str, ...]:
         return (self.model.note,) if self.model.note else ()

@@ -13,6 +13,7 @@ from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
+from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 from .survey import Survey
@@ -28,6 +29,10 @@ def takes_context(function: Function) -> bool:
     return not function.is_lambda and any("AutogradContext" in parameter.type.path for parameter in function.parameters)
 
 
+REINDENT_LIMIT = 10
+"""Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
+
+
 class Project:
     """Answers questions that need more than one file."""
 
@@ -40,8 +45,13 @@ class Project:
         unseen: str = "",
         survey: Survey | None = None,
         named: frozenset[str] = frozenset(),
+        intents: IntentPatterns = NO_PATTERNS,
+        reindent_limit: int = REINDENT_LIMIT,
     ) -> None:
         self.minimum_torch = minimum_torch
+        self.reindent_limit = reindent_limit
+        self.intents = intents
+        """What the configuration declares guards to be for, by the file's path."""
         self.around = around
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
@@ -74,6 +84,8 @@ class Project:
             unseen=unseen or self.unseen,
             survey=survey or self.survey,
             named=self.named | named,
+            intents=self.intents,
+            reindent_limit=self.reindent_limit,
         )
 
     def checked(self) -> Iterator[Facts]:

@@ -10,8 +10,9 @@ from ..frontends.frontend import frontend_named
 from .policy import POLICY, Policy
 from .scene import Scene, scene_of
 from .signal_gathering import signals_of
+from .signal_registry import direct_signals
 from .stand_ins import scenes_of_stand_in, stand_in_of
-from .weighing import is_settled, weigh
+from .weighing import is_declared, is_settled, weigh
 
 # Bodies that no other file names: of tests, and those that autograd itself calls.
 _NEVER_NAMED = frozenset({"main", "TEST_F", "TEST_P", "forward", "backward"})
@@ -21,6 +22,8 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     """Functions, classes, macros and aliases to look for in other files; none when this file settles the use."""
     scene = scene_of(project, facts, use)
     name = stand_in_of(scene)
+    if is_declared(direct_signals(scene)):
+        return frozenset()
     if name is not None:
         return _names_of_stand_in(scene, name)
     function = scene.outermost

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..analysis.guard_comments import comments_about_guards, quoted
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Span
 from ..findings import Confidence, Context, Decision, Evidence
@@ -17,8 +18,9 @@ from .asking import open_questions
 from .policy import POLICY, Policy
 from .scene import scene_of
 from .signal_gathering import signals_of
+from .signal_registry import direct_signals
 from .stand_ins import scenes_of_stand_in, stand_in_of
-from .weighing import UNDECIDED, Weighed, weigh
+from .weighing import UNDECIDED, Weighed, is_declared, weigh
 
 _EFFECTS = {
     Context.INFERENCE: Effect.INFERENCE,
@@ -37,11 +39,27 @@ def decide(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLIC
     decided = project.memory(Decided)
     key = (facts.path, use.type_span, use.form, policy)
     if key not in decided:
-        decision = _decide(use, facts, project, policy)
+        decision = _with_comments(_decide(use, facts, project, policy), use, facts)
         if project.unseen and open_questions(use, facts, project, policy):
             decision = _of_a_part(decision, use, facts, project.unseen)
         decided[key] = decision
     return decided[key]
+
+
+def _with_comments(decision: Decision, use: GuardUse, facts: Facts) -> Decision:
+    """The decision with what comments at the use say about guards: for nothing, as only a person can weigh it."""
+    said = tuple(
+        Evidence(
+            f"a comment here says {quoted(comment)}",
+            facts.path,
+            comment.span.start,
+            facts.row(comment.span.start),
+            None,
+            "comment-about-guards",
+        )
+        for comment in comments_about_guards(use)
+    )
+    return replace(decision, evidence=(*decision.evidence, *said)) if said else decision
 
 
 def _of_a_part(decision: Decision, use: GuardUse, facts: Facts, unseen: str) -> Decision:
@@ -57,7 +75,7 @@ def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> De
     signals = signals_of(scene, policy.calls_up, policy)
     weighed = weigh(signals, policy)
     name = stand_in_of(scene)
-    if name is not None:
+    if name is not None and not is_declared(direct_signals(scene)):
         places = scenes_of_stand_in(scene, name)
         weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
     signals.sort(key=lambda signal: -policy.points(signal.weight))

@@ -22,6 +22,9 @@ class Policy:
     decisive: int = _because(
         6, "points of a decisive signal: it stood beside one label only, and counts like two strong ones"
     )
+    declared_settles: bool = _because(
+        True, "what a person declared, in a comment or the configuration, decides by itself, with high confidence"
+    )
     counted_in_full: int = _because(
         2, "signals of one side that count with all their points: many places can say the same thing about one use"
     )
@@ -44,7 +47,7 @@ class Policy:
 
     def points(self, weight: Weight) -> int:
         """What a signal of that weight counts."""
-        found: int = getattr(self, weight.value)
+        found: int = getattr(self, Weight.DECISIVE.value if weight is Weight.DECLARED else weight.value)
         return found
 
     def reasons(self) -> dict[str, tuple[int, str]]:

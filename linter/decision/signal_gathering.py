@@ -8,12 +8,14 @@ from .scene import Scene
 from .signal_kinds import Asked, Signal
 from .signal_registry import direct_signals
 from .stand_ins import scenes_of_stand_in, stand_in_of
-from .weighing import is_left_open, is_settled
+from .weighing import is_declared, is_left_open, is_settled
 
 
 def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     """All signals for a use, each once. Other places are asked when its own leaves a doubt."""
     found = direct_signals(scene)
+    if is_declared(found):
+        return found
     name = stand_in_of(scene) if calls_up else None
     if name is not None:
         for place in scenes_of_stand_in(scene, name):

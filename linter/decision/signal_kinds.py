@@ -33,6 +33,7 @@ class Weight(Enum):
     MODERATE = "moderate"
     STRONG = "strong"
     DECISIVE = "decisive"
+    DECLARED = "declared"
 
 
 class Asked(Enum):

@@ -23,6 +23,10 @@ UNDECIDED = Weighed(Context.UNKNOWN, Confidence.LOW)
 def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
     """The context for which the signals speak; `UNDECIDED` where they are too few, or speak against each other."""
     signals = list(signals)
+    declared = {signal.side.context for signal in signals if signal.weight is Weight.DECLARED}
+    if declared and policy.declared_settles:
+        context = declared.pop()
+        return UNDECIDED if declared or context is None else Weighed(context, Confidence.HIGH)
     scores = {side: _score(side, signals, policy) for side in Side}
     kernel = sum(scores[side] for side in KERNEL_SIDES)
     inference, remove, against = scores[Side.INFERENCE], scores[Side.REMOVE], scores[Side.AGAINST_INFERENCE]
@@ -73,6 +77,11 @@ def is_open(weighed: Weighed | Decision) -> bool:
 def is_left_open(signals: Iterable[Signal], policy: Policy) -> bool:
     """Whether the signals come to nothing, or to little."""
     return is_open(weigh(signals, policy))
+
+
+def is_declared(signals: Iterable[Signal]) -> bool:
+    """Whether a person has said what the use is for."""
+    return any(signal.weight is Weight.DECLARED for signal in signals)
 
 
 def is_settled(signals: Iterable[Signal], policy: Policy) -> bool:

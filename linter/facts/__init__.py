@@ -19,7 +19,7 @@ from .model import (
     Suppression,
 )
 from .spans import NOWHERE, Span
-from .use_model import Argument, Form, GuardUse, Holder
+from .use_model import Argument, Comment, Form, GuardUse, Holder
 
 __all__ = [
     "NOWHERE",
@@ -29,6 +29,7 @@ __all__ = [
     "Branch",
     "Call",
     "Class",
+    "Comment",
     "Conditional",
     "Facts",
     "Form",

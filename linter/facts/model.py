@@ -22,6 +22,7 @@ from .expressions import (
     last_name,
     simple_name,
 )
+from .intents import Intent
 from .python_model import PythonFacts
 from .spans import Span
 from .use_model import GuardUse
@@ -249,6 +250,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """What stands below `#pragma omp parallel`."""
     includes: tuple[Include, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+    intents: tuple[Intent, ...] = ()
+    """What comments declare guards to be for."""
     line_starts: tuple[int, ...] = ()
     python: PythonFacts | None = None
     """What only Python files have."""

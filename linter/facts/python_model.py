@@ -77,6 +77,8 @@ class PythonUse(Struct, frozen=True, array_like=True, gc=False):
     """Inside the `with` block, not inside functions that are defined there."""
     resumes: str = ""
     """Why pauses are meant here: the decorator that makes the generator a context manager, or guards its steps."""
+    only_read: bool = False
+    """Whoever steps the generator, as far as this file shows it, only looks at what it yields."""
     entered: bool = False
     """A variable that holds the guard is entered, left, passed on or returned somewhere."""
     released: bool = False
@@ -157,5 +159,7 @@ class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     """The name under which the file has torch; empty when it has not."""
     imports_end: int = 0
     """Where a further import can be written: the start of the line behind the last import at the top."""
+    is_script: bool = False
+    """It is run, and not imported: it begins with `#!`, asks for `__main__`, or does work at its top."""
     disagreements: tuple[Disagreement, ...] = ()
     """Where the two parsers disagreed about something that a rule would have reported."""

@@ -65,6 +65,16 @@ class Holder(NamedTuple):
         return last_name(self.target)
 
 
+class Comment(NamedTuple):
+    """A comment about a guard."""
+
+    span: Span
+    text: str
+    """Without the marks of a comment, on one line."""
+    alone: bool
+    """It stands on lines of its own, directly above the guard; if not, behind it."""
+
+
 class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """One place where a guard stands."""
 
@@ -103,6 +113,8 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """The parser was lost here: nothing may be edited on its word alone."""
     shared: bool = False
     """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
+    comments: tuple[Comment, ...] = ()
+    """Those above it and behind it, in C++."""
 
     @property
     def declares_its_argument(self) -> bool:

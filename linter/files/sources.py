@@ -86,6 +86,11 @@ class Source:
             return self.bom + text
         return self.bom + text.decode("utf-8").encode(self.encoding)
 
+    def text_of(self, data: bytes) -> bytes:
+        """The changed text of the file's bytes: the way back from `encode`."""
+        body = data.removeprefix(self.bom)
+        return body if self.encoding == "utf-8" else body.decode(self.encoding).encode("utf-8")
+
 
 def decode(data: bytes, path: str) -> Source:
     """The text of a file's bytes.

@@ -92,6 +92,10 @@ class Workspace:
         shown = "" if folder == os.curdir else os.path.join(folder, "")
         return sorted(shown + key[len(start) :] for key in self.buffers if key.startswith(start))
 
+    def with_texts(self, texts: Mapping[str, bytes]) -> Workspace:
+        """This workspace with other texts, by path, for some of its files; as bytes of files."""
+        return Workspace({**self.buffers, **{self.key(path): data for path, data in texts.items()}}, self.has_disk)
+
     def part(self, paths: Iterable[str]) -> Workspace:
         """What reading these files takes of it: so much is sent to a worker process."""
         if not self.buffers:

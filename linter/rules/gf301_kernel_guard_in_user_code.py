@@ -105,11 +105,9 @@ def _is_candidate(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None:
     """The decision for inference, when nothing at all speaks for a kernel."""
-    if is_in_test(use.function, facts):
+    if not looks_like_user_code(use, facts):
         return None
     program = _program(use, facts)
-    if program is None and not _works_with_a_model(use, facts):
-        return None
     decision = decide(use, facts, project)
     if any(reason.side in (Side.KERNEL, Side.BELOW_AUTOGRAD) for reason in decision.evidence):
         return None
@@ -131,6 +129,13 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
     )
     others = tuple(other for other in decision.evidence if other.signal != in_program.name)
     return Decision(Context.INFERENCE, f"c10::{guards.INFERENCE_MODE}", Confidence.MEDIUM, (reason, *others))
+
+
+def looks_like_user_code(use: GuardUse, facts: Facts) -> bool:
+    """Whether the guard stands in a program, or in code that works with a model, and in no test."""
+    if use.function is None or is_in_test(use.function, facts):
+        return False
+    return _program(use, facts) is not None or _works_with_a_model(use, facts)
 
 
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:

@@ -44,6 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.declared_purposes import is_declared_for_kernels
 from ..analysis.dispatcher_bypass import bypasses_dispatcher
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
@@ -62,6 +63,8 @@ RULE = Rule(
 
 @RULE.check_use
 def redundant_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if is_declared_for_kernels(use, facts, project):
+        return
     if not _is_candidate(use, facts, project) or not bypasses_dispatcher(use, facts, project):
         return
     message = (

@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.declared_purposes import is_declared_for_kernels
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
@@ -54,6 +55,8 @@ RULE = Rule(
 @RULE.check_use
 def guards_in_backward(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.guard not in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) or use.macro is not None:
+        return
+    if is_declared_for_kernels(use, facts, project):
         return
     if use.form not in (Form.DECLARATION, Form.AUTO) or not is_gradient_guard(use, facts, project):
         return

@@ -22,7 +22,8 @@ is no longer up to the garbage collector. A guard that had no effect takes effec
 
 Not flagged: `with torch._C.…`, `enter_context(…)`; variables and attributes that are passed on, returned or entered
 by a `with`, or whose `__enter__` or `__exit__` is called; the two guards that take effect on construction, if a
-`finally` deletes the variable or the file deletes the attribute, because then the code says when they end.
+`finally` deletes the variable or the file deletes the attribute, because then the code says when they end, or if the
+variable stands at the top of a script, which so sets the mode for the whole process.
 
 References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
 """
@@ -50,11 +51,14 @@ RULE = Rule(
 
 @RULE.check_file
 def raw_guards(facts: Facts, project: Project) -> Iterator[Finding]:
+    is_script = facts.python is not None and facts.python.is_script
     for found in uses_of(facts, C_GUARDS, Form.AUTO, Form.MEMBER, Form.TEMPORARY):
         use = found.use
         inert = use.guard == guards.C_BELOW_ADINPLACEORVIEW
         if found.entered or (found.released and not inert):
             continue
+        if use.form is Form.AUTO and not found.local and not inert and is_script:
+            continue  # meant for the whole process
         if inert:
             message = f"`{use.written}` takes effect only when entered: without `with` it does nothing"
         elif use.form is Form.TEMPORARY:

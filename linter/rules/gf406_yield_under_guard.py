@@ -25,7 +25,8 @@ Use instead: compute under the guard, and `yield` or `await` outside it. Or deco
 Fix: none. Only a person can say what should be computed under the guard.
 
 Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`, `quiet =
-contextmanager(_quiet)`, …), where this is the purpose; generators that a guard decorates; functions, lambdas and
+contextmanager(_quiet)`, …), where this is the purpose; generators that a guard decorates; generators whose only
+consumers in the file are loops that compute nothing (a sampler whose last step is kept); functions, lambdas and
 generator expressions that are defined inside the block, and are suspended when they run.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
@@ -56,7 +57,7 @@ RULE = Rule(
 def pauses(facts: Facts, project: Project) -> Iterator[Finding]:
     reported: set[Span] = set()
     for found in uses_of(facts, MODES | C_GUARDS, Form.WITH):
-        if not found.called or found.resumes or not found.pauses:
+        if not found.called or found.resumes or not found.pauses or found.only_read:
             continue
         pause = min(found.pauses, key=lambda pause: pause.span)
         if pause.span in reported:

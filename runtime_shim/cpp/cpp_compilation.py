@@ -179,9 +179,7 @@ def _compiled(entry: Path, source: Path, *, cached: bool) -> Compiled:
     return Compiled(entry / "program.so", source, cached, (source, *map(Path, manifest_files(entry))))
 
 
-def object_command(
-    text: str, toolchain: Toolchain, options: CompilerOptions
-) -> tuple[list[str], tuple[str, ...]]:
+def object_command(text: str, toolchain: Toolchain, options: CompilerOptions) -> tuple[list[str], tuple[str, ...]]:
     """The compiler's command for one file of a program, and the options that use its precompiled header, if any."""
     common = _common_command(text, toolchain, options)
     header, _ = _header_form(text, common, toolchain, replace(options, start_precompiling=False))

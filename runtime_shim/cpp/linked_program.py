@@ -178,7 +178,9 @@ def _current(manifest: Path, root: Path) -> list[Path] | None:
         known = json.loads(manifest.read_text())
         files = [root / name.removeprefix("<root>/") for name in known["files"]]
         fits = known["root"] in ("", str(root)) and manifest.with_name("unit.o").is_file()
-        if fits and all(digest(path.read_bytes()) == known["files"][name] for path, name in zip(files, known["files"], strict=True)):
+        if fits and all(
+            digest(path.read_bytes()) == known["files"][name] for path, name in zip(files, known["files"], strict=True)
+        ):
             return files
     except (OSError, ValueError, KeyError):
         return None

@@ -148,7 +148,16 @@ def compile_against(folder: Path, specification: Specification) -> Path:
         f"-Wl,-rpath,{folder / 'lib'}",
     ]
     version = (folder / "version.py").read_bytes()
-    key = digest(str(source), source.read_bytes(), guard, _COUNTER.read_bytes(), version, *command, *libraries, toolchain.identity)
+    key = digest(
+        str(source),
+        source.read_bytes(),
+        guard,
+        _COUNTER.read_bytes(),
+        version,
+        *command,
+        *libraries,
+        toolchain.identity,
+    )
     entry = cache_folder() / key[:2] / key
     if entry_is_current(entry):
         return entry / "program.so"

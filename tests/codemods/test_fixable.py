@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.apply.applying import apply_fixes, rewrites
+from guardfix.codemods.apply.applying import apply_fixes
+from guardfix.codemods.apply.rewriting import rewrites
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import fixes_for

@@ -128,9 +128,9 @@ def test_work_grows_with_the_python_file(
 ) -> None:
     parsed: list[int] = []
 
-    def parse(text: str, indent: str) -> cst.Module | None:
+    def parse(text: str, indent: str, newline: str) -> cst.Module | None:
         parsed.append(len(text))
-        return parse_with_libcst(text, indent)
+        return parse_with_libcst(text, indent, newline)
 
     # One call, whatever it parses.
     monkeypatch.setattr("guardfix.codemods.edits.libcst_regions.parse_with_libcst", parse)

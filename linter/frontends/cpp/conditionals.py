@@ -8,7 +8,7 @@ import re
 from ...facts import Branch, Conditional, Span
 from ...facts.version_conditions import evaluate
 from .byte_words import line_before
-from .cpp_masking import blank, code_only
+from .cpp_masking import blanked, code_only
 
 _DIRECTIVE = re.compile(
     rb"#[ \t]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*)"
@@ -41,19 +41,6 @@ def dead_branches(code: bytes) -> list[Span]:
                 dead.append(Span(branch.span.start, sign if sign >= 0 else len(code)))
             taken = taken or verdict is True
     return sorted(dead)
-
-
-def blanked(text: bytes, spans: list[Span]) -> bytes:
-    """The text with blanks in the places of the spans, which are sorted and may hold one another."""
-    if not spans:
-        return text
-    masked = bytearray(text)
-    end = 0
-    for span in spans:
-        if span.end > end:
-            blank(masked, span.start, span.end)
-            end = span.end
-    return bytes(masked)
 
 
 def find_conditionals(code: bytes) -> tuple[Conditional, ...]:

@@ -11,15 +11,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...facts import Facts, Function, Include, Invocation, Registration, Span
+import msgspec
+
+from ...facts import Facts, Function, GuardUse, Include, Invocation, Registration, Span
+from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from .byte_words import any_of, line_before
-from .conditionals import blanked, dead_branches, find_conditionals
-from .cpp_masking import closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
-from .cpp_parsing import grammar_for, is_objective_c, masked_text, parse_cpp, parse_sparse
+from .conditionals import dead_branches, find_conditionals
+from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
+from .cpp_parsing import grammar_for, is_objective_c, masked_text, read_through
 from .focus import focused, guard_places, needs_all, text_places
+from .guard_comments import with_comments
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
@@ -70,26 +74,30 @@ def extract_cpp(
             if not needs_all(code):
                 code, left_out = focused(code, places, named)
         masked = code = mask_macros(code)
-    tree = parse_sparse(masked, grammar) if left_out else parse_cpp(masked, grammar)
-    root = tree.root_node
+    parsed = read_through(masked, code, watched, grammar, sparse=bool(left_out))
+    root, masked = parsed.tree.root_node, parsed.masked
+    code = blanked(code, parsed.blanked)
     reading = Reading(source.text, masked, code, 0, None)
     reading.collect(root, grammar)
     watched_names = {*watched, *wrappers(reading)}
     uses = list(guard_uses(reading, root, watched_names))
     macro_uses, macro_functions, macro_calls = macro_bodies(source, reading, grammar, watched_names)
     uses += macro_uses
+    if parsed.blanked:
+        uses = [_doubted(use, parsed.blanked) for use in uses]
     makers = {use.macro for use in macro_uses if use.macro is not None and use.function is not None}
     reading.functions += macro_functions
     reading.calls += macro_calls
     partial = root.has_error
     directives = find_directives(source.text, source.row, cpp_comments)
+    declared = find_intents(source.text, source.row, cpp_comments)
     return Facts(
         path=source.path,
         language="cpp",
-        notes=(*source.notes, *directives.notes),
+        notes=(*source.notes, *directives.notes, *declared.notes),
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
-        guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
+        guard_uses=tuple(sorted(with_comments(uses, source.text, bare), key=lambda use: use.type_span)),
         functions=(*reading.functions, *left_out),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
@@ -104,8 +112,14 @@ def extract_cpp(
         parallel_blocks=_parallel_blocks(live_code),
         includes=find_includes(live, live_code),
         suppressions=directives.suppressions,
+        intents=declared.intents,
         line_starts=source.line_starts,
     )
+
+
+def _doubted(use: GuardUse, blanked: Iterable[Span]) -> GuardUse:
+    """The use; under an error where a directive stands in its declaration, which an edit would take for code."""
+    return msgspec.structs.replace(use, under_error=True) if any(use.span.holds(span) for span in blanked) else use
 
 
 def _first_error_row(root: Node, source: Source) -> int:
@@ -121,11 +135,13 @@ def _first_error_row(root: Node, source: Source) -> int:
 def _without_guards(source: Source) -> Facts:
     """The facts of a file that names guards in comments and strings only."""
     directives = find_directives(source.text, source.row, cpp_comments)
+    declared = find_intents(source.text, source.row, cpp_comments)
     return Facts(
         path=source.path,
         language="cpp",
-        notes=(*source.notes, *directives.notes),
+        notes=(*source.notes, *directives.notes, *declared.notes),
         suppressions=directives.suppressions,
+        intents=declared.intents,
         line_starts=source.line_starts,
     )
 

@@ -43,9 +43,9 @@ def _comments(text: bytes) -> Iterable[Span]:
 
 
 def _parse_errors(path: str, text: bytes) -> int:
-    from .cpp_parsing import error_count, grammar_for, masked_text, parse_cpp
+    from .cpp_parsing import parse_errors
 
-    return error_count(parse_cpp(masked_text(path, text), grammar_for(path)).root_node)
+    return parse_errors(path, text)
 
 
 _REPLACEMENTS = {

@@ -8,7 +8,7 @@ offset into the real one. Masked text is for the parser alone: names and edits c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...facts import Span
 from .byte_words import begins_word
@@ -45,6 +45,9 @@ _ELABORATED = re.compile(
     rb"(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
 )
 
+# `#if __has_include(<header>)`: to the grammar `<` is an operator.
+_HAS_INCLUDE = re.compile(rb"__has_include(?:_next)?\s*\([^()\n]*\)")
+
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
@@ -80,6 +83,7 @@ def mask_define_comments(text: bytes) -> bytes:
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
     text = mask_define_comments(text)
+    text = _HAS_INCLUDE.sub(lambda match: b"1".ljust(len(match.group())), text)
     text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
         return text
@@ -117,6 +121,20 @@ _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 def blank(masked: bytearray, start: int, end: int) -> None:
     """Overwrite by blanks, keeping line ends."""
     masked[start:end] = masked[start:end].translate(_BLANKS)
+
+
+def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
+    """The text with blanks in these places, which are sorted and may hold one another; line ends are kept."""
+    spans = list(spans)
+    if not spans:
+        return text
+    masked = bytearray(text)
+    end = 0
+    for span in spans:
+        if span.end > end:
+            blank(masked, span.start, span.end)
+            end = span.end
+    return bytes(masked)
 
 
 _BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}

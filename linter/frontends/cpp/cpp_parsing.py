@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...facts import Span
+from .byte_words import words
 from .conditionals import without_dead_branches
-from .cpp_masking import mask_macros, with_line_feeds
+from .cpp_masking import blanked, code_only, mask_macros, with_line_feeds
+from .focus import guard_places
+from .inner_conditionals import inner_conditionals
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Tree
@@ -86,6 +91,43 @@ def parse_sparse(masked: bytes, grammar: str = "cpp") -> Tree:
     parser = Parser(language(grammar))
     parser.included_ranges = ranges
     return parser.parse(masked)
+
+
+class ParsedText(NamedTuple):
+    """A tree, and the text that it is the tree of."""
+
+    tree: Tree
+    masked: bytes
+    blanked: tuple[Span, ...] = ()
+    """What was overwritten because the grammar could not read it."""
+
+
+def parse_errors(path: str, text: bytes) -> int:
+    """How many places of a file's text the grammar cannot read."""
+    masked = masked_text(path, text)
+    return error_count(read_through(masked, code_only(masked), grammar=grammar_for(path)).tree.root_node)
+
+
+def read_through(
+    masked: bytes, code: bytes, watched: Iterable[str] = (), grammar: str = "cpp", *, sparse: bool = False
+) -> ParsedText:
+    """The tree of a masked text; where the grammar is lost, without the conditionals that lose it.
+
+    `code` is the text without comments and strings. That of guards and of what is `watched` is kept.
+    """
+    parse = parse_sparse if sparse else parse_cpp
+    tree = parse(masked, grammar)
+    if not tree.root_node.has_error or b"#" not in code:
+        return ParsedText(tree, masked)
+    kept = [*guard_places(code), *(place for name in watched for place in words(name.encode(), code))]
+    lost = inner_conditionals(code, sorted(kept))
+    if not lost:
+        return ParsedText(tree, masked)
+    text = blanked(masked, lost)
+    again = parse(text, grammar)
+    if error_count(again.root_node) >= error_count(tree.root_node):
+        return ParsedText(tree, masked)
+    return ParsedText(again, text, tuple(lost))
 
 
 def error_count(node: Node) -> int:

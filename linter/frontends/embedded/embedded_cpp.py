@@ -19,8 +19,10 @@ from msgspec.structs import replace
 from ... import guards
 from ...facts import Call, Facts, Form, GuardUse, Span, Suppression
 from ...facts.expressions import CallExpression, NamePath
+from ...facts.intents import Intent
 from ...facts.moving import moved
 from ...facts.spans import Nested
+from ...files.intent_comments import find_intents
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 
@@ -351,6 +353,7 @@ def read_embedded(
         guard_uses=uses,
         language="embedded",
         suppressions=_suppressions(laid, span, facts),
+        intents=_intents(laid, span, facts),
         line_starts=facts.line_starts,
     )
 
@@ -371,6 +374,13 @@ def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, .
     behind = (Suppression(rows, given.codes) for given in facts.suppressions if first < last and last in given.rows)
     own = find_directives(laid, lambda offset: facts.row(span.start + offset), cpp_comments).suppressions
     return (*own, *behind)
+
+
+def _intents(laid: bytes, span: Span, facts: Facts) -> tuple[Intent, ...]:
+    """What the piece's own comments declare."""
+    from ..cpp.cpp_masking import cpp_comments
+
+    return moved(find_intents(laid, lambda offset: facts.row(span.start + offset), cpp_comments).intents, span.start)
 
 
 def _read(source: Source, span: Span, laid: bytes) -> Facts:

@@ -9,7 +9,11 @@ from ...guards import canonical_name
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
 
-_OPTIMIZER = re.compile(r"(?:^|[._])(?:optim(?:izer)?s?|opt|optimizer_\w+|\w+_optim(?:izer)?|\w+_opt)$", re.IGNORECASE)
+_OPTIMIZER = re.compile(
+    r"(?:^|[._])(?:optim(?:izer)?s?|opt|optimizer_\w+|\w+_optim(?:izer)?|\w+_opt|(?:grad_|amp_)?scaler|(?:model_)?engine)$",
+    re.IGNORECASE,
+)
+"""What has a `step` that trains: optimizers, `GradScaler`s, DeepSpeed's engines."""
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ... import guards
@@ -12,7 +13,14 @@ from .name_resolution import resolve, resolve_name
 from .parsed_module import Module
 
 _FSDP = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard"})
-_DIFFERENTIATES = frozenset({"backward", "manual_backward"})
+_FSDP_STRATEGIES = frozenset(
+    {"FSDPStrategy", "FSDP2Strategy", "ModelParallelStrategy", "FullyShardedDataParallelPlugin"}
+)
+"""Objects that a trainer, Lightning Fabric or Accelerate is given to wrap its model with FSDP."""
+_DEEPSPEED = frozenset({"DeepSpeedStrategy", "DeepSpeedPlugin"})
+_DIFFERENTIATES = frozenset({"backward", "manual_backward", "backward_pass"})
+_SETS_UP_TRAINING = re.compile(r"(?i)^(?:fabric|accelerator)$")
+_SET_UPS = frozenset({"setup", "setup_module", "setup_optimizers", "prepare", "prepare_model", "launch"})
 
 
 def torch_name(module: Module) -> str:
@@ -39,7 +47,8 @@ def exports(module: Module) -> Iterator[tuple[str, str]]:
 def training_signs(module: Module) -> tuple[Training, ...]:
     """Signs that the file trains with something that inference tensors do not mix with; none when it trains nothing.
 
-    Training is a call of `backward`, or a class or call of a `…Trainer`. Names in comments and strings are no signs.
+    Training is a call of `backward`, a class or call of a `…Trainer`, a model that Lightning Fabric, Accelerate or
+    DeepSpeed sets up, or a `GradScaler`. Names in comments and strings are no signs.
     """
     signs: dict[str, Training] = {}
     trains = False
@@ -47,7 +56,7 @@ def training_signs(module: Module) -> tuple[Training, ...]:
         what = ""
         if isinstance(node, ast.Call):
             last = _last(node.func)
-            trains = trains or last in _DIFFERENTIATES or last.endswith("Trainer")
+            trains = trains or last in _DIFFERENTIATES or last.endswith("Trainer") or _sets_up_training(node.func)
             what = _wraps(node.func, module)
         elif isinstance(node, ast.ClassDef):
             trains = trains or any(_last(base).endswith("Trainer") for base in node.bases)
@@ -68,17 +77,35 @@ def training_signs(module: Module) -> tuple[Training, ...]:
     return tuple(sorted(signs.values(), key=lambda sign: sign.span)) if trains else ()
 
 
+def _sets_up_training(called: ast.expr) -> bool:
+    """Whether a call hands a model over to be trained: `fabric.setup(…)`, `accelerator.prepare(…)`, `GradScaler()`."""
+    if _last(called) == "GradScaler":
+        return True
+    if not isinstance(called, ast.Attribute):
+        return False
+    owner = _last(called.value).strip("_")
+    return (called.attr in _SET_UPS and _SETS_UP_TRAINING.match(owner) is not None) or (
+        called.attr == "initialize" and owner == "deepspeed"
+    )
+
+
 def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _wraps(node: ast.expr, module: Module) -> str:
-    """What a function that is called, or decorates, wraps a model with: FSDP or torch.compile."""
+    """What a function that is called, or decorates, wraps a model with: FSDP, DeepSpeed or torch.compile."""
     last = _last(node)
     if last in _FSDP:
         name = resolve(node, module.scope)
         # What the project does not import from torch may come from a library that hands it on.
         return "FSDP" if name is None or name.rpartition(".")[2] in _FSDP else ""
+    if last in _FSDP_STRATEGIES:
+        return "FSDP"
+    if last in _DEEPSPEED or (
+        last == "initialize" and isinstance(node, ast.Attribute) and _last(node.value) == "deepspeed"
+    ):
+        return "DeepSpeed"
     if last == "compile":
         return "torch.compile" if canonical_name(resolve(node, module.scope) or "") == "torch.compile" else ""
     return ""
@@ -94,3 +121,19 @@ def imports_end(module: Module) -> int:
         elif row:
             break
     return module.start_of_row(row)
+
+
+def is_script(module: Module) -> bool:
+    """Whether the file is run rather than imported."""
+    if module.source.text.startswith(b"#!"):
+        return True
+    for node in module.tree.body:
+        test = ast.walk(node.test) if isinstance(node, ast.If) else ()
+        if "__name__" in {part.id for part in test if isinstance(part, ast.Name)}:
+            return True
+        if isinstance(node, (ast.For, ast.While, ast.With)):
+            return True
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Call) and _last(value.func) in ("main", "print"):
+            return True
+    return False

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from ... import guards
 from ...facts import Span
@@ -104,3 +107,61 @@ def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, mo
     if node.name in module.managed:
         return "contextmanager"
     return ""
+
+
+def is_only_read(node: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -> bool:
+    """Whether the file steps the generator, and every loop that does so only keeps what it yields.
+
+    `for sample in self.sample_progressive(): last = sample` computes nothing while the generator is suspended.
+    """
+    steps = _steps(module)
+    loops = steps.loops.get(node.name, [])
+    stepped = {id(loop.iter) for loop in loops}
+    return (
+        bool(loops)
+        and all(id(call) in stepped for call in steps.calls.get(node.name, ()))
+        and all(not loop.orelse and all(map(_only_keeps, loop.body)) for loop in loops)
+    )
+
+
+class _Steps(NamedTuple):
+    """By the called function's name, the file's calls, and the loops over one."""
+
+    calls: dict[str, list[ast.Call]]
+    loops: dict[str, list[ast.For]]
+
+
+@lru_cache(maxsize=1)
+def _steps(module: Module) -> _Steps:
+    steps = _Steps(defaultdict(list), defaultdict(list))
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call):
+            steps.calls[_called(node)].append(node)
+        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
+            steps.loops[_called(node.iter)].append(node)
+    return steps
+
+
+def _called(call: ast.Call) -> str:
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+_KEEPS = frozenset({"append", "add", "update", "put", "put_nowait", "set_description", "set_postfix"})
+
+
+def _only_keeps(statement: ast.stmt) -> bool:
+    """Whether a statement computes nothing: it gives names to what is there, or puts it into a container."""
+    if isinstance(statement, (ast.Pass, ast.Break, ast.Continue)):
+        return True
+    if isinstance(statement, ast.If):
+        parts = [*statement.body, *statement.orelse]
+        return not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)) and all(map(_only_keeps, parts))
+    if isinstance(statement, ast.Assign):
+        return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in ast.walk(statement.value))
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        inner = [part for argument in call.args for part in ast.walk(argument)]
+        kept = isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS
+        return kept and not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in inner)
+    return False

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ... import guards
 from ...facts import Facts
 from ...facts.python_model import PythonFacts
+from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
@@ -34,11 +35,13 @@ def extract_python(source: Source, watched: Iterable[str] = (), sought: Sought |
     text = source.text.decode("utf-8")
     tree = parse_python(text)
     directives = find_directives(source.text, source.row, python_comments)
+    declared = find_intents(source.text, source.row, python_comments)
     common = Facts(
         path=source.path,
         language="python",
-        notes=(*source.notes, *directives.notes),
+        notes=(*source.notes, *directives.notes, *declared.notes),
         suppressions=directives.suppressions,
+        intents=declared.intents,
         line_starts=source.line_starts,
     )
     if tree is None:
@@ -76,4 +79,5 @@ def python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),
         imports_end=module_signs.imports_end(module),
+        is_script=bool(walk.uses) and module_signs.is_script(module),
     )

@@ -96,16 +96,16 @@ def is_monstrous(text: str) -> bool:
     )
 
 
-def parse_with_libcst(text: str, indent: str = "    ") -> cst.Module | None:
+def parse_with_libcst(text: str, indent: str = "    ", newline: str = "\n") -> cst.Module | None:
     """libcst's tree, parsed on a stack that is large enough; None when it cannot read the text.
 
-    `indent` is one level of indentation for code that is added.
+    `indent` is one level of indentation, and `newline` the line end, for code that is added.
     """
     import libcst as cst
 
     def parse() -> cst.Module | None:
         with suppress(cst.ParserSyntaxError, cst.CSTValidationError, ValueError):
-            return cst.parse_module(text, cst.PartialParserConfig(default_indent=indent))
+            return cst.parse_module(text, cst.PartialParserConfig(default_indent=indent, default_newline=newline))
         return None
 
     return on_large_stack(parse)

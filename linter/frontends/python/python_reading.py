@@ -24,7 +24,7 @@ from .guard_variables import (
 from .lazy_caches import find_lazy_caches
 from .name_resolution import Scope, dotted, resolve, resolve_name
 from .parsed_module import Module
-from .pauses import kind_of, pauses_in, why_it_pauses
+from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
 from .python_expressions import PythonExpressionReader, dotted_path
 from .tensor_values import calls_in, walk_own
@@ -304,6 +304,7 @@ class ModuleReading:
                 target_used=target_used,
                 items=len(node.items),
                 pauses=tuple(pauses),
+                only_read=bool(pauses) and place.node is not None and is_only_read(place.node, self.module),
                 async_with=isinstance(node, ast.AsyncWith),
                 sole=place.prefix is not None and len(place.after[-1][0]) == 1,
             )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
@@ -56,6 +56,6 @@ def test_what_an_unsafe_run_makes_of_it(rule: str, before: str, after: str | Non
     path.write_text(FUNCTION.format(before))
     report = fixes_for(check([str(path)], Options(select=(rule,), workers=1)), FixChoice(unsafe=True))
     assert [finding.code for finding in report.findings] == [rule]
-    assert not list(rewrites(fixes_for(report))), "a safe run leaves it"
-    texts = [rewritten.text.decode() for rewritten in rewrites(report)]
+    assert not list(settle(fixes_for(report)).rewrites), "a safe run leaves it"
+    texts = [rewritten.text.decode() for rewritten in settle(report).rewrites]
     assert texts == ([path.read_text().replace(before, after)] if after is not None else [])

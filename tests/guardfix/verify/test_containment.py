@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
-from click.testing import CliRunner
 
 PROGRAM = """\
 import os

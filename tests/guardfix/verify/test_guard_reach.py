@@ -19,7 +19,9 @@ from guardfix.verify.program_runs import Limits, Process, environment
 
 HEAD = "#include <torch/script.h>\n#include <iostream>\n"
 
-USAGE = HEAD + """\
+USAGE = (
+    HEAD
+    + """\
 int main(int argc, const char** argv) {
   if (argc != 2) {
     std::cerr << "usage: program <numbers>\\n";
@@ -30,16 +32,22 @@ int main(int argc, const char** argv) {
   std::cout << model_input.sum().item<float>() << std::endl;
 }
 """
+)
 
-ABORTING = HEAD + """\
+ABORTING = (
+    HEAD
+    + """\
 int main(int argc, const char** argv) {
   torch::jit::Module model = torch::jit::load(argc > 1 ? argv[1] : "no such file");
   at::AutoNonVariableTypeMode guard(true);
   std::cout << model.forward({torch::ones({2})}).toTensor() << std::endl;
 }
 """
+)
 
-TWO_GUARDS = HEAD + """\
+TWO_GUARDS = (
+    HEAD
+    + """\
 torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) {
   at::AutoNonVariableTypeMode guard(true);
   return model.forward({x}).toTensor();
@@ -50,6 +58,7 @@ int main() {
   std::cout << model_input.sum().item<float>() << std::endl;
 }
 """
+)
 
 ARGPARSE = """\
 import argparse
@@ -150,12 +159,12 @@ inline torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) 
     write(tmp_path, "predict.h", header)
     main = (
         '#include "predict.h"\n#include <iostream>\nint main(int argc, char** argv) {\n  auto x = torch::ones({2, 4});\n'
-        '  torch::jit::Module model;\n  try { EXPRESSION } catch (const std::exception&) { }\n'
+        "  torch::jit::Module model;\n  try { EXPRESSION } catch (const std::exception&) { }\n"
         "  std::cout << x << std::endl;\n}\n"
     )
     write(tmp_path, "entering.cpp", main.replace("EXPRESSION", "predict(model, x);"))
     write(tmp_path, "other.cpp", main.replace("EXPRESSION", ""))
-    write(tmp_path, "without.cpp", '#include <torch/torch.h>\nint main() { torch::ones({2}); }\n')
+    write(tmp_path, "without.cpp", "#include <torch/torch.h>\nint main() { torch::ones({2}); }\n")
     status, entries = verified(tmp_path)
     assert status == 0, entries
     assert {Path(entry["filename"]).name: entry["verdict"] for entry in entries} == {
@@ -228,10 +237,18 @@ def test_each_form_of_a_guard_is_counted(tmp_path: Path) -> None:
 PYTHON_FORMS = {
     "with_item": ("with torch.no_grad():\n        torch.ones(2).add(1)", 1, 2),
     "second_item": ("with torch.enable_grad(), torch.no_grad():\n        torch.ones(2)", 1, 1),
-    "variable": ("guard = torch.no_grad()\n    with guard:\n        torch.ones(2)\n    with guard:\n        torch.ones(2)", 2, 2),
+    "variable": (
+        "guard = torch.no_grad()\n    with guard:\n        torch.ones(2)\n    with guard:\n        torch.ones(2)",
+        2,
+        2,
+    ),
     "function": ("@torch.no_grad()\n    def f():\n        torch.ones(2)\n    f()\n    f()", 2, 2),
     "uncalled": ("@torch.no_grad\n    def f():\n        torch.ones(2)\n    f()", 1, 1),
-    "generator": ("@torch.no_grad()\n    def f():\n        yield torch.ones(2)\n        yield torch.ones(2)\n    list(f())", 1, 2),
+    "generator": (
+        "@torch.no_grad()\n    def f():\n        yield torch.ones(2)\n        yield torch.ones(2)\n    list(f())",
+        1,
+        2,
+    ),
     "lasting": ("torch.set_grad_enabled(False)\n    torch.ones(2)\n    torch.set_grad_enabled(True)", 1, 0),
     "never_called": ("with torch.no_grad():\n        torch.ones(2)", 0, 0),
 }

@@ -75,7 +75,10 @@ def project(tmp_path: Path) -> Path:
 
 def check(status: int, entries: list[dict[str, Any]]) -> None:
     shown = {Path(entry["filename"]).name: (entry["verdict"], entry["reason"]) for entry in entries}
-    assert (status, {name: verdict for name, (verdict, _) in shown.items()}) == (0, {"one.cpp": "same", "two.cpp": "same"}), shown
+    assert (status, {name: verdict for name, (verdict, _) in shown.items()}) == (
+        0,
+        {"one.cpp": "same", "two.cpp": "same"},
+    ), shown
     assert [entry["before"]["stdout"] for entry in entries] == ["7\n", "10\n"]
     for entry in entries:
         [guard] = entry["guards"]

@@ -37,6 +37,15 @@ def signals_of_use(found: Snippet) -> list[Signal]:
 RUNS = "at::Tensor helper(at::Tensor x) { return module.forward({x}).toTensor(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
+    # declared
+    *(
+        (
+            f"declared-{name.replace('_', '-')}",
+            body(f"GUARD;  // guardfix: {name}\n return x;"),
+            body(f"GUARD;\n return x;  // guardfix: {name}\n"),
+        )
+        for name in ("inference", "kernel", "below_autograd", "remove", "preserve")
+    ),
     # kernels
     ("in-function-forward", FUNCTION.format(FORWARD.format("GUARD; return at::relu(x);")), FUNCTION.format(HELPER)),
     (

@@ -62,6 +62,10 @@ def weighed(words: str, **changed: int) -> str:
         pytest.param("inference strong x2, against_inference strong", "unknown low", id="training stops inference"),
         pytest.param("inference strong x2, against_inference moderate", "inference low", id="and doubt lowers it"),
         pytest.param("kernel strong, against_inference strong", "kernel medium", id="it does not stop a kernel"),
+        pytest.param("inference declared", "inference high", id="declared is decided"),
+        pytest.param("remove declared, inference strong x2", "remove high", id="also what is never sure otherwise"),
+        pytest.param("inference declared, against_inference strong", "inference high", id="whatever speaks against it"),
+        pytest.param("inference declared, kernel declared", "unknown low", id="two declarations decide nothing"),
     ],
 )
 def test_signals_come_to(words: str, expected: str) -> None:
@@ -77,6 +81,7 @@ NUMBERS = [
     pytest.param("strong", 6, "inference strong", "inference medium", "inference high"),
     pytest.param("decisive", 5, "remove decisive, inference moderate", "remove low", "unknown low"),
     pytest.param("decisive", 9, "remove decisive, inference strong", "unknown low", "remove low"),
+    pytest.param("declared_settles", False, "inference declared, kernel decisive", "inference high", "kernel medium"),
     pytest.param("counted_in_full", 1, "inference strong x2", "inference high", "inference medium"),
     pytest.param("counted_in_full", 3, "inference strong x3, kernel strong", "unknown low", "inference low"),
     pytest.param("counted_as_weak", 2, "inference strong x5, kernel strong", "inference low", "unknown low"),

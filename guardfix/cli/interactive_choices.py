@@ -1,0 +1,166 @@
+"""`guardfix migrate --interactive`: each open use is shown, and a key decides it; nothing is written here."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import click
+
+from ..output.terminal_layout import displayable, wrapped
+from ..wording import count_of, printable
+
+if TYPE_CHECKING:
+    from guardfix.codemods.apply.choosing import Offer
+    from guardfix.codemods.fixable import FixableFinding, FixableReport
+    from guardfix.linter.facts.intents import Purpose
+    from guardfix.linter.findings import Evidence
+
+_KEYS = {"inference": "i", "kernel": "k", "below_autograd": "b", "remove": "r"}
+_WHAT = {
+    "inference": "a model is run, and nothing here needs gradients",
+    "kernel": "an autograd kernel that calls the dispatcher again",
+    "below_autograd": "what the old guard does since torch 1.9: versions are counted, views tracked",
+    "remove": "no guard",
+}
+_SKIP, _ALL, _QUIT = "s", "a", "q"
+_AROUND = 4
+"""Rows of code that are shown above and below a use."""
+_SHOWN_EVIDENCE = 6
+
+
+@dataclass
+class _Answers:
+    chosen: dict[tuple[str, int], Purpose] = field(default_factory=dict)
+    for_file: dict[str, str] = field(default_factory=dict)
+    """Path -> the key that answers for all that is left in the file."""
+
+
+def need_terminal() -> None:
+    """Raises `click.UsageError` where there is nobody to ask."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("--interactive asks at a terminal; without one, declare what guards are for in comments")
+
+
+def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, int], Purpose]:
+    """Ask about each use that the run leaves open; what was chosen, by the file and the place of the use.
+
+    Raises `click.Abort` at Ctrl-C.
+    """
+    from guardfix.codemods.apply.choosing import offers, open_uses
+
+    uses = open_uses(report)
+    answers = _Answers()
+    for number, finding in enumerate(uses, 1):
+        offered = {_KEYS[offer.purpose]: offer for offer in offers(finding, report)}
+        key = answers.for_file.get(finding.path, "")
+        if key not in offered and key != _SKIP:
+            _show(finding, report, offered, f"[{number}/{len(uses)}]", color=color)
+            key = _answer(finding.path, offered, answers)
+        if key == _QUIT:
+            break
+        if key in offered:
+            answers.chosen[finding.path, finding.span.start] = offered[key].purpose
+    return answers.chosen
+
+
+def confirm_writing(files: int, show_diff: Callable[[], None]) -> bool:
+    """Ask whether to write; `d` shows the diff first."""
+    while True:
+        click.echo(f"Write {count_of(files, 'file')}? [y]es, [n]o, show the [d]iff: ", nl=False, err=True)
+        key = click.getchar()
+        click.echo(key, err=True)
+        if key in "yn":
+            return key == "y"
+        if key == "d":
+            show_diff()
+
+
+def _answer(path: str, offered: dict[str, Offer], answers: _Answers) -> str:
+    """The key that was pressed for one use; `a` makes the next one count for the rest of the file."""
+    whole_file = False
+    while True:
+        click.echo("all in this file: " if whole_file else "? ", nl=False, err=True)
+        key = click.getchar().lower()
+        click.echo(displayable(key), err=True)
+        if key == _ALL and not whole_file:
+            whole_file = True
+        elif key in offered or key == _SKIP:
+            if whole_file:
+                answers.for_file[path] = key
+            return key
+        elif key == _QUIT:
+            return key
+        else:
+            click.echo(f"press one of {', '.join((*offered, _SKIP, _ALL, _QUIT))}", err=True)
+
+
+def _show(
+    finding: FixableFinding, report: FixableReport, offered: dict[str, Offer], count: str, *, color: bool
+) -> None:
+    """The use: its code, the evidence by side, the replacements with what each may change, the keys."""
+    width = max(40, shutil.get_terminal_size().columns)
+    start = report.start(finding)
+    lines = ["", _bold(f"{count} {printable(finding.path)}:{start.row}:{start.column}", color)]
+    lines += _code(finding, report, width, color=color)
+    lines += _evidence(finding, width)
+    for key, offer in offered.items():
+        name = offer.replacement or "remove it"
+        lines += _indented(f"  {_bold(key, color)}  ", f"{name}: {_WHAT[offer.purpose]}", width, "     ")
+        _, *doubts = offer.fix.message.split("; ")
+        for doubt in doubts:
+            lines += _indented("     but ", doubt, width, "         ")
+    if not offered:
+        lines.append("  no replacement can be written here: change it by hand")
+    lines.append(
+        f"  {_bold(_SKIP, color)}  skip    {_bold(_ALL, color)}  the same for all in this file    "
+        f"{_bold(_QUIT, color)}  ask no more"
+    )
+    click.echo("\n".join(lines), err=True, color=color)
+
+
+def _code(finding: FixableFinding, report: FixableReport, width: int, *, color: bool) -> list[str]:
+    source = report.unchanged(finding.path)
+    if source is None:
+        return []
+    row = source.row(finding.span.start)
+    rows = range(max(1, row - _AROUND), min(len(source.line_starts), row + _AROUND) + 1)
+    margin = len(str(rows[-1]))
+    found = []
+    for each in rows:
+        mark = ">" if each == row else " "
+        line = f"{mark} {each:>{margin}} | {displayable(source.line(each))}"[:width].rstrip()
+        found.append(_bold(line, color) if each == row else line)
+    return found
+
+
+def _evidence(finding: FixableFinding, width: int) -> list[str]:
+    assert finding.decision is not None
+    sides: dict[str, list[Evidence]] = {}
+    for reason in finding.decision.evidence:
+        title = "note" if reason.side is None else f"for {reason.side.value}".replace("for against_", "against ")
+        sides.setdefault(title, []).append(reason)
+    if not sides:
+        return ["  nothing nearby says what it is for"]
+    found = []
+    for title, reasons in sides.items():
+        found.append(f"  {title}:")
+        for reason in reasons[:_SHOWN_EVIDENCE]:
+            place = f"line {reason.row}" if reason.path == finding.path else f"{printable(reason.path)}:{reason.row}"
+            found += _indented("    ", f"{reason.message} ({place})", width, "      ")
+        if len(reasons) > _SHOWN_EVIDENCE:
+            found.append(f"    and {len(reasons) - _SHOWN_EVIDENCE} more")
+    return found
+
+
+def _indented(lead: str, text: str, width: int, indent: str) -> list[str]:
+    """The text broken to fit, its first line behind `lead` and the others behind `indent`."""
+    first, *rest = wrapped(text, width, first=len(indent), indent=indent)
+    return [lead + first, *rest]
+
+
+def _bold(text: str, color: bool) -> str:
+    return click.style(text, bold=True) if color else text

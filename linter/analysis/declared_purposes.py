@@ -1,0 +1,52 @@
+"""What a person declared a use to be for: a comment at the use counts more than a pattern of the configuration."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..facts import Facts, GuardUse
+from ..facts.intents import Intent, Purpose
+from .project import Project
+
+
+class DeclaredPurpose(NamedTuple):
+    """A purpose, and the place that declares it."""
+
+    purpose: Purpose
+    words: str
+    """The place in words: `` a comment``, `` `src/**` in pyproject.toml``."""
+    where: Facts
+    offset: int
+
+
+def declared_purpose(use: GuardUse, facts: Facts, project: Project) -> DeclaredPurpose | None:
+    """What the use is declared to be for; None where nobody said."""
+    comment = intent_at(use, facts)
+    if comment is not None:
+        return DeclaredPurpose(comment.purpose, "a comment", facts, comment.span.start)
+    configured = project.intents.declared(facts.path)
+    if configured is None:
+        return None
+    words = f"the configuration, for `{configured.pattern}`"
+    return DeclaredPurpose(configured.purpose, words, configured.where, configured.offset)
+
+
+def is_declared_for_kernels(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether a person said that a guard made for kernels is meant to stand there."""
+    said = declared_purpose(use, facts, project)
+    return said is not None and said.purpose.is_of_kernels
+
+
+def intent_at(use: GuardUse, facts: Facts) -> Intent | None:
+    """The comment that declares what the use is for."""
+    if not facts.intents:
+        return None
+    rows = facts.rows(use.type_span if use.span.end - use.span.start > _LONG else use.span)
+    for intent in facts.intents:
+        if max(intent.rows.start, rows.start) < min(intent.rows.stop, rows.stop):
+            return intent
+    return None
+
+
+_LONG = 2000
+"""A declaration of more bytes holds a function's body, in which other guards may stand."""

@@ -1,0 +1,80 @@
+"""What the configuration declares guards to be for: `"src/kernels/**" = "kernel"` in `[tool.guardfix.intent]`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from ..facts import Facts
+from ..facts.intents import PURPOSES, Purpose
+from ..files.discovery import path_matcher
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredIntent:
+    """One pattern of the configuration, and where it stands."""
+
+    pattern: str
+    purpose: Purpose
+    where: Facts
+    """The configuration file: where its lines begin."""
+    offset: int
+
+
+@dataclass(frozen=True)
+class IntentPatterns:
+    """The patterns of a configuration, in its order."""
+
+    patterns: tuple[tuple[str, Purpose], ...] = ()
+    root: str = ""
+    configuration: str = ""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]], root: str, configuration: str) -> IntentPatterns:
+        """From (pattern, word) pairs. Raises `ValueError` for a word that names no purpose."""
+        try:
+            patterns = tuple((pattern, PURPOSES[word]) for pattern, word in pairs)
+        except KeyError as error:
+            raise ValueError(f"{error} is no purpose of a guard") from None
+        return cls(patterns, root, configuration)
+
+    def declared(self, path: str) -> ConfiguredIntent | None:
+        """What guards in a file are for; the last pattern that matches says so. None where none does.
+
+        Raises `BadPattern` for a pattern that is not in .gitignore's syntax.
+        """
+        if not self.patterns:
+            return None
+        above, name = os.path.split(path.partition("#")[0])
+        full = os.path.join(os.path.realpath(above), name)
+        return next((intent for matched, intent in reversed(self._table) if matched(full, False)), None)
+
+    @cached_property
+    def _table(self) -> list[tuple[Callable[[str, bool], bool], ConfiguredIntent]]:
+        folder = os.path.realpath(self.root or os.curdir)
+        text = _read(self.configuration)
+        lines = tuple(accumulate(map(len, text.splitlines(keepends=True)), initial=0))
+        where = Facts(self.configuration or "the options", "toml", line_starts=lines)
+        return [
+            (path_matcher(folder, [pattern]), ConfiguredIntent(pattern, purpose, where, max(0, _place(pattern, text))))
+            for pattern, purpose in self.patterns
+        ]
+
+
+NO_PATTERNS = IntentPatterns()
+
+
+def _place(pattern: str, text: bytes) -> int:
+    """Where the pattern stands in the configuration; TOML's parser keeps no places."""
+    return max(text.find(quote + pattern.encode() + quote) for quote in (b'"', b"'"))
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
