@@ -64,6 +64,8 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         suppressed=report.suppressed,
         choice=choice or FixChoice(),
         workspace=report.workspace,
+        rules=report.rules,
+        paths=report.paths,
     )
     make = _Maker(joined)
     joined.findings = [_fixable(finding, make) for finding in report.findings]

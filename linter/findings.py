@@ -89,3 +89,5 @@ class Finding:
     use: GuardUse | None = field(default=None, compare=False)
     variable: str = ""
     """The variable that the finding is about, where that is not the guard's own."""
+    url: str | None = field(default=None, compare=False)
+    """The page of a rule that does not come with guardfix, empty when it has none; None for guardfix's own."""

@@ -11,7 +11,7 @@ from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .facts import Facts
-from .files.discovery import FoundFiles, find_files
+from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.workspace import DISK, Workspace
@@ -42,6 +42,8 @@ class FileChoice:
     root_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    patterns: PathPatterns = ALL_FILES
+    patterns_in: Callable[[str], PathPatterns] | None = None
 
 
 @dataclass
@@ -52,6 +54,8 @@ class ProjectReader:
     funnel: Funnel
     choice: FileChoice = FileChoice()
     minimum_torch: str = ""
+    minimum_torch_at: Callable[[str], str] | None = None
+    """The oldest torch of a file's part of the project, where that differs."""
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
@@ -99,6 +103,7 @@ class ProjectReader:
         project = Project(
             [*facts, *around],
             minimum_torch=self.minimum_torch,
+            minimum_torch_at=self.minimum_torch_at,
             around=frozenset(one.path for one in around if one.path not in checked),
         )
         if any(rule.whole_project for rule in self.rules):
@@ -113,6 +118,8 @@ class ProjectReader:
             root_exclude=self.choice.root_exclude,
             respect_gitignore=self.choice.respect_gitignore,
             force_exclude=self.choice.force_exclude,
+            patterns=self.choice.patterns,
+            patterns_in=self.choice.patterns_in,
             languages=self.funnel.languages,
             found=found,
             workspace=self.workspace,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,15 @@ import click
 
 from guardfix.linter.files.workspace import DISK, Workspace
 
-from ..wording import printable
+from ..wording import count_of, printable
 from .command_run import check_with, run_from
+from .fix_diff import write_diff
 from .options import choice_from, choosing, selection, standard_input
 from .standard_input import write_fixed
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
     from guardfix.codemods.fixable import FixableReport
-
-_DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
@@ -37,7 +35,6 @@ def command(**arguments: Any) -> None:
     """
     run = run_from(arguments)
     from guardfix.codemods.apply.applying import apply_fixes, rewrites
-    from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
     from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes
@@ -58,49 +55,16 @@ def command(**arguments: Any) -> None:
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
-    refused = 0
-    changed = []
-    base = base_of(run.paths)
-    for_reading = []
-    for rewritten in rewrites(report):
-        if rewritten.refused:
-            refused += 1
-            click.echo(f"{printable(rewritten.source.path)}: not changed: {rewritten.refused}", err=True)
-            continue
-        changed.append(rewritten)
-        _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
-        if is_for_reading(rewritten):
-            for_reading.append(rewritten.source)
+    shown = write_diff(report, run)
     if not run.quiet:
-        if changed and base != os.path.realpath(os.curdir):
-            click.echo(f"note: paths in the diff are relative to {printable(base)}; apply it there", err=True)
-        for source in for_reading:
-            click.echo(
-                f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
-                f"{source.encoding.upper()}; use `--apply` to write it",
-                err=True,
-            )
         for note in notes(report):
             click.echo(note, err=True)
-        _tell_rest(report, changed)
-        if changed:
-            plural = "" if len(changed) == 1 else "s"
-            click.echo(f"Would change {len(changed)} file{plural}; use `--apply` to write.", err=True)
+        _tell_rest(report, shown.changed)
+        if shown.changed:
+            click.echo(f"Would change {count_of(len(shown.changed), 'file')}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(1 if changed or refused else 0)
-
-
-def _show(lines: list[bytes], encoding: str, color: bool) -> None:
-    """Print a diff: for a program in the file's own bytes, for a person as text."""
-    if not color and not sys.stdout.isatty():
-        click.echo(b"".join(lines), nl=False)
-        return
-    readable = "latin-1" if encoding == "latin-1" else "utf-8"
-    for place, line in enumerate(lines):
-        shown = os.fsdecode(line) if place < 2 else line.decode(readable, "replace")
-        style = _DIFF_COLORS.get(shown[0]) if color and place >= 2 else None
-        click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
+    sys.exit(shown.status)
 
 
 def _tell_rest(report: FixableReport, changed: Sequence[Rewrite], *, written_to: Workspace | None = None) -> None:

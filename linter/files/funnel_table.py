@@ -97,7 +97,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf502_inference_backward.py': (2097, 3733929069),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2102, 559252),
     'rules/gf504_inference_mode_in_training.py': (2578, 3336885569),
-    'rules/gf505_legacy_decorator_call.py': (1977, 813670877),
+    'rules/gf505_legacy_decorator_call.py': (1971, 365345582),
     'rules/gf506_inference_escape.py': (3145, 3648956962),
     'rules/gf507_inference_backward.py': (6928, 2706646293),
 }
