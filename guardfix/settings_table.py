@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Kind:
+class SettingKind:
     """What a setting takes."""
 
     expected: str
@@ -23,7 +23,7 @@ class Setting:
     """One setting."""
 
     key: str
-    kind: Kind
+    kind: SettingKind
     summary: str
     default: Any
     example: str
@@ -64,23 +64,23 @@ _SELECTOR = {
 }
 _SELECTORS = {"type": "array", "items": {"$ref": "#/definitions/selector"}}
 
-SWITCH = Kind("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
-RULES = Kind("a list of strings", _is_texts, _SELECTORS)
-PATTERNS = Kind("a list of strings", _is_texts, _TEXTS)
-FILE = Kind("a path", _is_text, _TEXT)
-NAMES = Kind("a list of strings", _is_texts, _TEXTS)
-VERSION = Kind(
+SWITCH = SettingKind("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
+SELECTORS = SettingKind("a list of strings", _is_texts, _SELECTORS)
+PATTERNS = SettingKind("a list of strings", _is_texts, _TEXTS)
+FILE = SettingKind("a path", _is_text, _TEXT)
+NAMES = SettingKind("a list of strings", _is_texts, _TEXTS)
+TORCH_VERSION = SettingKind(
     'a version, such as "1.13"',
     lambda value: isinstance(value, str) and (not value or is_version(value)),
     {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)*)?$"},
 )
-RULES_BY_PATTERN = Kind(
+SELECTORS_BY_PATTERN = SettingKind(
     "a table that maps patterns to lists of rules",
     lambda value: isinstance(value, dict) and all(map(_is_texts, value.values())),
     {"type": "object", "additionalProperties": _SELECTORS},
 )
-FORMAT_NAME = Kind("the name of an output format", _is_text, _TEXT)
-GUARDS = Kind(
+FORMAT_NAME = SettingKind("the name of an output format", _is_text, _TEXT)
+GUARDS = SettingKind(
     'a list of tables such as { name = "MyNoGrad", like = "torch::NoGradGuard" }',
     lambda value: isinstance(value, list) and all(map(_is_guard, value)),
     {
@@ -106,10 +106,10 @@ SETTINGS = (
         "",
         '"../guardfix.toml"',
     ),
-    Setting("select", RULES, "The rules to run, instead of those that are on by default.", (), '["GF1", "GF4"]'),
-    Setting("ignore", RULES, "Rules to leave out.", (), '["GF104"]'),
-    Setting("extend-select", RULES, "Rules to run besides.", (), '["GF002"]'),
-    Setting("extend-ignore", RULES, "Further rules to leave out.", (), '["GF208"]'),
+    Setting("select", SELECTORS, "The rules to run, instead of those that are on by default.", (), '["GF1", "GF4"]'),
+    Setting("ignore", SELECTORS, "Rules to leave out.", (), '["GF104"]'),
+    Setting("extend-select", SELECTORS, "Rules to run besides.", (), '["GF002"]'),
+    Setting("extend-ignore", SELECTORS, "Further rules to leave out.", (), '["GF208"]'),
     Setting("exclude", PATTERNS, "Files and folders to leave out, in .gitignore's syntax.", (), '["third_party/"]'),
     Setting("extend-exclude", PATTERNS, "Further files and folders to leave out.", (), '["generated/"]'),
     Setting(
@@ -121,20 +121,24 @@ SETTINGS = (
     ),
     Setting(
         "per-file-ignores",
-        RULES_BY_PATTERN,
+        SELECTORS_BY_PATTERN,
         "Rules to leave out in the files that match a pattern.",
         {},
         '{ "tests/**" = ["GF101"] }',
     ),
     Setting(
         "extend-per-file-ignores",
-        RULES_BY_PATTERN,
+        SELECTORS_BY_PATTERN,
         "Further rules to leave out in the files that match a pattern.",
         {},
         '{ "bench/**" = ["GF4"] }',
     ),
     Setting(
-        "minimum-torch", VERSION, "The oldest version of torch that the code supports; used by GF505.", "", '"1.13"'
+        "minimum-torch",
+        TORCH_VERSION,
+        "The oldest version of torch that the code supports; used by GF505.",
+        "",
+        '"1.13"',
     ),
     Setting("respect-gitignore", SWITCH, "Leave out what .gitignore excludes.", True, "false", whole_run=True),
     Setting(

@@ -20,7 +20,7 @@ from .files.workspace import DISK, Workspace
 from .findings import Finding
 from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.frontend import frontend_named
-from .funnel import funnel_of
+from .funnel import Funnel, funnel_of
 from .guards import Guard
 from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
@@ -139,6 +139,26 @@ def check(
             return report
 
 
+def found_files(paths: Sequence[str], options: Options) -> list[str]:
+    """The files that a check would look at. Raises as `check` does."""
+    run = RunOptions(options)
+    languages = funnel_of(run.rules, on_request=options.include_docs).languages
+    return ProjectReader(run.rules, Funnel(languages, {}), _file_choice(run)).find(paths).paths()
+
+
+def _file_choice(run: RunOptions) -> FileChoice:
+    options = run.options
+    return FileChoice(
+        options.exclude,
+        options.root,
+        options.root_exclude,
+        options.respect_gitignore,
+        options.force_exclude,
+        options.patterns,
+        run.patterns_in if options.nearest is not None else None,
+    )
+
+
 def _check(
     paths: Sequence[str],
     run: RunOptions,
@@ -149,15 +169,7 @@ def _check(
 ) -> Report:
     options, rules, guards = run.options, run.rules, run.guards
     extended = run.more_rules if run.more_rules or guards else None
-    choice = FileChoice(
-        options.exclude,
-        options.root,
-        options.root_exclude,
-        options.respect_gitignore,
-        options.force_exclude,
-        options.patterns,
-        run.patterns_in if options.nearest is not None else None,
-    )
+    choice = _file_choice(run)
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,

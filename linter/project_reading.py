@@ -87,7 +87,7 @@ class ProjectReader:
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
         with Sift(needles, self.workers, None if self.executor else extract_now, self.workspace) as sift:
-            self.found = self._find(paths, sift.add)
+            self.found = self.find(paths, sift.add)
             hits = sift.hits()
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
@@ -97,7 +97,7 @@ class ProjectReader:
             if place.language is not None
         ]
         facts += self._through_reexports(facts)
-        self._around = Surroundings(paths, self.found, self._find, self.workspace)
+        self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
         project = Project(
@@ -110,7 +110,8 @@ class ProjectReader:
             project = self._answered(project)
         return project
 
-    def _find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+    def find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+        """The files of the languages that the run looks at, as its choice has it."""
         return find_files(
             paths,
             exclude=self.choice.exclude,

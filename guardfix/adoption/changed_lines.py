@@ -57,6 +57,7 @@ def lines_of_diff(diff: bytes, *folders: str) -> ChangedLines:
 def _added(diff: bytes) -> Iterator[tuple[bytes, int]]:
     """(name of the file, row) of each added line."""
     name: bytes | None = None
+    is_diff = diff.startswith(b"diff --git") or not diff.strip()
     row = old = new = 0
     for line in diff.split(b"\n"):
         if old > 0 or new > 0:  # inside a hunk nothing else counts, whatever a line looks like
@@ -74,8 +75,8 @@ def _added(diff: bytes) -> Iterator[tuple[bytes, int]]:
         if hunk is not None:
             row, old, new = int(hunk["row"]), int(hunk["old"] or 1), int(hunk["new"] or 1)
         elif line.startswith(b"+++ "):
-            name = _name(line[4:])
-    if old > 0 or new > 0 or (name is None and diff.strip() and b"diff --git" not in diff):
+            name, is_diff = _name(line[4:]), True
+    if old > 0 or new > 0 or not is_diff:
         raise NoDiff("not a unified diff, or cut short")
 
 
@@ -98,7 +99,8 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 def _path(name: bytes, folders: tuple[str, ...]) -> str:
     """The real path of a name in a diff, with or without git's `b/` in front."""
     given = os.fsdecode(name)
-    names = [given.partition("/")[2], given] if "/" in given else [given]
+    prefix, slash, rest = given.partition("/")
+    names = ([rest, given] if len(prefix) == 1 else [given, rest]) if slash else [given]
     places = [os.path.join(folder, name) for name in names for folder in folders]
     return os.path.realpath(next((place for place in places if os.path.exists(place)), places[0]))
 

@@ -64,11 +64,12 @@ def update(baseline: str | None, **arguments: Any) -> None:
     new = Baseline(old.folder, compared.kept)
     if new.entries != old.entries:
         _write(path, new)
-    before, after = old.entries.total(), new.entries.total()
-    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {before - after} taken out.")
+    after = new.entries.total()
+    gone = count_of(old.entries.total() - after, "finding") if after < old.entries.total() else "none"
+    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} taken out.")
     if compared.new:
         more = count_of(len(compared.new), "finding")
-        click.echo(f"note: {more} more found, and not added: `guardfix check --baseline` lists them", err=True)
+        click.echo(f"note: {more} more than it holds; `guardfix check --baseline` lists them", err=True)
 
 
 @command.command("show")

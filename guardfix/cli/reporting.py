@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from ..output.format_registry import DEFAULT_FORMAT, Output, load_format
-from .command_failure import Failure
+from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
+from .command_failure import Failure, did_you_mean
 from .command_run import CommandRun
 from .options import output_format_option
 
@@ -61,6 +61,7 @@ class Reporting:
     def of(cls, arguments: dict[str, Any], run: CommandRun) -> Reporting:
         """Take the options out of a command's arguments."""
         chosen = arguments.pop("output_format") or run.output_format or DEFAULT_FORMAT
+        chosen = ALIASES.get(chosen, chosen)
         found = cls(
             chosen,
             arguments.pop("output_file"),
@@ -68,6 +69,11 @@ class Reporting:
             arguments.pop("exit_zero"),
             arguments.pop("exit_non_zero_on_fix"),
         )
+        if chosen not in format_names("findings"):
+            guess = did_you_mean(chosen, format_names("findings"))
+            raise Failure(
+                f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is none'}"
+            )
         if found.statistics and load_format(chosen).statistics is None:
             raise click.UsageError(f"--statistics can't be written as {chosen}; use full or json")
         return found

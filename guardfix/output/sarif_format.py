@@ -14,8 +14,8 @@ from guardfix.linter.facts import Span
 from guardfix.linter.findings import Decision, Severity
 from guardfix.linter.rule import Rule
 
-from .. import __version__
 from ..adoption.fingerprints import FINGERPRINT, fingerprints
+from ..version import VERSION
 from .finding_places import PROJECT_PAGE, below, file_uri, repository_top, rule_url, uri_of
 from .format_registry import Output, OutputFormat
 
@@ -35,8 +35,8 @@ def _write_findings(report: FixableReport, output: Output) -> None:
         "tool": {
             "driver": {
                 "name": "guardfix",
-                "version": __version__,
-                "semanticVersion": __version__,
+                "version": VERSION,
+                "semanticVersion": VERSION,
                 "informationUri": PROJECT_PAGE,
                 "rules": [_rule(first[code], report.rule(code)) for code in codes],
             }
