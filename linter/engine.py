@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -10,20 +11,22 @@ from typing import TYPE_CHECKING
 
 from .analysis.project import Project
 from .confirmed_findings import confirm
-from .facts import Facts, Span
+from .facts import Facts, Span, Suppression
 from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
 from .files.sources import Position
-from .files.suppressions import is_suppressed
+from .files.suppressions import suppressing
 from .files.workspace import DISK, Workspace
 from .findings import Finding
+from .frontends.embedded.embedded_cpp import real_path
 from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.frontend import frontend_named
 from .funnel import Funnel, funnel_of
 from .guards import Guard
 from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
+from .stale_comments import UsedCodes, stale_codes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -183,6 +186,8 @@ def _check(
             executor=executor,
         )
         project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)
+        if any(rule.asks_about_comments for rule in rules):
+            project = project.joined(reader.files_with_comments(project))
         with collection_paused():
             findings, suppressed, doubted = find(project, rules, run, reader.found.unreadable, workspace)
     return Report(
@@ -300,10 +305,17 @@ def find(
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
     ignored_here = run.leaves_out
-    found, suppressed = _find_in(project.checked(), project, rules, ignored_here)
+    used: dict[str, UsedCodes] = defaultdict(set)
+    found, suppressed = _find_in(project.checked(), project, rules, ignored_here, used)
     findings, doubted = confirm(found, project, workspace)
-    about_doubts, more = _find_in(doubted, project, rules, ignored_here)
+    about_doubts, more = _find_in(doubted, project, rules, ignored_here, used)
     findings += about_doubts
+    for rule in rules:
+        if rule.asks_about_comments:
+            for facts in project.checked():
+                if real_path(facts.path) == facts.path and not ignored_here(facts.path, rule):
+                    run_here = [one for one in rules if not ignored_here(facts.path, one)]
+                    findings += rule.comment_findings(facts, stale_codes(facts, used[facts.path], run_here))
     for place in unread:
         if place.language is None:
             for rule in rules:
@@ -314,7 +326,11 @@ def find(
 
 
 def _find_in(
-    files: Iterable[Facts], project: Project, rules: Sequence[Rule], ignored_here: Callable[[str, Rule], bool]
+    files: Iterable[Facts],
+    project: Project,
+    rules: Sequence[Rule],
+    ignored_here: Callable[[str, Rule], bool],
+    used: dict[str, UsedCodes],
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     suppressed = 0
@@ -325,10 +341,13 @@ def _find_in(
             if ignored_here(facts.path, rule):
                 continue
             for finding in rule.findings(facts, project):
-                if facts.suppressions and is_suppressed(
-                    facts.suppressions, statement_rows(finding, facts), rule.code, rule.name
-                ):
+                comments: list[tuple[Suppression, str]] = []
+                if facts.suppressions:
+                    rows = statement_rows(finding, facts)
+                    comments += suppressing(facts.suppressions, rows, rule.code, rule.name)
+                if comments:
                     suppressed += 1
+                    used[real_path(facts.path)].update((comment.places, given) for comment, given in comments)
                 else:
                     findings.append(finding)
     return findings, suppressed

@@ -14,11 +14,14 @@ from .facts import Facts
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
+from .files.suppressions import find_directives, is_ours
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job
+from .frontends.frontend import frontend_named
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
+from .rule_names import rule_names
 from .surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -109,6 +112,26 @@ class ProjectReader:
         if any(rule.whole_project for rule in self.rules):
             project = self._answered(project)
         return project
+
+    def files_with_comments(self, project: Project) -> list[Facts]:
+        """Further files in which a comment that silences findings names a rule of guardfix's; only these comments."""
+        words = [b"GF", b"gf", *sorted({rule.name.encode() for rule in rule_names()})]
+        needles = {language: words for language in self.found.files if language in self.funnel.sought}
+        with Sift(needles, self.workers, workspace=self.workspace) as sift:
+            for language, paths in self.found.files.items():
+                sift.add([path for path in paths if path not in project.files], language)
+            hits = sift.hits()
+        return [facts for language, path, _ in hits if (facts := self._comments_of(path, language)) is not None]
+
+    def _comments_of(self, path: str, language: str) -> Facts | None:
+        source = self.workspace.read_or_none(path)
+        if source is None or re.search(rb"NOLINT|(?i:noqa)", source.text) is None:
+            return None
+        found = find_directives(source.text, source.row, frontend_named(language).comments).suppressions
+        if not any(is_ours(given) for suppression in found for given in suppression.codes):
+            return None
+        lines = source.line_starts
+        return Facts(path, language, digest=source.digest, suppressions=found, line_starts=lines)
 
     def find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
         """The files of the languages that the run looks at, as its choice has it."""

@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .analysis.project import Project
-from .facts import Facts, GuardUse, Span
+from .facts import Facts, GuardUse, Span, Suppression
 from .findings import Decision, Finding, Severity
 from .guards import GuardChoice, gradient_guards, no_guards
 from .rule_names import RuleName, rule_names
@@ -22,7 +22,18 @@ from .rule_names import RuleName, rule_names
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
 FolderCheck = Callable[[str, str], Iterable[Finding]]
+CommentCheck = Callable[[Facts, Sequence["StaleCodes"]], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
+
+
+class StaleCodes(NamedTuple):
+    """What a comment names for nothing."""
+
+    comment: Suppression
+    unused: tuple[str, ...]
+    """Codes of rules that were run and have no finding there."""
+    unknown: tuple[str, ...]
+    """Codes that no rule has."""
 
 
 class UnknownRule(Exception):
@@ -55,6 +66,7 @@ class Rule:
     _files: list[FileCheck] = field(default_factory=list)
     _folders: list[FolderCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
+    _comments: list[CommentCheck] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.guards is no_guards and not self.needles:
@@ -79,6 +91,20 @@ class Rule:
         """Register what the rule must know of files that hold no guard: names whose places could change a decision."""
         self._questions.append(questions)
         return questions
+
+    def check_comments(self, check: CommentCheck) -> CommentCheck:
+        """Register a check that is given the comments of a file that silence nothing."""
+        self._comments.append(check)
+        return check
+
+    @property
+    def asks_about_comments(self) -> bool:
+        """Whether comments that silence findings are looked for in files that hold no guard, too."""
+        return bool(self._comments)
+
+    def comment_findings(self, facts: Facts, stale: Sequence[StaleCodes]) -> Iterator[Finding]:
+        for check in self._comments:
+            yield from check(facts, stale)
 
     @property
     def whole_project(self) -> bool:

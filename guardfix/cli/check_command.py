@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
 )
 @click.option("--fix-only", is_flag=True, help="Apply the fixes, and neither report what is left nor count it.")
+@click.option(
+    "--add-noqa", is_flag=True, help="Write a comment behind each finding that suppresses it, and report nothing."
+)
 @click.option("--diff", is_flag=True, help="Show what the fixes would change instead of reporting findings.")
 @choosing
 @narrowing
@@ -46,7 +49,13 @@ def command(**arguments: Any) -> None:
     fix = arguments["fix"] or fix_only
     if not (fix or diff) and choice != FixChoice():
         raise click.UsageError("--unsafe, --no-hoist and --remove-redundant need --fix or --diff")
+    if arguments["add_noqa"] and (fix or diff or run.standard_input is not None):
+        raise click.UsageError("--add-noqa can't be combined with --fix, --diff or standard input")
     counting = Narrowing.of(arguments, run, fixes=fix)
+    if arguments["add_noqa"]:
+        from .add_noqa import add_comments
+
+        sys.exit(add_comments(counting.apply(_checked(run, choice), run), run))
     if diff:
         from .fix_diff import show_fixes
 

@@ -325,6 +325,9 @@ class Suppression(NamedTuple):
 
     rows: range
     codes: tuple[str, ...]
+    """As written."""
+    places: tuple[Span, ...] = ()
+    """Where the comment says it: one place, or a begin and its end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

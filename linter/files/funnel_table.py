@@ -61,7 +61,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 32
+RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (9744, 1694734429),
     'frontends/cpp/cpp_frontend.py': (1595, 2581943894),
@@ -69,6 +69,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1919, 746802105),
     'rules/gf001_unreadable_file.py': (2015, 3056940428),
+    'rules/gf002_unused_suppression.py': (1793, 2141419448),
     'rules/gf101_legacy_guard.py': (5578, 2354553992),
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
