@@ -64,6 +64,7 @@ generate: ## rewrite every generated file
 	$(RUN)python -m guardfix.linter.record_funnel
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
+	$(RUN)python -m guardfix.settings_schema guardfix/schemas/settings.schema.json
 
 thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
 	$(PYTEST) -m 'thorough and not oracle'

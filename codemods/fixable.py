@@ -67,6 +67,8 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         choice=choice or FixChoice(),
         workspace=report.workspace,
         over=report.over,
+        rules=report.rules,
+        paths=report.paths,
     )
     make = _Maker(joined)
     joined.findings = [_fixable(finding, make) for finding in report.findings]

@@ -6,7 +6,7 @@ check` needs none of them.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+from .version import VERSION as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import AnyStr, Generic
 
@@ -24,7 +24,7 @@ from guardfix.linter.files.workspace import DISK, Workspace
 from guardfix.linter.findings import Confidence, Context, Decision, Evidence, Severity
 from guardfix.linter.rule import UnknownRule
 
-from .configuration import BadConfiguration, configuration_for
+from .configuration import BadConfiguration, Configuration, configuration_for, nearest_options
 
 __all__ = [
     "Applicability",
@@ -67,13 +67,13 @@ def check(
     `report.findings` are sorted by file and place; `report.start(finding)` and `report.end(finding)` give rows and
     columns. `finding.fix` is made when it is first asked for. `choice` says what the fixes may do.
 
-    Without `options` the project's configuration counts (`options_for`), except in a workspace that has no disk.
+    Without `options` the configuration counts that is nearest to each file, except in a workspace that has no disk.
 
     Raises `NoSuchPath`, `UnknownRule`, `BadPattern`, `BadConfiguration`.
     """
     names = _names(paths)
     if options is None:
-        options = options_for(names) if workspace.has_disk else Options()
+        options = _nearest_options_for(names) if workspace.has_disk else Options()
     return fixes_for(engine.check(names, options, workspace=workspace), choice)
 
 
@@ -144,6 +144,12 @@ def options_for(paths: PathName | Iterable[PathName]) -> Options:
     except ValueError:  # on different drives
         return Options()
     return configuration_for(start).options()
+
+
+def _nearest_options_for(paths: list[str]) -> Options:
+    """`options_for`, which for each file give way to the configuration that is nearest to it."""
+    options = options_for(paths)
+    return replace(options, nearest=nearest_options(Configuration.options, {}, options))
 
 
 def _names(paths: PathName | Iterable[PathName]) -> list[str]:

@@ -1,22 +1,27 @@
-"""Configuration: `[tool.guardfix]` in pyproject.toml, or guardfix.toml, of the working folder or one above it."""
+"""Configuration: `[tool.guardfix]` in pyproject.toml, or guardfix.toml.
+
+For each source file the nearest configuration counts, in its folder or one above it up to the top of the git
+repository; `extend` names one that it adds to. Patterns start from the folder of the file that they stand in.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from guardfix.linter.facts.intents import PURPOSES, Purpose
 from guardfix.linter.files.project_root import find_configuration
+
+from .settings_table import BY_KEY
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options
 
-_LISTS = ("select", "ignore", "exclude")
-_SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
-KEYS = (*_LISTS, *_SWITCHES, "intent", "minimum-torch", "per-file-ignores", "reindent-limit")
+_DEEPEST = 20
+"""Files that extend each other."""
 
 
 class BadConfiguration(Exception):
@@ -24,42 +29,118 @@ class BadConfiguration(Exception):
 
 
 @dataclass(frozen=True)
+class SettingsOf:
+    """What one file says, or one `--config key=value`, by key; the values are those of TOML, checked."""
+
+    path: str
+    folder: str
+    """Where its patterns start from; the working folder when empty."""
+    values: Mapping[str, Any]
+
+    def patterns(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(folder, patterns) of a setting; none when it isn't said."""
+        return ((self.folder or os.curdir, tuple(self.values[key])),) if self.values.get(key) else ()
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """A list; none when it isn't said."""
+        return tuple(self.values.get(key, ()))
+
+
+@dataclass(frozen=True)
 class Configuration:
-    """What the configuration file says."""
+    """What a configuration file says, with those that it extends."""
 
     path: str = ""
-    folder: str = ""
-    """Where its patterns start from; the working folder when empty."""
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    respect_gitignore: bool = True
-    force_exclude: bool = False
-    include_docs: bool = False
-    minimum_torch: str = ""
-    intents: tuple[tuple[str, str], ...] = ()
-    reindent_limit: int | None = None
-    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sources: tuple[SettingsOf, ...] = ()
+    """The first extends nothing; each adds to those before it."""
+
+    def value(self, key: str) -> Any:
+        """What the last file says that says something, or the default."""
+        for source in reversed(self.sources):
+            if key in source.values:
+                return source.values[key]
+        return BY_KEY[key].default
+
+    def source_of(self, key: str) -> SettingsOf | None:
+        """The file that decides a setting; None for a default."""
+        return next((source for source in reversed(self.sources) if key in source.values), None)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the configuration."""
+        return self.sources[-1].folder if self.sources else ""
+
+    @property
+    def output_format(self) -> str:
+        """The output format that is asked for; empty when none is."""
+        return self.value("output-format") if self.source_of("output-format") else ""
+
+    def baseline_path(self) -> str:
+        """The baseline, from the working folder; empty when there is none."""
+        source = self.source_of("baseline")
+        return _from(source.folder, self.value("baseline")) if source and self.value("baseline") else ""
+
+    def with_values(self, overrides: Iterable[SettingsOf]) -> Configuration:
+        """This configuration, with what the command line says over it."""
+        return replace(self, sources=(*self.sources, *overrides))
 
     def options(self) -> Options:
-        """What a run makes of it when nothing else is said."""
+        """What a run makes of it when nothing else is said. Raises `BadConfiguration`."""
         from guardfix.linter.engine import Options
+        from guardfix.linter.files.discovery import PathPatterns
+        from guardfix.linter.rule import Selection
 
-        limit = {} if self.reindent_limit is None else {"reindent_limit": self.reindent_limit}
+        from .extensions import own_guards, plugin_rules
+
+        excludes, include = self._last_patterns("exclude"), self._last_patterns("include")
+        layers = [Selection()]
+        for source in self.sources:
+            ignore = (*source.strings("ignore"), *source.strings("extend-ignore"))
+            layers.append(Selection(source.strings("select"), ignore, source.strings("extend-select")))
+        *before, last = layers
+        intents = self.source_of("intent")
         return Options(
-            **limit,
-            select=self.select,
-            ignore=self.ignore,
-            per_file_ignores=self.per_file_ignores,
+            select=last.select,
+            ignore=last.ignore,
+            extend_select=last.extend,
+            layers=tuple(layer for layer in before if any(layer)),
             root=self.folder,
-            root_exclude=self.exclude,
-            respect_gitignore=self.respect_gitignore,
-            force_exclude=self.force_exclude,
-            include_docs=self.include_docs,
-            minimum_torch=self.minimum_torch,
-            intents=self.intents,
-            intents_from=os.path.relpath(self.path) if self.path else "",
+            patterns=PathPatterns(
+                (*excludes, *(pair for source in self.sources for pair in source.patterns("extend-exclude"))), include
+            ),
+            more_per_file_ignores=tuple(self._per_file_ignores()),
+            respect_gitignore=self.value("respect-gitignore"),
+            force_exclude=self.value("force-exclude"),
+            include_docs=self.value("include-docs"),
+            minimum_torch=self.value("minimum-torch"),
+            reindent_limit=self.value("reindent-limit"),
+            intents=tuple(self.value("intent").items()),
+            intents_from=os.path.relpath(intents.path) if intents is not None and intents.path else "",
+            guards=own_guards(self),
+            rules=plugin_rules(self),
         )
+
+    def _last_patterns(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        source = self.source_of(key)
+        return source.patterns(key) if source is not None else ()
+
+    def _per_file_ignores(self) -> Iterable[tuple[str, str, tuple[str, ...]]]:
+        last = self.source_of("per-file-ignores")
+        tables = [(last, "per-file-ignores")] if last is not None else []
+        tables += [(source, "extend-per-file-ignores") for source in self.sources]
+        for source, key in tables:
+            for pattern, rules in source.values.get(key, {}).items():
+                yield source.folder, pattern, tuple(rules)
+
+
+def _from(folder: str, path: str) -> str:
+    """A path that starts from a folder, as it is reached from the working folder."""
+    full = os.path.join(folder or os.curdir, os.path.expanduser(path))
+    try:
+        short = os.path.relpath(full)
+    except ValueError:  # on another drive
+        return full
+    return full if short.startswith(os.pardir) else short
 
 
 def configuration_for(folder: str = os.curdir) -> Configuration:
@@ -68,77 +149,108 @@ def configuration_for(folder: str = os.curdir) -> Configuration:
     Raises `BadConfiguration`.
     """
     found = find_configuration(folder)
-    return replace(read_configuration(found), folder=os.path.dirname(found)) if found else Configuration()
+    return read_configuration(found, os.path.dirname(found)) if found else Configuration()
 
 
-def _is_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def nearest_options(
+    change: Callable[[Configuration], Options], known: Mapping[str, Options], fallback: Options
+) -> Callable[[str], Options]:
+    """A function from a folder to what is in force there: the nearest configuration's, changed, or `fallback`.
+
+    `known` are those that are made already, by the configuration's path. The same configuration gives the same object.
+    The function raises `BadConfiguration`.
+    """
+
+    @cache
+    def options_of(path: str) -> Options:
+        return known[path] if path in known else change(read_configuration(path, os.path.dirname(path)))
+
+    def options_in(folder: str) -> Options:
+        found = find_configuration(folder)
+        return options_of(found) if found is not None else fallback
+
+    return options_in
 
 
-def read_configuration(path: str) -> Configuration:
-    """The settings of one file. Raises `BadConfiguration`."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+def read_configuration(path: str, folder: str = "") -> Configuration:
+    """The settings of one file and of those that it extends. Without a `folder` its patterns start from the working
+    folder.
 
+    Raises `BadConfiguration`.
+    """
+    sources = [SettingsOf(path, folder, checked(_table_of(path), path))]
+    met = [os.path.realpath(path)]
+    while "extend" in sources[0].values:
+        child = sources[0]
+        base = os.path.join(os.path.dirname(child.path), os.path.expanduser(child.values["extend"]))
+        if os.path.realpath(base) in met or len(met) > _DEEPEST:
+            raise BadConfiguration(f"{child.path}: `extend` comes back to {base}")
+        met.append(os.path.realpath(base))
+        if not os.path.isfile(base):
+            raise BadConfiguration(f"{child.path}: `extend` names {base}, which is not a file")
+        sources.insert(0, SettingsOf(base, os.path.dirname(os.path.abspath(base)), checked(_table_of(base), base)))
+    return Configuration(path, tuple(sources))
+
+
+def _table_of(path: str) -> Mapping[str, Any]:
+    """The table of guardfix's settings in a file."""
     try:
         with open(path, "rb") as file:
-            table: Mapping[str, Any] = tomllib.load(file)
+            table: Mapping[str, Any] = _toml().load(file)
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, which TOML requires") from None
-    except tomllib.TOMLDecodeError as error:
+    except _toml().TOMLDecodeError as error:
         raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
-    if os.path.basename(path) == "pyproject.toml":
+    tool = table.get("tool")
+    if os.path.basename(path) == "pyproject.toml" or (isinstance(tool, dict) and "guardfix" in tool):
         for name in ("tool", "guardfix"):
             table = table.get(name, {})
             if not isinstance(table, dict):
                 raise BadConfiguration(f"{path}: `{name}` must be a table: settings go under `[tool.guardfix]`")
-    unknown = sorted(set(table) - set(KEYS))
-    if unknown:
-        raise BadConfiguration(f"{path}: unknown setting `{unknown[0]}`; the settings are {', '.join(sorted(KEYS))}")
-    for key in _LISTS:
-        if not _is_strings(table.get(key, [])):
-            raise BadConfiguration(f"{path}: `{key}` must be a list of strings")
+    return table
+
+
+def _toml() -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib
+
+
+def inline_settings(text: str) -> SettingsOf | None:
+    """The settings of `--config 'key = value'`; None for the name of a file.
+
+    Raises `BadConfiguration`.
+    """
+    if "=" not in text or os.path.exists(text):
+        return None
+    try:
+        table = _toml().loads(text)
+    except _toml().TOMLDecodeError as error:
+        raise BadConfiguration(f"--config: `{text}` is neither a file nor valid TOML: {error}") from None
+    return SettingsOf("", "", checked(table, "--config"))
+
+
+def checked(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """The table, if all its settings are known and have values that they take. Raises `BadConfiguration`."""
+    for key, value in table.items():
+        if key not in BY_KEY:
+            raise BadConfiguration(f"{where}: unknown setting `{key}`{_suggestion(key)}")
+        if not BY_KEY[key].kind.accepts(value):
+            raise BadConfiguration(f"{where}: `{key}` must be {BY_KEY[key].kind.expected}")
     if table.get("select") == []:
-        raise BadConfiguration(f"{path}: `select` is empty; leave it out to run the default rules")
-    for key in _SWITCHES:
-        if not isinstance(table.get(key, True), bool):
-            raise BadConfiguration(f"{path}: `{key}` must be true or false")
-    minimum = table.get("minimum-torch", "")
-    if not isinstance(minimum, str) or (minimum and not is_version(minimum)):
-        raise BadConfiguration(f'{path}: `minimum-torch` must be a version, such as "1.13"')
-    ignores = table.get("per-file-ignores", {})
-    if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
-        raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
-    limit = table.get("reindent-limit")
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
-        raise BadConfiguration(f"{path}: `reindent-limit` must be a number of lines, 0 or more")
-    intents = table.get("intent", {})
-    if not isinstance(intents, dict):
-        raise BadConfiguration(f'{path}: `intent` must be a table of patterns, such as "src/kernels/**" = "kernel"')
-    for pattern, word in intents.items():
-        if not isinstance(word, str) or word not in PURPOSES:
-            known = ", ".join(purpose.value for purpose in Purpose)
-            raise BadConfiguration(f"{path}: `intent`: `{word}` for `{pattern}` is none of {known}")
-    return Configuration(
-        path=path,
-        select=tuple(table.get("select", ())),
-        ignore=tuple(table.get("ignore", ())),
-        exclude=tuple(table.get("exclude", ())),
-        respect_gitignore=table.get("respect-gitignore", True),
-        force_exclude=table.get("force-exclude", False),
-        include_docs=table.get("include-docs", False),
-        minimum_torch=table.get("minimum-torch", ""),
-        intents=tuple(intents.items()),
-        reindent_limit=limit,
-        per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
-    )
+        raise BadConfiguration(f"{where}: `select` is empty; leave it out to run the default rules")
+    return table
 
 
-def is_version(text: str) -> bool:
-    """Whether a text is a version number: `2`, `1.13`, `2.1.0`."""
-    parts = text.split(".")
-    return all(part.isdigit() for part in parts)
+def _suggestion(key: str) -> str:
+    """What an unknown key may have been meant to be; else the settings there are."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(key.lower().replace("_", "-"), BY_KEY, n=2, cutoff=0.7)
+    if close:
+        return f"; did you mean {' or '.join(f'`{one}`' for one in close)}?"
+    return f"; the settings are {', '.join(sorted(BY_KEY))}"

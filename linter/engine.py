@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -11,20 +12,22 @@ from typing import TYPE_CHECKING
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
-from .facts import Facts
+from .facts import Facts, Span, Suppression
 from .facts.index import has_function_in
-from .files.discovery import UnreadPlace, path_matcher
+from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
 from .files.sources import Position
-from .files.suppressions import is_suppressed
+from .files.suppressions import suppressing
 from .files.workspace import DISK, Workspace
 from .findings import Finding
+from .frontends.embedded.embedded_cpp import real_path
 from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.frontend import frontend_named
-from .funnel import funnel_of
+from .funnel import Funnel, funnel_of
 from .guards import Guard
 from .project_reading import FileChoice, KnownFacts, ProjectReader
-from .rule import Rule, select_rules
+from .rule import Rule, Selection, chosen_rules, select_rules
+from .stale_comments import UsedCodes, stale_codes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -62,6 +65,22 @@ class Options:
     """Guards that do not come with guardfix: (language, row of the guard table)."""
     rules: tuple[Rule, ...] = ()
     """Rules that do not come with guardfix; `select` and `ignore` choose among them as well."""
+    extend_select: tuple[str, ...] = ()
+    """Rules besides those that are selected, or on by default."""
+    layers: tuple[Selection, ...] = ()
+    """Choices of rules that `select`, `ignore` and `extend_select` start from: those of configuration files."""
+    patterns: PathPatterns = ALL_FILES
+    """Further files that are left out, and the only ones that are taken."""
+    more_per_file_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """As `per_file_ignores`, with the folder that each pattern starts from: (folder, pattern, selectors)."""
+    nearest: Callable[[str], Options] | None = None
+    """What is in force in a folder (a real path), where configurations differ. Rules, patterns, `per_file_ignores` and
+    `minimum_torch` are then taken from there, for each file; `guards` and `rules` are joined. It may raise."""
+
+    def chosen(self) -> tuple[Rule, ...]:
+        """The rules that are run. Raises `UnknownRule`."""
+        own = Selection(self.select, self.ignore, self.extend_select)
+        return chosen_rules([*self.layers, own], self.rules)
 
 
 @dataclass
@@ -88,6 +107,20 @@ class Report:
         if self.over is None:
             raise ValueError("only what a check has found can be checked again")
         return self.over(self.workspace.with_texts(texts))
+
+    rules: Sequence[Rule] = ()
+    """The rules that were run."""
+    paths: Sequence[str] = ()
+    """The files that were looked at."""
+
+    def rows(self, finding: Finding) -> range:
+        """The rows of the statement that a finding is about."""
+        facts = self.project.files.get(finding.path)
+        return statement_rows(finding, facts) if facts is not None else range(1, 2)
+
+    def rule(self, code: str) -> Rule | None:
+        """The rule with that code, if it was run."""
+        return next((rule for rule in self.rules if rule.code == code), None)
 
     @cached_property
     def positions(self) -> SourcePositions:
@@ -116,9 +149,9 @@ def check(
 
     `progress` is called with (files parsed, files to parse); `at_first_hit` when a file turned up that has to be
     parsed while another process still searches, so that imports can be done then. Raises `NoSuchPath`,
-    `UnknownRule`, `BadPattern`.
+    `UnknownRule`, `BadPattern`, and what `options.nearest` raises.
     """
-    return _check(
+    return _check_all(
         tuple(paths),
         options or Options(),
         executor,
@@ -129,7 +162,7 @@ def check(
     )
 
 
-def _check(
+def _check_all(
     paths: Sequence[str],
     options: Options,
     executor: Executor | None,
@@ -139,28 +172,73 @@ def _check(
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
 ) -> Report:
-    rules = select_rules(options.select, options.ignore, options.rules)
-    extended = options.rules if options.rules or options.guards else None
-    choice = FileChoice(
-        options.exclude, options.root, options.root_exclude, options.respect_gitignore, options.force_exclude
+    run = RunOptions(options)
+    for path in paths:
+        run.at(path)
+    while True:
+        asked = run.rules, run.guards
+        report = _check(paths, run, executor, known, workspace, progress, at_first_hit)
+        if (run.rules, run.guards) == asked:
+            report.over = partial(_check_all, paths, options, None, known)
+            return report
+        # A configuration further down asks for more than was searched for: rare, and then all is read again.
+        known = KnownFacts()
+
+
+def found_files(paths: Sequence[str], options: Options) -> list[str]:
+    """The files that a check would look at. Raises as `check` does."""
+    run = RunOptions(options)
+    languages = funnel_of(run.rules, on_request=options.include_docs).languages
+    return ProjectReader(run.rules, Funnel(languages, {}), _file_choice(run)).find(paths).paths()
+
+
+def _file_choice(run: RunOptions) -> FileChoice:
+    options = run.options
+    return FileChoice(
+        options.exclude,
+        options.root,
+        options.root_exclude,
+        options.respect_gitignore,
+        options.force_exclude,
+        options.patterns,
+        run.patterns_in if options.nearest is not None else None,
     )
-    with guard_tables_extended(options.guards):
+
+
+def _check(
+    paths: Sequence[str],
+    run: RunOptions,
+    executor: Executor | None,
+    known: KnownFacts,
+    workspace: Workspace,
+    progress: Callable[[int, int], None] | None,
+    at_first_hit: Callable[[], None] | None,
+) -> Report:
+    options, rules, guards = run.options, run.rules, run.guards
+    extended = run.more_rules if run.more_rules or guards else None
+    choice = _file_choice(run)
+    with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,
             funnel_of(rules, on_request=options.include_docs, extended=extended),
             choice,
             minimum_torch=options.minimum_torch,
             reindent_limit=options.reindent_limit,
-            intents=IntentPatterns.of(options.intents, options.root, options.intents_from),
-            guards=options.guards,
+            intents=IntentPatterns.of(
+                options.intents, os.path.dirname(options.intents_from) or options.root, options.intents_from
+            ),
+            minimum_torch_at=run.minimum_torch_at,
+            guards=guards,
             workspace=workspace,
             workers=options.workers,
             executor=executor,
             known=known,
         )
         project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)
+        if any(rule.asks_about_comments for rule in rules):
+            project = project.joined(reader.files_with_comments(project))
         with collection_paused():
-            findings, suppressed, doubted = find(project, rules, options, reader.found.unreadable, workspace)
+            findings, suppressed, doubted = find(project, rules, run, reader.found.unreadable, workspace)
     return Report(
         findings=findings,
         project=project,
@@ -171,14 +249,103 @@ def _check(
         ],
         suppressed=suppressed,
         workspace=workspace,
-        over=partial(_check, paths, options, None, known),
+        rules=rules,
+        paths=reader.found.paths(),
     )
+
+
+class _InForce:
+    """Options, with what follows from them for single files."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.rules = options.chosen()
+        self.codes = frozenset(rule.code for rule in self.rules)
+        self.patterns = options.patterns._replace(
+            exclude=((options.root or os.curdir, options.root_exclude), *options.patterns.exclude)
+        )
+        self._ignores = [
+            (
+                path_matcher(os.path.realpath(folder or os.curdir), [pattern]),
+                frozenset(rule.code for rule in select_rules(select, more=options.rules)),
+            )
+            for folder, pattern, select in (
+                *((options.root, *row) for row in options.per_file_ignores),
+                *options.more_per_file_ignores,
+            )
+        ]
+        self._ignored_codes = cache(self._codes_ignored_at)
+
+    def ignores(self, path: str, rule: Rule) -> bool:
+        """Whether `per-file-ignores` takes a rule away from a file."""
+        return bool(self._ignores) and rule.code in self._ignored_codes(path)
+
+    def _codes_ignored_at(self, path: str) -> frozenset[str]:
+        # Links in the folders are resolved as the walk does it; the file keeps the name it goes by.
+        above, name = os.path.split(path)
+        full = os.path.join(os.path.realpath(above), name)
+        return frozenset(code for matched, codes in self._ignores if matched(full, False) for code in codes)
+
+
+class RunOptions:
+    """What is in force for each file of a run, and what all of it takes together."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._main = _InForce(options)
+        self._by_options = {id(options): self._main}
+        self._in_folder = cache(self._in_folder_asked)
+        self._of_path = cache(self._of_path_asked)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules that are run anywhere, sorted by code."""
+        by_code = {rule.code: rule for one in self._by_options.values() for rule in one.rules}
+        return tuple(by_code[code] for code in sorted(by_code))
+
+    @property
+    def more_rules(self) -> tuple[Rule, ...]:
+        """Those that do not come with guardfix."""
+        by_code = {rule.code: rule for one in self._by_options.values() for rule in one.options.rules}
+        return tuple(by_code.values())
+
+    @property
+    def guards(self) -> tuple[tuple[str, Guard], ...]:
+        """The guards that do not come with guardfix."""
+        return tuple(dict.fromkeys(guard for one in self._by_options.values() for guard in one.options.guards))
+
+    def at(self, path: str) -> _InForce:
+        """What is in force for a file, or in a folder."""
+        return self._main if self.options.nearest is None else self._of_path(path)
+
+    def _of_path_asked(self, path: str) -> _InForce:
+        return self._in_folder(path if os.path.isdir(path) else os.path.dirname(path) or os.curdir)
+
+    def _in_folder_asked(self, folder: str) -> _InForce:
+        assert self.options.nearest is not None, "asked only where configurations differ"
+        options = self.options.nearest(os.path.realpath(folder))
+        if id(options) not in self._by_options:
+            self._by_options[id(options)] = _InForce(options)
+        return self._by_options[id(options)]
+
+    def patterns_in(self, folder: str) -> PathPatterns:
+        """Which files are left out in a folder."""
+        return self._in_folder(folder).patterns
+
+    def minimum_torch_at(self, path: str) -> str:
+        """The oldest torch that a file has to run with."""
+        return self.at(path).options.minimum_torch
+
+    def leaves_out(self, path: str, rule: Rule) -> bool:
+        """Whether a rule is not run on a file."""
+        here = self.at(path)
+        return rule.code not in here.codes or here.ignores(path, rule)
 
 
 def find(
     project: Project,
     rules: Sequence[Rule],
-    options: Options,
+    run: RunOptions,
     unread: Iterable[UnreadPlace],
     workspace: Workspace = DISK,
 ) -> tuple[list[Finding], int, list[Facts]]:
@@ -186,11 +353,18 @@ def find(
 
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
-    ignored_here = _per_file(options)
-    found, suppressed = _find_in(project.checked(), project, rules, ignored_here)
+    ignored_here = run.leaves_out
+    used: dict[str, UsedCodes] = defaultdict(set)
+    found, suppressed = _find_in(project.checked(), project, rules, ignored_here, used)
     findings, doubted = confirm(found, project, workspace)
-    about_doubts, more = _find_in(doubted, project, rules, ignored_here)
+    about_doubts, more = _find_in(doubted, project, rules, ignored_here, used)
     findings += about_doubts
+    for rule in rules:
+        if rule.asks_about_comments:
+            for facts in project.checked():
+                if real_path(facts.path) == facts.path and not ignored_here(facts.path, rule):
+                    run_here = [one for one in rules if not ignored_here(facts.path, one)]
+                    findings += rule.comment_findings(facts, stale_codes(facts, used[facts.path], run_here))
     for place in unread:
         if place.language is None:
             for rule in rules:
@@ -201,7 +375,11 @@ def find(
 
 
 def _find_in(
-    files: Iterable[Facts], project: Project, rules: Sequence[Rule], ignored_here: Callable[[str, Rule], bool]
+    files: Iterable[Facts],
+    project: Project,
+    rules: Sequence[Rule],
+    ignored_here: Callable[[str, Rule], bool],
+    used: dict[str, UsedCodes],
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     suppressed = 0
@@ -212,38 +390,27 @@ def _find_in(
             if ignored_here(facts.path, rule):
                 continue
             for finding in rule.findings(facts, project):
-                if facts.suppressions and is_suppressed(
-                    facts.suppressions, _rows(finding, facts), rule.code, rule.name
-                ):
+                comments: list[tuple[Suppression, str]] = []
+                if facts.suppressions:
+                    rows = statement_rows(finding, facts)
+                    comments += suppressing(facts.suppressions, rows, rule.code, rule.name)
+                if comments:
                     suppressed += 1
+                    used[real_path(facts.path)].update((comment.places, given) for comment, given in comments)
                 else:
                     findings.append(finding)
     return findings, suppressed
 
 
-def _rows(finding: Finding, facts: Facts) -> range:
+def statement_rows(finding: Finding, facts: Facts) -> range:
     """The rows on which a comment silences a finding: all those of its declaration."""
+    return facts.rows(statement_span(finding, facts))
+
+
+def statement_span(finding: Finding, facts: Facts) -> Span:
+    """The statement that a finding is about; only the marked part of one that holds functions."""
     span, use = finding.span, finding.use
     if use is not None and use.span.holds(span) and not has_function_in(use.span, facts):
         # A statement that holds a function's body says too many other things.
         span = use.span
-    return facts.rows(span)
-
-
-def _per_file(options: Options) -> Callable[[str, Rule], bool]:
-    if not options.per_file_ignores:
-        return lambda path, rule: False
-    folder = os.path.realpath(options.root or os.curdir)
-    table = [
-        (path_matcher(folder, [pattern]), {rule.code for rule in select_rules(select)})
-        for pattern, select in options.per_file_ignores
-    ]
-
-    @cache
-    def codes(path: str) -> frozenset[str]:
-        # Links in the folders are resolved as the walk does it; the file keeps the name it goes by.
-        above, name = os.path.split(path)
-        full = os.path.join(os.path.realpath(above), name)
-        return frozenset(code for matched, codes in table if matched(full, False) for code in codes)
-
-    return lambda path, rule: rule.code in codes(path)
+    return span

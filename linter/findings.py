@@ -88,4 +88,6 @@ class Finding:
     decision: Decision | None = None
     use: GuardUse | None = field(default=None, compare=False)
     variable: str = ""
-    """The variable that the finding is about, where that is not the guard's own."""
+    """What the finding is about besides: a variable that is not the guard's own, or the codes in a comment."""
+    url: str | None = field(default=None, compare=False)
+    """The page of a rule that does not come with guardfix, empty when it has none; None for guardfix's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,15 +15,17 @@ from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .analysis.survey import Survey
 from .facts import Facts, GuardUse, Span
-from .files.discovery import FoundFiles, find_files
+from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
+from .files.suppressions import find_directives, is_ours
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all
 from .frontends.frontend import frontend_named
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
+from .rule_names import rule_names
 from .surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -52,6 +55,8 @@ class FileChoice:
     root_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     force_exclude: bool = False
+    patterns: PathPatterns = ALL_FILES
+    patterns_in: Callable[[str], PathPatterns] | None = None
 
 
 class KnownFacts:
@@ -92,6 +97,8 @@ class ProjectReader:
     minimum_torch: str = ""
     intents: IntentPatterns = NO_PATTERNS
     reindent_limit: int = REINDENT_LIMIT
+    minimum_torch_at: Callable[[str], str] | None = None
+    """The oldest torch of a file's part of the project, where that differs."""
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
@@ -125,7 +132,7 @@ class ProjectReader:
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
         with Sift(needles, self.workers, None if self.executor else extract_now, self.workspace) as sift:
-            self.found = self._find(paths, sift.add)
+            self.found = self.find(paths, sift.add)
             hits = sift.hits()
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
@@ -135,7 +142,7 @@ class ProjectReader:
             if place.language is not None
         ]
         facts += self._through_reexports(facts)
-        self._around = Surroundings(paths, self.found, self._find, self.workspace)
+        self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
         project = Project(
@@ -143,13 +150,35 @@ class ProjectReader:
             minimum_torch=self.minimum_torch,
             intents=self.intents,
             reindent_limit=self.reindent_limit,
+            minimum_torch_at=self.minimum_torch_at,
             around=frozenset(one.path for one in around if one.path not in checked),
         )
         if any(rule.whole_project for rule in self.rules):
             project = self._answered(project, progress)
         return project
 
-    def _find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+    def files_with_comments(self, project: Project) -> list[Facts]:
+        """Further files in which a comment that silences findings names a rule of guardfix's; only these comments."""
+        words = [b"GF", b"gf", *sorted({rule.name.encode() for rule in rule_names()})]
+        needles = {language: words for language in self.found.files if language in self.funnel.sought}
+        with Sift(needles, self.workers, workspace=self.workspace) as sift:
+            for language, paths in self.found.files.items():
+                sift.add([path for path in paths if path not in project.files], language)
+            hits = sift.hits()
+        return [facts for language, path, _ in hits if (facts := self._comments_of(path, language)) is not None]
+
+    def _comments_of(self, path: str, language: str) -> Facts | None:
+        source = self.workspace.read_or_none(path)
+        if source is None or re.search(rb"NOLINT|(?i:noqa)", source.text) is None:
+            return None
+        found = find_directives(source.text, source.row, frontend_named(language).comments).suppressions
+        if not any(is_ours(given) for suppression in found for given in suppression.codes):
+            return None
+        lines = source.line_starts
+        return Facts(path, language, digest=source.digest, suppressions=found, line_starts=lines)
+
+    def find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+        """The files of the languages that the run looks at, as its choice has it."""
         return find_files(
             paths,
             exclude=self.choice.exclude,
@@ -157,6 +186,8 @@ class ProjectReader:
             root_exclude=self.choice.root_exclude,
             respect_gitignore=self.choice.respect_gitignore,
             force_exclude=self.choice.force_exclude,
+            patterns=self.choice.patterns,
+            patterns_in=self.choice.patterns_in,
             languages=self.funnel.languages,
             found=found,
             workspace=self.workspace,

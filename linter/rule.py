@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from .analysis.project import Project
-from .facts import Facts, GuardUse, Span
+from .facts import Facts, GuardUse, Span, Suppression
 from .findings import Decision, Finding, Severity
 from .guards import GuardChoice, gradient_guards, no_guards
 from .rule_names import RuleName, rule_names
@@ -22,8 +22,19 @@ from .rule_names import RuleName, rule_names
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
 FolderCheck = Callable[[str, str], Iterable[Finding]]
+CommentCheck = Callable[[Facts, Sequence["StaleCodes"]], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
 Undecided = Callable[[Facts, Project], Iterable[GuardUse]]
+
+
+class StaleCodes(NamedTuple):
+    """What a comment names for nothing."""
+
+    comment: Suppression
+    unused: tuple[str, ...]
+    """Codes of rules that were run and have no finding there."""
+    unknown: tuple[str, ...]
+    """Codes that no rule has."""
 
 
 class UnknownRule(Exception):
@@ -48,6 +59,8 @@ class Rule:
     """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""
     default: bool = True
+    url: str | None = None
+    """The page about a rule that does not come with guardfix."""
     summary: str = ""
     documentation: str = ""
     _uses: list[UseCheck] = field(default_factory=list)
@@ -55,6 +68,7 @@ class Rule:
     _folders: list[FolderCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
     _undecided: list[Undecided] = field(default_factory=list)
+    _comments: list[CommentCheck] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.guards is no_guards and not self.needles:
@@ -84,6 +98,20 @@ class Rule:
         """Register which uses the rule cannot decide well: the project's other files are asked what they say."""
         self._undecided.append(undecided)
         return undecided
+
+    def check_comments(self, check: CommentCheck) -> CommentCheck:
+        """Register a check that is given the comments of a file that silence nothing."""
+        self._comments.append(check)
+        return check
+
+    @property
+    def asks_about_comments(self) -> bool:
+        """Whether comments that silence findings are looked for in files that hold no guard, too."""
+        return bool(self._comments)
+
+    def comment_findings(self, facts: Facts, stale: Sequence[StaleCodes]) -> Iterator[Finding]:
+        for check in self._comments:
+            yield from check(facts, stale)
 
     @property
     def whole_project(self) -> bool:
@@ -122,7 +150,8 @@ class Rule:
     ) -> Finding:
         """A finding of this rule in a file, or at a path."""
         path = facts if isinstance(facts, str) else facts.path
-        return Finding(self.code, self.name, message, severity or self.severity, path, span, decision, use, variable)
+        level = severity or self.severity
+        return Finding(self.code, self.name, message, level, path, span, decision, use, variable, self.url)
 
 
 @cache
@@ -157,32 +186,61 @@ def _is_all(selector: str) -> bool:
     return selector.upper() == "ALL"
 
 
+class Selection(NamedTuple):
+    """One layer of a choice of rules; what a file says over those that it extends, and the command line over files."""
+
+    select: tuple[str, ...] = ()
+    """The rules, instead of those that the layers before chose; empty to start from these."""
+    ignore: tuple[str, ...] = ()
+    extend: tuple[str, ...] = ()
+    """Rules besides."""
+
+
 def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = (), more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
     """The rules that `--select` and `--ignore` leave: by code, prefix (`GF4`), name, or `ALL`.
 
     Without `select`, the rules that are on by default. The longer selector wins, as in Ruff, so
     `--select GF101 --ignore GF1` keeps GF101. `more` are rules that do not come with guardfix. Raises `UnknownRule`.
     """
+    return chosen_rules([Selection(tuple(select), tuple(ignore))], more)
+
+
+def chosen_rules(layers: Sequence[Selection], more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+    """The rules that are left by several layers, each of which changes what the one before chose, as in Ruff.
+
+    Inside a layer the longer selector wins; a layer's `ignore` takes away what those before chose. Raises
+    `UnknownRule`.
+    """
     own = {RuleName(rule.code, rule.name, ""): rule for rule in more}
     names = (*rule_names(), *own)
-    for selector in (*select, *ignore):
+    for selector in (selector for layer in layers for part in layer for selector in part):
         if not _is_all(selector) and (selector.upper() == "G" or not any(matches(selector, name) for name in names)):
             raise UnknownRule(selector)
     chosen = []
     for name in names:
-        wanted = max((_specificity(selector) for selector in select if matches(selector, name)), default=0)
-        unwanted = max((_specificity(selector) for selector in ignore if matches(selector, name)), default=0)
-        if select and not wanted:
+        on: bool | None = None  # nothing said: as the rule has it
+        for layer in layers:
+            wanted = _strength(name, (*layer.select, *layer.extend))
+            unwanted = _strength(name, layer.ignore)
+            if layer.select or wanted or unwanted:
+                on = wanted > unwanted
+        if on is False:
             continue  # importing a rule takes time
         rule = own.get(name) or load_rule(name)
-        if not select and rule.default:
-            wanted = 1
-        if (wanted and wanted > unwanted) or (wanted and not unwanted):
+        if on or rule.default:
             chosen.append(rule)
     return tuple(chosen)
 
 
-def _specificity(selector: str) -> int:
+def _strength(name: RuleName, selectors: Iterable[str]) -> int:
+    """How closely the closest of the selectors means the rule; 0 when none does."""
+    return max((_specificity(selector, name) for selector in selectors if matches(selector, name)), default=0)
+
+
+def _specificity(selector: str, name: RuleName) -> int:
     if _is_all(selector):
         return 1
-    return len(selector) + 1 if re.fullmatch(r"(?i)gf\d*", selector) else 10
+    return _NAMED if selector.lower() == name.name else len(selector) + 1
+
+
+_NAMED = 100

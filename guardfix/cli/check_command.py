@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output.format_registry import load_format
 from ..wording import printable
-from .command_run import check_with, run_from
-from .options import choice_from, choosing, output_format_option, selection, standard_input
+from .command_run import CommandRun, check_with, run_from
+from .narrowing import Narrowing, narrowing
+from .options import choice_from, choosing, selection, standard_input
+from .reporting import Reporting, reporting
 from .standard_input import write_fixed
+
+if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+    from guardfix.codemods.fixable import FixableReport
 
 
 @click.command("check")
 @selection
 @standard_input
-@output_format_option("findings", help="The output format.")
 @click.option(
     "--fix",
     is_flag=True,
     help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
 )
+@click.option("--fix-only", is_flag=True, help="Apply the fixes, and neither report what is left nor count it.")
+@click.option(
+    "--add-noqa", is_flag=True, help="Write a comment behind each finding that suppresses it, and report nothing."
+)
+@click.option("--diff", is_flag=True, help="Show what the fixes would change instead of reporting findings.")
 @choosing
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@narrowing
+@reporting
 def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and explain why.
 
@@ -36,44 +45,59 @@ def command(**arguments: Any) -> None:
 
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
-    if not arguments["fix"] and choice != FixChoice():
-        raise click.UsageError("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix")
+    told = Reporting.of(arguments, run)
+    fix_only, diff = arguments["fix_only"], arguments["diff"]
+    fix = arguments["fix"] or fix_only
+    if not (fix or diff) and choice != FixChoice():
+        raise click.UsageError("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix or --diff")
+    if arguments["add_noqa"] and (fix or diff or run.standard_input is not None):
+        raise click.UsageError("--add-noqa can't be combined with --fix, --diff or standard input")
+    counting = Narrowing.of(arguments, run, fixes=fix)
+    if arguments["add_noqa"]:
+        from .add_noqa import add_comments
+
+        sys.exit(add_comments(counting.apply(_checked(run, choice), run), run))
+    if diff:
+        from .fix_diff import show_fixes
+
+        sys.exit(show_fixes(counting.apply(_checked(run, choice), run), run))
+    if not fix:
+        report = counting.apply(_checked(run, choice), run)
+        told.write(report, run)
+        sys.exit(told.status(report))
+    report, changed, failed = _fixed(run, choice, counting)
+    if fix_only:
+        sys.exit(2 if failed else 1 if changed and told.exit_non_zero_on_fix else 0)
+    told.write(report, run, sys.stderr if run.standard_input is not None else None)
+    sys.exit(told.status(report, changed=changed, failed=failed))
+
+
+def _checked(run: CommandRun, choice: FixChoice) -> FixableReport:
     found = check_with(run, _import_the_rest)
     from guardfix.codemods.fixable import fixes_for
 
-    from ..output.report_summary import notes, summary
+    return fixes_for(found, choice=choice)
 
-    report = fixes_for(found, choice=choice)
-    output, output_format = run.output(), load_format(arguments["output_format"])
-    failed = False
-    if arguments["fix"] and run.standard_input is not None:
-        from guardfix.codemods.apply.settling import settle
 
-        settled = settle(report)
-        write_fixed(run.standard_input, next(iter(settled.rewrites), None))
-        output = replace(output, stream=sys.stderr)
-        report = settled.last
-    elif arguments["fix"]:
-        from guardfix.codemods.apply.applying import apply_fixes
+def _fixed(run: CommandRun, choice: FixChoice, counting: Narrowing) -> tuple[FixableReport, bool, bool]:
+    """(what is left after the fixes, whether something was changed, whether a file could not be written)."""
+    from guardfix.codemods.apply.applying import apply_fixes
+    from guardfix.codemods.apply.settling import settle
 
-        outcome = apply_fixes(report)
-        failed = bool(outcome.failed)
-        for line in outcome.lines():
-            click.echo(printable(line), err=True)
-        report = fixes_for(check_with(run), choice=choice)
-    output_format.findings(report, output)
-    if not run.quiet:
-        for note in notes(report):
-            click.echo(note, err=True)
-        if not output_format.for_machines:
-            output.write(summary(report, run.width), newline=False)
-    sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)
+    report = counting.apply(_checked(run, choice), run, tell=False)
+    if run.standard_input is not None:
+        fixed = write_fixed(run.standard_input, next(iter(settle(report).rewrites), None))
+        return counting.apply(_checked(run.with_text(fixed), choice), run), fixed != run.standard_input, False
+    outcome = apply_fixes(report)
+    for line in outcome.lines():
+        click.echo(printable(line), err=True)
+    return counting.apply(_checked(run, choice), run), bool(outcome.written), bool(outcome.failed)
 
 
 def _import_the_rest() -> None:
     """What is imported before the files are read keeps the processes that read them waiting; afterwards, the user."""
     from guardfix.codemods import fixable
 
-    from ..output import report_summary, text_format
+    from ..output import full_format, report_summary
 
-    _ = fixable, report_summary, text_format
+    _ = fixable, report_summary, full_format

@@ -13,8 +13,16 @@ import click
 
 from guardfix.linter.files.workspace import DISK, Workspace
 
-from ..configuration import BadConfiguration, Configuration, configuration_for, read_configuration
+from ..configuration import (
+    BadConfiguration,
+    Configuration,
+    configuration_for,
+    inline_settings,
+    nearest_options,
+    read_configuration,
+)
 from ..output.format_registry import Output
+from ..output.terminal_layout import has_links
 from .command_failure import Failure, no_such_rule
 from .standard_input import paths_and_text
 
@@ -43,33 +51,53 @@ class CommandRun:
     workspace: Workspace = DISK
     standard_input: bytes | None = None
     """What was read instead of a file, which is then the only path."""
+    output_format: str = ""
+    """The output format that the configuration asks for."""
+    baseline: str = ""
+    """The baseline that the configuration names."""
 
     def output(self) -> Output:
         """Standard output, as this run writes to it."""
-        return Output(color=self.color, width=self.width)
+        return Output(color=self.color, links=self.color and sys.stdout.isatty() and has_links(), width=self.width)
+
+    def with_text(self, text: bytes) -> CommandRun:
+        """The same run over another text than the one on standard input."""
+        return replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
 
 
 def run_from(arguments: dict[str, Any]) -> CommandRun:
     """Take the shared options out of a command's arguments and join them with the configuration."""
-    configuration = _configuration(arguments.pop("config"), arguments.pop("isolated"))
-    no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
-    include_docs = arguments.pop("include_docs")
     given, ignore = arguments.pop("select"), _split(arguments.pop("ignore"))
-    select = _split(given)
+    select, extend = _split(given), _split(arguments.pop("extend_select"))
     if given and not select:
         raise click.UsageError("--select is empty; leave it out to run the default rules")
-    configured = configuration.options()
-    options = replace(
-        configured,
-        select=select or configured.select,
-        ignore=(*configured.ignore, *ignore) if not select else ignore,
-        exclude=tuple(arguments.pop("exclude")),
-        respect_gitignore=configured.respect_gitignore and not no_gitignore,
-        force_exclude=configured.force_exclude or force_exclude,
-        include_docs=configured.include_docs or include_docs,
-        minimum_torch=arguments.pop("minimum_torch") or configured.minimum_torch,
-        workers=arguments.pop("jobs") or 0,
-    )
+    exclude, more_excluded = arguments.pop("exclude"), arguments.pop("extend_exclude")
+    no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
+    include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
+    workers = arguments.pop("jobs") or 0
+
+    def changed(configuration: Configuration) -> Options:
+        """What a configuration and the command line come to."""
+        from guardfix.linter.rule import Selection
+
+        configured = configuration.options()
+        patterns = configured.patterns
+        return replace(
+            configured,
+            layers=(*configured.layers, Selection(configured.select, configured.ignore, configured.extend_select)),
+            select=select,
+            ignore=ignore,
+            extend_select=extend,
+            exclude=(*exclude, *more_excluded),
+            patterns=patterns._replace(exclude=()) if exclude else patterns,
+            respect_gitignore=configured.respect_gitignore and not no_gitignore,
+            force_exclude=configured.force_exclude or force_exclude,
+            include_docs=configured.include_docs or include_docs,
+            minimum_torch=minimum_torch or configured.minimum_torch,
+            workers=workers,
+        )
+
+    configuration, options = _configured(arguments.pop("configs"), arguments.pop("isolated"), changed)
     paths, text = paths_and_text(arguments)
     return CommandRun(
         paths,
@@ -78,18 +106,33 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
         _width(),
         arguments.pop("quiet"),
         configuration.path,
-        (*select, *ignore),
+        (*select, *ignore, *extend),
         Workspace.over_disk({paths[0]: text}) if text is not None else DISK,
         text,
+        configuration.output_format,
+        configuration.baseline_path(),
     )
 
 
-def _configuration(path: str | None, isolated: bool) -> Configuration:
-    if isolated:
-        return Configuration()
+def _configured(
+    configs: Sequence[str], isolated: bool, changed: Callable[[Configuration], Options]
+) -> tuple[Configuration, Options]:
+    """The configuration of the run, and what is in force for each file."""
     try:
+        inline = [settings for text in configs if (settings := inline_settings(text)) is not None]
+        files = [text for text in configs if inline_settings(text) is None]
+        if len(files) > 1:
+            raise click.UsageError(f"--config takes one file, and {len(files)} are given: {', '.join(files)}")
+        if isolated and files:
+            raise click.UsageError("--isolated and a file for --config exclude each other")
         # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
-        return read_configuration(path) if path else configuration_for()
+        found = read_configuration(files[0]) if files else Configuration() if isolated else configuration_for()
+        main = found.with_values(inline)
+        options = changed(main)
+        if files or isolated:
+            return main, options
+        nearest = nearest_options(lambda other: changed(other.with_values(inline)), {found.path: options}, options)
+        return main, replace(options, nearest=nearest)
     except BadConfiguration as error:
         raise Failure(str(error)) from None
 
@@ -128,11 +171,13 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
     except NoSuchPath as error:
         raise Failure(f"no such file or directory: {error}") from None
     except BadPattern as error:
-        where = "--exclude" if str(error) in run.options.exclude else run.configuration
+        where = "--exclude" if str(error) in run.options.exclude else run.configuration or "the configuration"
         raise Failure(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
     except UnknownRule as error:
-        where = "" if str(error) in run.given else f"{run.configuration}: "
+        where = "" if str(error) in run.given else f"{run.configuration or 'the configuration'}: "
         raise Failure(f"{where}{no_such_rule(str(error))}") from None
+    except BadConfiguration as error:
+        raise Failure(str(error)) from None
 
 
 @contextmanager

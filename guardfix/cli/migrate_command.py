@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..wording import printable
+from ..wording import count_of, printable
 from .command_run import check_with, run_from
+from .fix_diff import show_changes, write_diff
 from .options import choice_from, choosing, selection, standard_input
 from .standard_input import write_fixed
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
 
     from .command_run import CommandRun
-
-_DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
@@ -48,9 +46,8 @@ def command(**arguments: Any) -> None:
         if run.standard_input is not None:
             raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
         need_terminal()
-    from guardfix.codemods.apply.applying import refusal, write_settled
+    from guardfix.codemods.apply.applying import write_settled
     from guardfix.codemods.apply.settling import settle
-    from guardfix.codemods.apply.unified_diff import base_of, is_for_reading, unified_diff
     from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes
@@ -74,55 +71,33 @@ def command(**arguments: Any) -> None:
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
         sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
-    base = base_of(run.paths)
-    for rewritten in settled.rewrites:
-        if rewritten.refused:
-            click.echo(printable(refusal(rewritten)), err=True)
-        if rewritten.changed:
-            _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
-    changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
+    shown = write_diff(settled, run)
     if not run.quiet:
-        if changed and base != os.path.realpath(os.curdir):
-            click.echo(f"note: paths in the diff are relative to {printable(base)}; apply it there", err=True)
-        for rewritten in filter(is_for_reading, changed):
-            source = rewritten.source
-            click.echo(
-                f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
-                f"{source.encoding.upper()}; use `--apply` to write it",
-                err=True,
-            )
         for note in notes(report):
             click.echo(note, err=True)
         _tell_rest(settled, set())
-        if changed:
-            plural = "" if len(changed) == 1 else "s"
-            click.echo(f"Would change {len(changed)} file{plural}; use `--apply` to write.", err=True)
+        if shown.changed:
+            click.echo(f"Would change {count_of(len(shown.changed), 'file')}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(1 if settled.rewrites else 0)
+    sys.exit(shown.status)
 
 
 def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
     """Ask about the uses that stay open, and write what comes of it if the person says so; ends the process."""
     from guardfix.codemods.apply.applying import refusal, write_settled
     from guardfix.codemods.apply.settling import settle
-    from guardfix.codemods.apply.unified_diff import base_of, unified_diff
 
     from .interactive_choices import ask_for_choices, confirm_writing
 
     settled = settle(report, ask_for_choices(report, color=run.color))
     changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
-
-    def show_diff() -> None:
-        for rewritten in changed:
-            _show(unified_diff(rewritten, base_of(run.paths)), rewritten.source.encoding, run.color)
-
     if not changed:
         for rewritten in settled.rewrites:
             click.echo(printable(refusal(rewritten)), err=True)
         click.echo("Nothing to change.", err=True)
         sys.exit(1 if settled.rewrites else 0)
-    if not confirm_writing(len(changed), show_diff):
+    if not confirm_writing(len(changed), lambda: show_changes(changed, run)):
         click.echo("Nothing was written.", err=True)
         sys.exit(1)
     outcome = write_settled(settled)
@@ -131,18 +106,6 @@ def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
     if not run.quiet:
         _tell_rest(settled, {one.source.path for one in outcome.written})
     sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
-
-
-def _show(lines: list[bytes], encoding: str, color: bool) -> None:
-    """Print a diff: for a program in the file's own bytes, for a person as text."""
-    if not color and not sys.stdout.isatty():
-        click.echo(b"".join(lines), nl=False)
-        return
-    readable = "latin-1" if encoding == "latin-1" else "utf-8"
-    for place, line in enumerate(lines):
-        shown = os.fsdecode(line) if place < 2 else line.decode(readable, "replace")
-        style = _DIFF_COLORS.get(shown[0]) if color and place >= 2 else None
-        click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
 
 
 def _tell_rest(settled: Settled, written: Collection[str]) -> None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..configuration import is_version
-from ..output.format_registry import DEFAULT_FORMAT, Subject, format_names
+from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Subject, format_names
+from ..settings_table import is_version
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
+CONFIG_VARIABLE = "GUARDFIX_CONFIG"
+"""The environment variable that names the configuration file."""
 
 
 def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -52,10 +54,23 @@ def selection(command: F) -> F:
                 help="Rules to skip, in the same form.",
             ),
             click.option(
+                "--extend-select",
+                multiple=True,
+                metavar="RULES",
+                shell_complete=complete_rule,
+                help="Rules to run besides those that are selected.",
+            ),
+            click.option(
                 "--exclude",
                 multiple=True,
                 metavar="PATTERN",
-                help="Files and directories to skip, in .gitignore syntax.",
+                help="Files and directories to skip, in .gitignore syntax, instead of what the configuration excludes.",
+            ),
+            click.option(
+                "--extend-exclude",
+                multiple=True,
+                metavar="PATTERN",
+                help="Further files and directories to skip.",
             ),
             click.option("--no-gitignore", is_flag=True, help="Also check files that .gitignore excludes."),
             click.option(
@@ -65,8 +80,11 @@ def selection(command: F) -> F:
             ),
             click.option(
                 "--config",
-                type=click.Path(dir_okay=False),
-                help="Read this configuration file instead of looking for one.",
+                "configs",
+                multiple=True,
+                metavar="FILE or 'KEY = VALUE'",
+                envvar=CONFIG_VARIABLE,
+                help="Read this configuration file instead of looking for one; or set one setting, as in TOML.",
             ),
             click.option("--isolated", is_flag=True, help="Read no configuration file."),
             click.option(
@@ -107,7 +125,16 @@ def standard_input(command: F) -> F:
 
 def output_format_option(subject: Subject, **settings: Any) -> Callable[[F], F]:
     """`--output-format`: how the findings, verdicts or rules are written."""
-    return click.option("--output-format", type=click.Choice(format_names(subject)), default=DEFAULT_FORMAT, **settings)
+    return click.option(
+        "--output-format", type=_FormatChoice(format_names(subject)), **{"default": DEFAULT_FORMAT} | settings
+    )
+
+
+class _FormatChoice(click.Choice[str]):
+    """The formats; other names that they go by are taken too."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        return super().convert(ALIASES.get(value, value), parameter, context)
 
 
 _UNSAFE = click.option("--unsafe", is_flag=True, help="Include unsafe fixes, which may change what the program does.")

@@ -29,7 +29,11 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     from guardfix.linter.files.project_root import find_configuration
     from guardfix.linter.files.search import candidates
 
-    if find_configuration() is not None or not funnel_record.is_current():
+    if any(name.startswith("GUARDFIX_OUTPUT") or name == "GUARDFIX_CONFIG" for name in os.environ):
+        return None
+    # A file is checked by the configuration that is nearest to it.
+    folders = {os.path.realpath(os.path.dirname(path) or os.curdir) for path in paths} | {os.path.abspath(os.curdir)}
+    if any(map(find_configuration, folders)) or not funnel_record.is_current():
         return None
     seen = set()
     for path in paths:

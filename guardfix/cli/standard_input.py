@@ -32,8 +32,8 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
     return (name,), sys.stdin.buffer.read()
 
 
-def write_fixed(text: bytes, rewritten: Rewrite | None) -> None:
-    """Print what the fixes make of the text that was read; where they make nothing, as it was."""
+def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
+    """Print what the fixes make of the text that was read; where they make nothing, as it was. The text."""
     from guardfix.codemods.apply.applying import refusal
 
     if rewritten is not None and rewritten.refused:
@@ -41,3 +41,4 @@ def write_fixed(text: bytes, rewritten: Rewrite | None) -> None:
     if rewritten is not None and rewritten.changed:
         text = rewritten.source.encode(rewritten.text)
     click.echo(text, nl=False)
+    return text

@@ -1,1 +1,1 @@
-"""How findings are shown: `text` for people, `json` for tools."""
+"""How findings are shown: `full`, `concise` and `grouped` for people, the others for tools."""

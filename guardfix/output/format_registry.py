@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from ..verify.verifying import Result
 
-DEFAULT_FORMAT = "text"
+DEFAULT_FORMAT = "full"
+ALIASES = {"text": "full"}
+"""Other names of formats, which are taken and not offered."""
 _SUFFIX = "_format.py"
 
 
@@ -32,6 +34,8 @@ class Output:
     stream: TextIO | None = None
     """Standard output when None."""
     color: bool = False
+    links: bool = False
+    """Whether texts can lead to addresses (OSC 8)."""
     width: int | None = None
     """Columns of the terminal; None where no line is broken, as in a file or a pipe."""
 
@@ -52,6 +56,18 @@ class OutputFormat:
     """Writes the list of rules."""
     for_machines: bool = False
     """Nothing else may stand in the output; formats for people are followed by a summary."""
+    statistics: Callable[[Sequence[RuleCount], Output], None] | None = None
+    """Writes how many findings each rule has."""
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """How many findings a rule has, and how many of them have a fix that would be applied."""
+
+    code: str
+    name: str
+    count: int
+    fixable: int
 
 
 Subject = Literal["findings", "verdicts", "rules"]

@@ -14,14 +14,14 @@ from guardfix.linter.files.sources import Position
 from guardfix.linter.findings import Decision, Finding
 from guardfix.linter.frontends.frontend import frontend_of
 
+from .finding_places import RULES_PAGE, rule_url
 from .format_registry import Output, OutputFormat
+from .statistics import write_count_objects
 
 if TYPE_CHECKING:
     from guardfix.linter.rule import Rule
 
     from ..verify.verifying import Result
-
-_DOCUMENTATION = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md#"
 
 
 def _write(objects: list[dict[str, Any]], output: Output) -> None:
@@ -30,8 +30,7 @@ def _write(objects: list[dict[str, Any]], output: Output) -> None:
 
 
 def _write_findings(report: FixableReport, output: Output) -> None:
-    places = SourcePositions(report.workspace)
-    _write([finding_object(finding, places) for finding in report.findings], output)
+    _write([finding_object(finding, report.positions) for finding in report.findings], output)
 
 
 def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> None:
@@ -57,7 +56,7 @@ def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str
         "decision": _decision(finding.decision),
         "fix": _fix(finding, finding.fix, places),
         "noqa_row": _noqa_row(finding, places, start),
-        "url": f"{_DOCUMENTATION}{finding.code.lower()}-{finding.name}",
+        "url": rule_url(finding) or None,
     }
 
 
@@ -119,7 +118,14 @@ def _rule_object(rule: Rule) -> dict[str, Any]:
         "languages": list(rule.languages),
         "fix": fix.most.value if fix else None,
         "default": rule.default,
+        "url": rule.url if rule.url is not None else f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}",
     }
 
 
-FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules, for_machines=True)
+FORMAT = OutputFormat(
+    findings=_write_findings,
+    verdicts=_write_verdicts,
+    rules=_write_rules,
+    for_machines=True,
+    statistics=write_count_objects,
+)

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.engine import Report
+from guardfix.linter.files.suppressions import unknown_code
 
 from ..wording import count_of, passed, printable
 from .terminal_layout import TAB, wrapped
+
+_TELLS_UNKNOWN_CODES = "GF002"
+"""The rule that reports what is noted here without it."""
 
 if TYPE_CHECKING:
     from ..verify.guard_outcomes import GuardOutcome
@@ -44,6 +48,12 @@ def notes(report: Report) -> Iterator[str]:
     for facts in report.project.checked():
         for note in facts.notes:
             yield f"note: {printable(facts.path)}: {note}"
+    if report.rule(_TELLS_UNKNOWN_CODES) is None:
+        for facts in report.project.checked():
+            for suppression in facts.suppressions:
+                for given in filter(unknown_code, suppression.codes):
+                    row = facts.row(suppression.places[0].start) if suppression.places else suppression.rows.start
+                    yield f"note: {printable(facts.path)}:{row}: no rule is called `{given}`, so it suppresses nothing"
     if report.partial:
         places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
         more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 TAB = "    "
@@ -10,6 +13,44 @@ _LONGEST = 500
 _ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 # A control character would move the cursor, or worse.
 _PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
+
+
+def styling(color: bool) -> Callable[..., str]:
+    """click's `style`, or what leaves a text as it is where no colors are wanted."""
+    import click
+
+    return partial(click.style) if color else lambda text, **_: text
+
+
+def hyperlink(text: str, uri: str) -> str:
+    """A text that leads to an address when it is clicked (OSC 8)."""
+    return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+_PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "Tabby", "rio", "zed"})
+_TERMINALS = frozenset({"xterm-kitty", "alacritty", "alacritty-direct", "xterm-ghostty", "foot", "contour", "domterm"})
+_MARKS_OF_TERMINALS = ("WT_SESSION", "KONSOLE_VERSION", "DOMTERM", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID")
+_VTE_WITH_LINKS = 5000
+
+
+def has_links(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the terminal is known to show links (OSC 8). `FORCE_HYPERLINK` says it for the others, 0 for none.
+
+    Others may print the addresses, so that they get none: the terminals of CI servers, tmux and screen.
+    """
+    forced = environment.get("FORCE_HYPERLINK")
+    if forced is not None:
+        return forced != "0"
+    if environment.get("CI") or environment.get("TERM", "").startswith(("screen", "tmux")) or "TMUX" in environment:
+        return False
+    vte = environment.get("VTE_VERSION", "")
+    return (
+        environment.get("TERM_PROGRAM") in _PROGRAMS
+        or environment.get("TERM") in _TERMINALS
+        or environment.get("COLORTERM") == "xfce4-terminal"
+        or (vte.isdecimal() and int(vte) >= _VTE_WITH_LINKS)
+        or any(environment.get(name) for name in _MARKS_OF_TERMINALS)
+    )
 
 
 def cells(text: str) -> int:

@@ -319,7 +319,9 @@ class _Pair:
             backend=settings.backend,
             legacy_since19=settings.legacy_since19,
             uncovered=uncovered,
-            include=tuple(self._in_copy(folder, root, copy) for folder in (*settings.include, *build.include)),
+            include=tuple(
+                self._in_copy(folder, root, copy) for folder in (*map(str, settings.include), *map(str, build.include))
+            ),
             quoted_include=(str(which.path.resolve().parent),) if self.left_out else (),
             units=tuple(self._unit(unit, root, copy) for unit in build.units),
             root=str(copy),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -41,6 +41,7 @@ class Project:
         files: Iterable[Facts],
         *,
         minimum_torch: str = "",
+        minimum_torch_at: Callable[[str], str] | None = None,
         around: frozenset[str] = frozenset(),
         unseen: str = "",
         survey: Survey | None = None,
@@ -52,6 +53,7 @@ class Project:
         self.reindent_limit = reindent_limit
         self.intents = intents
         """What the configuration declares guards to be for, by the file's path."""
+        self._minimum_torch_at = minimum_torch_at
         self.around = around
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
@@ -80,6 +82,7 @@ class Project:
         return Project(
             [*self, *more, *around],
             minimum_torch=self.minimum_torch,
+            minimum_torch_at=self._minimum_torch_at,
             around=self.around.union(facts.path for facts in around),
             unseen=unseen or self.unseen,
             survey=survey or self.survey,
@@ -87,6 +90,10 @@ class Project:
             intents=self.intents,
             reindent_limit=self.reindent_limit,
         )
+
+    def minimum_torch_of(self, facts: Facts) -> str:
+        """The oldest torch that a file has to run with; empty when nobody said."""
+        return self.minimum_torch if self._minimum_torch_at is None else self._minimum_torch_at(facts.path)
 
     def checked(self) -> Iterator[Facts]:
         """The facts of the files in which findings are reported."""

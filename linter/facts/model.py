@@ -217,6 +217,9 @@ class Suppression(NamedTuple):
 
     rows: range
     codes: tuple[str, ...]
+    """As written."""
+    places: tuple[Span, ...] = ()
+    """Where the comment says it: one place, or a begin and its end."""
 
 
 class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from .funnel_table import LANGUAGES
 from .languages import language_of
+from .project_root import CONFIGURATION_FILES
 from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(
@@ -163,12 +165,42 @@ def _any_of(*matchers: Callable[[str, bool], bool]) -> Callable[[str, bool], boo
     return lambda path, is_folder: any(matched(path, is_folder) for matched in matchers)
 
 
+FolderPatterns = tuple[tuple[str, tuple[str, ...]], ...]
+"""(folder, patterns in .gitignore's syntax that start from it) pairs."""
+
+
+class PathPatterns(NamedTuple):
+    """Which files a configuration leaves out."""
+
+    exclude: FolderPatterns = ()
+    include: FolderPatterns = ()
+    """Only files that one of these matches are taken; all, when there are none."""
+
+    def left_out(self) -> Ignored | None:
+        """Whether a path is left out; None where none is. Raises `BadPattern`."""
+        excluded = [path_matcher(os.path.realpath(folder), patterns) for folder, patterns in self.exclude if patterns]
+        included = [path_matcher(os.path.realpath(folder), patterns) for folder, patterns in self.include if patterns]
+        if not included:
+            return _any_of(*excluded) if excluded else None
+        return lambda path, is_folder: (
+            any(matched(path, is_folder) for matched in excluded)
+            or not (is_folder or any(matched(path, False) for matched in included))
+        )
+
+
+ALL_FILES = PathPatterns()
+"""Leaves out none."""
+_CONFIGURED = frozenset(CONFIGURATION_FILES)
+
+
 def find_files(
     paths: Sequence[str],
     *,
     exclude: Sequence[str] = (),
     root: str = "",
     root_exclude: Sequence[str] = (),
+    patterns: PathPatterns = ALL_FILES,
+    patterns_in: Callable[[str], PathPatterns] | None = None,
     respect_gitignore: bool = True,
     force_exclude: bool = False,
     languages: Mapping[str, str] = LANGUAGES,
@@ -177,7 +209,9 @@ def find_files(
 ) -> FoundFiles:
     """The files of these languages (suffix in small letters -> language) at and below `paths`, each once.
 
-    `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`.
+    `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`; `patterns`
+    are further ones. `patterns_in` gives instead of `patterns` those that are in force in a folder (a real path): it
+    is asked where the walk begins, and again where a configuration may stand.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
     are passed over, as they have no text, unless they are named themselves. Paths are
@@ -187,10 +221,17 @@ def find_files(
 
     Raises `NoSuchPath`, `BadPattern`.
     """
-    excluded = _any_of(
-        path_matcher(os.path.realpath(os.curdir), exclude),
-        path_matcher(os.path.realpath(root or os.curdir), root_exclude),
-    )
+    everywhere = ((os.curdir, tuple(exclude)), (root or os.curdir, tuple(root_exclude)))
+
+    @cache
+    def left_out_by(chosen: PathPatterns) -> Ignored | None:
+        return chosen._replace(exclude=(*everywhere, *chosen.exclude)).left_out()
+
+    def left_out_in(folder: str) -> Ignored | None:
+        """What the patterns leave out that are in force in a folder."""
+        return left_out_by(patterns if patterns_in is None else patterns_in(folder))
+
+    _ = left_out_by(ALL_FILES), left_out_by(patterns)  # a bad pattern is told whatever is found
     walk = FoundFiles(workspace=workspace)
     roots: list[tuple[str, str]] = []
     for path in paths:
@@ -199,7 +240,6 @@ def find_files(
         roots.append((path, workspace.key(path)))
     tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
 
-    has_excludes = bool(exclude or root_exclude)
     read_ignore_files = respect_gitignore and workspace.has_disk
     lists = walk.files
     lists.update((language, []) for language in languages.values())
@@ -222,10 +262,10 @@ def find_files(
             named.add(real)
             take([shown], language)
 
-    def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:
-        return _ignored(path, is_folder, ignores) or (has_excludes and excluded(path, is_folder))
+    def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
+        return _ignored(path, is_folder, ignores) or (excluded is not None and excluded(path, is_folder))
 
-    def visit(shown: str, real: str, ignores: list[_IgnoreFile]) -> None:
+    def visit(shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
         if real in folders_met:
             return
         folders_met.add(real)
@@ -239,17 +279,19 @@ def find_files(
             own = _read_ignore_file(real)
             if own is not None:
                 ignores = [*ignores, own]
+        if patterns_in is not None and any(entry.name in _CONFIGURED for entry in listed):
+            excluded = left_out_in(real)
         prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
         folders: list[tuple[str, str]] = []
         files: dict[str, list[str]] = {language: [] for language in lists}
-        all_kept = not ignores and not has_excludes and not named
+        all_kept = not ignores and excluded is None and not named
         for entry in listed:
             name = entry.name
             language = languages.get(name[name.rfind(".") :])
             if language is None or not entry.is_file(follow_symlinks=False):
                 if entry.is_dir(follow_symlinks=False):
                     path = entry.path
-                    if name not in SKIPPED_FOLDERS and not left_out(path, True, ignores):
+                    if name not in SKIPPED_FOLDERS and not left_out(path, True, ignores, excluded):
                         folders.append((prefix + name, path))
                     continue
                 language = language_of(name, languages)
@@ -261,7 +303,7 @@ def find_files(
                     continue
             if not all_kept:
                 path = entry.path
-                if path in named or left_out(path, False, ignores):
+                if path in named or left_out(path, False, ignores, excluded):
                     continue
             files[language].append(prefix + name)
         for language, paths in files.items():
@@ -269,13 +311,13 @@ def find_files(
                 met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
                 take(paths, language)
         for folder in folders:
-            visit(*folder, ignores)
+            visit(*folder, ignores, excluded)
 
     for shown, real in roots:
         inside = workspace.below(shown)
         on_disk = workspace.has_disk and os.path.isdir(real)
         if on_disk:
-            visit(shown, real, _ignore_files_above(real) if respect_gitignore else [])
+            visit(shown, real, _ignore_files_above(real) if respect_gitignore else [], left_out_in(real))
         if not on_disk and not inside:
             language = language_of(shown, languages) or language_of(real, languages)
             if language is None:
@@ -286,7 +328,8 @@ def find_files(
                 continue
             if force_exclude:
                 folder = os.path.dirname(real)
-                if left_out(real, False, _ignore_files_of(folder) if read_ignore_files else []):
+                ignores = _ignore_files_of(folder) if read_ignore_files else []
+                if left_out(real, False, ignores, left_out_in(folder)):
                     continue
             take_new(shown, real, language)
         for path in inside:
@@ -294,14 +337,17 @@ def find_files(
             full = workspace.key(path)
             if language is None or not SKIPPED_FOLDERS.isdisjoint(full[len(real) :].split(os.sep)):
                 continue
-            if not left_out(full, False, _ignore_files_of(os.path.dirname(full), real) if read_ignore_files else []):
+            folder = os.path.dirname(full)
+            ignores = _ignore_files_of(folder, real) if read_ignore_files else []
+            if not left_out(full, False, ignores, left_out_in(folder)):
                 take_new(path, full, language)
     # A link to a place below the roots is a second name for a file that the walk met already, unless the
     # walk passed that place over.
     for shown, real in links:
         if real.startswith(tops) and os.path.isfile(real):
             language = language_of(shown, languages)
-            if language is not None and not excluded(real, False):
+            excluded = left_out_in(os.path.dirname(real))
+            if language is not None and not (excluded is not None and excluded(real, False)):
                 take_new(shown, real, language)
     return walk
 

@@ -61,7 +61,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 32
+RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (9744, 1694734429),
     'frontends/cpp/cpp_frontend.py': (1901, 848613521),
@@ -69,6 +69,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1919, 746802105),
     'rules/gf001_unreadable_file.py': (2015, 3056940428),
+    'rules/gf002_unused_suppression.py': (1793, 2141419448),
     'rules/gf101_legacy_guard.py': (5930, 3459682512),
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
@@ -97,7 +98,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf502_inference_backward.py': (2097, 3733929069),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2102, 559252),
     'rules/gf504_inference_mode_in_training.py': (2577, 2915348782),
-    'rules/gf505_legacy_decorator_call.py': (2008, 3640547442),
+    'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (3145, 3648956962),
     'rules/gf507_inference_backward.py': (6928, 2706646293),
 }

@@ -43,6 +43,7 @@ class Directives(NamedTuple):
 class _Open(NamedTuple):
     row: int
     written: str
+    place: Span
     checks: tuple[str, ...] | None
 
 
@@ -62,17 +63,19 @@ def find_directives(text: bytes, row: Callable[[int], int], comments: Callable[[
             found.append(Suppression(_WHOLE_FILE, ()))
             continue
         checks = _names(next((given for given in match.group("checks", "spaced", "codes") if given is not None), None))
-        mark = _Open(here, match.group().decode("utf-8", "replace"), checks)
+        place = Span(offset, offset + len(match.group()))
+        mark = _Open(here, match.group().decode("utf-8", "replace"), place, checks)
         if match["kind"] == b"BEGIN":
             begun.append(mark)
         elif match["kind"] == b"END":
             if begun and begun[-1].checks == checks:
-                found += _silenced(range(begun.pop().row, here + 1), checks)
+                begin = begun.pop()
+                found += _silenced(range(begin.row, here + 1), checks, begin.place, place)
             elif _may_be_ours(checks):
                 lost.append((here, f"`{mark.written}` has no matching NOLINTBEGIN and suppresses nothing"))
         else:
             first = here + 1 if match["kind"] == b"NEXTLINE" else here
-            found += _silenced(range(first, first + 1), checks)
+            found += _silenced(range(first, first + 1), checks, place)
     lost += [
         (mark.row, f"`{mark.written}` has no matching NOLINTEND and suppresses nothing")
         for mark in begun
@@ -98,25 +101,44 @@ def _names(given: bytes | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(filter(None, re.split(r"[,\s]+", given.decode("utf-8", "replace"))))
 
 
-def _silenced(rows: range, checks: tuple[str, ...] | None) -> list[Suppression]:
+def _silenced(rows: range, checks: tuple[str, ...] | None, *places: Span) -> list[Suppression]:
     """`NOLINT()` names nothing and silences nothing; `NOLINT` silences everything."""
-    return [] if checks == () else [Suppression(rows, checks or ())]
+    return [] if checks == () else [Suppression(rows, checks or (), places)]
 
 
 def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
     """Whether a directive is meant for this tool: another tool's unmatched ones are no news here."""
-    return checks is None or any(_matches(given, rule.code, rule.name) for given in checks for rule in rule_names())
+    return checks is None or any(names_rule(given, rule.code, rule.name) for given in checks for rule in rule_names())
+
+
+def suppressing(
+    suppressions: tuple[Suppression, ...], rows: range, code: str, name: str
+) -> Iterator[tuple[Suppression, str]]:
+    """The comments on `rows` that silence the rule, with the code that says so; empty for one that silences all."""
+    by_row, blocks = _by_row(suppressions)
+    for suppression in itertools.chain(blocks, *(by_row.get(row, ()) for row in rows)):
+        if _overlap(suppression.rows, rows):
+            if not suppression.codes:
+                yield suppression, ""
+            yield from ((suppression, given) for given in suppression.codes if names_rule(given, code, name))
 
 
 def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:
     """Whether one of the comments on `rows` silences the rule."""
-    by_row, blocks = _by_row(suppressions)
-    near = itertools.chain(blocks, *(by_row.get(row, ()) for row in rows))
-    return any(
-        _overlap(suppression.rows, rows)
-        and (not suppression.codes or any(_matches(given, code, name) for given in suppression.codes))
-        for suppression in near
-    )
+    return next(suppressing(suppressions, rows, code, name), None) is not None
+
+
+def unknown_code(given: str) -> bool:
+    """Whether a code is written as one of guardfix's and means no rule: `GF999`."""
+    if re.fullmatch(r"(?i)(?:guardfix-)?gf\d+\*?", given) is None:
+        return False
+    return not any(names_rule(given, rule.code, rule.name) for rule in rule_names())
+
+
+def is_ours(given: str) -> bool:
+    """Whether a code is meant for guardfix and no other tool: one of its codes, or the name of one of its rules."""
+    given = given.lower().removeprefix("guardfix-")
+    return re.fullmatch(r"gf\d+\*?", given) is not None or any(given == rule.name for rule in rule_names())
 
 
 def _overlap(a: range, b: range) -> bool:
@@ -136,7 +158,8 @@ def _by_row(suppressions: tuple[Suppression, ...]) -> tuple[dict[int, list[Suppr
     return by_row, blocks
 
 
-def _matches(given: str, code: str, name: str) -> bool:
+def names_rule(given: str, code: str, name: str) -> bool:
+    """Whether a code in a comment means the rule."""
     given = given.lower().removeprefix("guardfix-")
     code = code.lower()
     if "*" in given:

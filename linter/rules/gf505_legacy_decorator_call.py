@@ -48,14 +48,13 @@ _PLAIN = (guards.NO_GRAD, guards.ENABLE_GRAD, guards.PYTHON_INFERENCE_MODE)
 
 @RULE.check_file
 def uncalled_decorators(facts: Facts, project: Project) -> Iterator[Finding]:
-    version = tuple(int(part) for part in re.findall(r"\d+", project.minimum_torch)[:2])
+    minimum = project.minimum_torch_of(facts)
+    version = tuple(int(part) for part in re.findall(r"\d+", minimum)[:2])
     if not version or version >= _SINCE:
         return
     for found in uses_of(facts, _PLAIN, Form.DECORATOR):
         if found.called or found.decorated is None or found.decorated.kind is Kind.CLASS:
             continue
         use = found.use
-        message = (
-            f"`@{use.written}` without parentheses needs torch 2.1, but torch {project.minimum_torch} is supported"
-        )
+        message = f"`@{use.written}` without parentheses needs torch 2.1, but torch {minimum} is supported"
         yield RULE.at(facts, use.span, message, use=use)

@@ -45,7 +45,7 @@ def compiled_object(source: Path, command: Sequence[str], toolchain: Toolchain, 
     use: list[str] = []
     if header is not None:
         folder = cache_folder() / "headers" / digest(header, *command, environment)
-        use = precompiled(folder, f"#include <{header}>\n", list(command), toolchain)
+        use = precompiled(folder, f"#include <{header}>\n", list(command), toolchain, programs=1)
     with workplace(cache_folder() / "unfinished") as temporary:
         built, dependencies = temporary / _OBJECT, temporary / "dependencies"
         run_compiler(

@@ -62,7 +62,7 @@ class BuildExtension(build_ext):
 
     def get_ext_filename(self, fullname: str) -> str:
         """With `no_python_abi_suffix`, `name.so` instead of `name.cpython-312-….so`."""
-        filename: str = super().get_ext_filename(fullname)
+        filename: str = super().get_ext_filename(fullname)  # type: ignore[no-untyped-call]
         if not self.no_python_abi_suffix:
             return filename
         return re.sub(r"\.(?:cpython|abi3|pypy)[^./]*(?=\.[^./]+$)", "", filename)

@@ -91,8 +91,8 @@ def _raise_loopback() -> None:
 
 def _hide_tmp(temporary: Path, needed: Iterable[Path]) -> None:
     place = Path(tempfile.gettempdir() if not os.path.isdir("/tmp") else "/tmp").resolve()
-    programs = (sys.prefix, sys.base_prefix, __file__, os.getcwd())
-    if any(Path(path).resolve().is_relative_to(place) for path in (*needed, *programs)):
+    programs: tuple[str, ...] = (sys.prefix, sys.base_prefix, __file__, os.getcwd())
+    if any(Path(path).resolve().is_relative_to(place) for path in (*needed, *map(Path, programs))):
         return
     libc = _libc()
     libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
@@ -111,9 +111,9 @@ def _become_child(held: Iterable[int]) -> None:
     if child:
         _let_go(held, tell)
         with open(told, "rb") as pipe:
-            status = pipe.read()
+            said = pipe.read()
         os.waitpid(child, 0)
-        _end_as(int(status or b"9"))
+        _end_as(int(said or b"9"))
     _end_with_parent()
     os.close(told)
     child = os.fork()

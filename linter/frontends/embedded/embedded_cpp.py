@@ -371,9 +371,14 @@ def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, .
 
     first, last = facts.row(span.start), facts.row(span.end)
     rows = range(first, last + 1)
-    behind = (Suppression(rows, given.codes) for given in facts.suppressions if first < last and last in given.rows)
+    behind = (given._replace(rows=rows) for given in facts.suppressions if first < last and last in given.rows)
     own = find_directives(laid, lambda offset: facts.row(span.start + offset), cpp_comments).suppressions
-    return (*own, *behind)
+    return (*(_shifted(one, span.start) for one in own), *behind)
+
+
+def _shifted(suppression: Suppression, by: int) -> Suppression:
+    """A suppression of a piece with its places in the file."""
+    return suppression._replace(places=tuple(Span(at.start + by, at.end + by) for at in suppression.places))
 
 
 def _intents(laid: bytes, span: Span, facts: Facts) -> tuple[Intent, ...]:

@@ -110,7 +110,7 @@ def test_errors_say_what_and_what_to_do(arguments: list[str], message: str, tree
         pytest.param("select = ['']", "no rule is called ``", id="a rule without a name"),
         pytest.param("select = [", "guardfix.toml", id="no TOML"),
         pytest.param("select = ['GF9']", "no rule is called `GF9`", id="no such rule"),
-        pytest.param("per-file-ignores = {'a' = [1]}", "must map patterns to lists of rules", id="number for a rule"),
+        pytest.param("per-file-ignores = {'a' = [1]}", "maps patterns to lists of rules", id="number for a rule"),
         pytest.param("exclude = ['!']", "guardfix.toml: `!` is not a pattern", id="no pattern to exclude"),
         pytest.param("per-file-ignores = {'[z-a]' = ['GF1']}", "`[z-a]` is not a pattern", id="no pattern of files"),
     ],
@@ -416,7 +416,7 @@ def test_the_quick_answer_imports_next_to_nothing(tree: Path) -> None:
     [
         pytest.param("guardfix mi", ["migrate"], id="a command"),
         pytest.param("guardfix check --sel", ["--select"], id="an option"),
-        pytest.param("guardfix check --output-format ", ["text", "json"], id="a value"),
+        pytest.param("guardfix check --output-format j", ["json", "json-lines", "junit"], id="a value"),
         pytest.param("guardfix explain GF10", ["GF101", "GF102", "GF103", "GF104", "GF105"], id="codes"),
         pytest.param("guardfix explain temp", ["temporary-guard"], id="a name"),
         pytest.param("guardfix check --select inference-e", ["inference-escape"], id="a name of two rules"),

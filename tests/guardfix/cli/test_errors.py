@@ -50,7 +50,7 @@ def tree(tmp_path: Path) -> Path:
         pytest.param(
             "check --minimum-torch new .", "`new` is not a version; use a form like 1.13 or 2.1.0", id="a version"
         ),
-        pytest.param("check --output-format sarif .", "'sarif' is not one of 'text', 'json'", id="a format"),
+        pytest.param("check --output-format srif .", "'srif' is not one of 'full', 'azure'", id="a format"),
         pytest.param("check nowhere", "Error: no such file or directory: nowhere", id="a path"),
         pytest.param("verify nowhere", "Error: no such file or directory: nowhere", id="a path to verify"),
     ],
@@ -67,7 +67,8 @@ def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -
         pytest.param(b"select = ['legcy-guard']", "no rule is called `legcy-guard`; did you mean", id="a rule"),
         pytest.param(b"select = [", "not valid TOML: Invalid value (at end of document)", id="no TOML"),
         pytest.param(b"\xff", "not valid UTF-8 at byte 0, which TOML requires", id="no UTF-8"),
-        pytest.param(b"selct = ['GF1']", "unknown setting `selct`; the settings are exclude, ", id="a setting"),
+        pytest.param(b"selct = ['GF1']", "unknown setting `selct`; did you mean `select`?", id="a setting"),
+        pytest.param(b"colour = 1", "unknown setting `colour`; the settings are baseline, ", id="a setting unlike any"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_told_with_its_place(toml: bytes, message: str, tree: Path) -> None:

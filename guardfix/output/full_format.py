@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
-
-import click
 
 from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
-from guardfix.linter.findings import Decision, Evidence, Finding, Severity
+from guardfix.linter.findings import Decision, Evidence, Finding
 
 from ..wording import printable
+from .finding_places import one_line
+from .finding_text import COLORS, mark_of, place_text, styled_code, styled_mark
 from .format_registry import Output, OutputFormat
-from .terminal_layout import TAB, cells, frame, wrapped
+from .statistics import write_counts
+from .terminal_layout import TAB, cells, frame, styling, wrapped
 
 if TYPE_CHECKING:
     from guardfix.linter.rule import Rule
 
     from ..verify.verifying import Result
 
-_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _SHOWN_EVIDENCE = 6
 
 
 def _write_findings(report: FixableReport, output: Output) -> None:
-    positions = SourcePositions(report.workspace)
     for finding in report.findings:
-        output.write(finding_text(finding, positions, color=output.color, width=output.width))
+        output.write(finding_text(finding, report, output))
 
 
-def finding_text(finding: FixableFinding, places: SourcePositions, *, color: bool, width: int | None = None) -> str:
-    """One finding, over several lines. With the `width` of a terminal lines break at words, and code is cut to fit."""
-    style = partial(click.style) if color else (lambda text, **_: text)
-    start = places.start(finding.path, finding.span)
-    place, mark = f"{printable(finding.path)}:{start.row}:{start.column}:", _mark(finding)
+def finding_text(finding: FixableFinding, report: FixableReport, output: Output) -> str:
+    """One finding, over several lines. On a terminal lines break at words, and code is cut to fit."""
+    style, width, places = styling(output.color), output.width, report.positions
+    start = report.start(finding)
+    place, mark = f"{one_line(finding.path)}:{start.row}:{start.column}:", mark_of(finding)
     head = " ".join(filter(None, (place, finding.code, mark)))
-    styled = " ".join(
-        filter(
-            None,
-            (
-                style(place, bold=True),
-                style(finding.code, fg=_COLORS[finding.severity], bold=True),
-                style(mark, fg="green" if mark == _MARKS[Applicability.SAFE] else "yellow") if mark else "",
-            ),
-        )
-    )
+    told = (place_text(finding, report, output), styled_code(finding, output), styled_mark(finding, output))
+    styled = " ".join(filter(None, told))
     first, *rest = wrapped(finding.message, width, first=cells(head) + 1, indent=TAB)
     lines = [f"{styled} {first}".rstrip(), *rest]
     margin = " " * len(str(start.row))
@@ -62,16 +52,11 @@ def finding_text(finding: FixableFinding, places: SourcePositions, *, color: boo
     return "\n".join(lines) + "\n"
 
 
-_MARKS = {Applicability.SAFE: "[*]", Applicability.UNSAFE: "[unsafe fix]", Applicability.DISPLAY: ""}
 _TITLES = {
     Applicability.SAFE: "fix:",
     Applicability.UNSAFE: "unsafe fix:",
     Applicability.DISPLAY: "suggestion:",
 }
-
-
-def _mark(finding: FixableFinding) -> str:
-    return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
 
 
 def _frame(
@@ -85,7 +70,7 @@ def _frame(
     line = source.line(start.row)
     room = width - len(margin) - 4 if width is not None else None
     part = frame(line, start.column - 1, end.column - 1 if end.row == start.row else len(line), room)
-    bar, color = style("|", fg="blue"), _COLORS[finding.severity]
+    bar, color = style("|", fg="blue"), COLORS[finding.severity]
     yield f" {margin} {bar}"
     yield f" {style(str(start.row), fg='blue')} {bar} {part.code}"
     under = f" {margin} {bar} {part.before}{style(part.carets, fg=color)}"
@@ -140,4 +125,4 @@ def _write_rules(rules: Sequence[Rule], output: Output) -> None:
         output.write(f"{rule.code}  {rule.name:<{width}}  {claim:<11}  {rule.summary}{state}")
 
 
-FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules)
+FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules, statistics=write_counts)

@@ -1,0 +1,55 @@
+"""Codes in comments that silence findings: taken out, and put in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from guardfix.linter.facts import Span
+from guardfix.linter.frontends.frontend import frontend_named
+
+from ..fix import Edit
+from ..site import Site
+
+_LIST = re.compile(rb"\((?P<brackets>[^)\n]*)\)|:[ \t]*(?P<plain>[^\n]*)")
+_NOTHING = re.compile(rb"(?://+|/\*+|#+|\*+/|[\s:.,;-])*")
+_OPENER = re.compile(rb"(?://+|/\*+|#+)[ \t]*")
+
+
+def without_codes(site: Site, place: Span, codes: Sequence[str]) -> Edit | None:
+    """The edit that takes codes out of the comment that stands at `place`; None where it is in no comment."""
+    text = site.text
+    comment = next((one for one in frontend_named(site.facts.language).comments(text) if one.holds(place)), None)
+    written = _LIST.search(text, place.start, place.end)
+    if comment is None or written is None:
+        return None
+    group = "brackets" if written["brackets"] is not None else "plain"
+    given = re.findall(rb"[^,\s]+", written[group])
+    left = [one for one in given if one.decode("utf-8", "replace") not in codes]
+    if left:
+        separator = b", " if re.search(rb",\s", written[group]) or group == "plain" else b","
+        return Edit(Span(*written.span(group)), separator.join(left).decode("utf-8"))
+    line_end = text.find(b"\n", place.start, comment.end)
+    rest = text[comment.start : place.start] + text[place.end : comment.end]
+    if _NOTHING.fullmatch(rest):
+        return _whole_comment(text, comment)
+    # What else the comment says stays, without what led to the directive.
+    end = place.end + len(re.match(rb"[ \t]*[:-]?[ \t]*", text[place.end : comment.end]).group())  # type: ignore[union-attr]
+    start = place.start
+    if line_end == -1 and not text[end : comment.end].strip():
+        start -= len(text[comment.start : start]) - len(text[comment.start : start].rstrip(b" \t:;,-#/"))
+    return Edit(Span(max(start, comment.start), end), "")
+
+
+def _whole_comment(text: bytes, comment: Span) -> Edit:
+    """The comment goes, with the blanks before it; with its line, where it is alone on it."""
+    start, end = comment
+    while end > start and text[end - 1 : end] in (b"\n", b"\r"):
+        end -= 1
+    first = start - len(text[:start]) + len(text[:start].rstrip(b" \t"))
+    before = text[first - 1 : first] if first else b""
+    alone = before in (b"", b"\n", b"\r") and text[end : end + 1] in (b"", b"\n", b"\r")
+    if alone:
+        return Edit(Span(first, end + len(re.match(rb"\r?\n|\r|", text[end:]).group())), "")  # type: ignore[union-attr]
+    last = text[end : end + 1] in (b"", b"\n", b"\r", b" ", b"\t")
+    return Edit(Span(first if last else start, end), "")

@@ -1,0 +1,129 @@
+"""`guardfix baseline create`, `update` and `show`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..adoption.baseline import BASELINE_FILE, Baseline, counts_by
+from ..wording import count_of, printable
+from .command_failure import Failure
+from .command_run import CommandRun, check_with, run_from
+from .narrowing import read_baseline
+from .options import selection
+
+if TYPE_CHECKING:
+    from guardfix.codemods.fixable import FixableReport
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@click.group("baseline", short_help="Write and keep a file of findings that a check passes over.")
+def command() -> None:
+    """Write and keep a baseline: the findings that a tree has today, which `guardfix check --baseline` passes over.
+
+    A finding is recognised by its rule, its code and the function around it, so that it stays known when lines move or
+    the file is renamed. `update` only takes findings out: their number falls.
+    """
+
+
+def _file(command: F) -> F:
+    return click.option(
+        "--baseline",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        help=f"The baseline; by default what the configuration names, or {BASELINE_FILE}.",
+    )(command)
+
+
+@command.command("create")
+@selection
+@_file
+@click.option("--force", is_flag=True, help="Replace a baseline that is there, even if more is found than it holds.")
+def create(baseline: str | None, force: bool, **arguments: Any) -> None:
+    """Write all findings at and below PATHS to a new baseline."""
+    run, path = _run_and_path(arguments, baseline)
+    if os.path.lexists(path) and not force:
+        raise Failure(f"{path} is there already: `guardfix baseline update` takes out what is fixed")
+    found = Baseline.of(_report(run), os.path.dirname(os.path.abspath(path)))
+    _write(path, found)
+    click.echo(f"Wrote {count_of(found.entries.total(), 'finding')} to {printable(path)}.")
+
+
+@command.command("update")
+@selection
+@_file
+def update(baseline: str | None, **arguments: Any) -> None:
+    """Take out of the baseline what is fixed at and below PATHS, and follow moved code. Nothing is added."""
+    run, path = _run_and_path(arguments, baseline)
+    old = read_baseline(path)
+    compared = old.compared(_report(run))
+    new = Baseline(old.folder, compared.kept)
+    if new.entries != old.entries:
+        _write(path, new)
+    after = new.entries.total()
+    gone = count_of(old.entries.total() - after, "finding") if after < old.entries.total() else "none"
+    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} taken out.")
+    if compared.new:
+        more = count_of(len(compared.new), "finding")
+        click.echo(f"note: {more} more than it holds; `guardfix check --baseline` lists them", err=True)
+
+
+@command.command("show")
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+def show(file: str | None) -> None:
+    """Count what the baseline FILE holds, by rule and by file."""
+    from ..configuration import configuration_for
+
+    path = file or configuration_for().baseline_path() or BASELINE_FILE
+    held = read_baseline(path)
+    click.echo(f"{printable(path)}: {count_of(held.entries.total(), 'finding')}")
+    for title, labels in (
+        ("rule", [known.mark.code for known in held.entries]),
+        ("file", [known.path for known in held.entries]),
+    ):
+        rows = counts_by(zip(labels, held.entries.values(), strict=True))
+        if rows:
+            click.echo(f"\nBy {title}:")
+        width = max((len(str(count)) for _, count in rows), default=0)
+        for name, count in rows:
+            click.echo(f"  {count:>{width}}  {printable(name)}")
+
+
+def _run_and_path(arguments: dict[str, Any], given: str | None) -> tuple[CommandRun, str]:
+    run = run_from(arguments)
+    return run, given or run.baseline or BASELINE_FILE
+
+
+def _report(run: CommandRun) -> FixableReport:
+    from guardfix.codemods.fixable import fixes_for
+
+    return fixes_for(check_with(run))
+
+
+def _write(path: str, baseline: Baseline) -> None:
+    """Write it whole or not at all."""
+    import tempfile
+
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".guardfix-baseline.", dir=folder)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(baseline.text())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise Failure(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

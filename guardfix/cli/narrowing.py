@@ -1,0 +1,128 @@
+"""Which of a check's findings count: those that a baseline doesn't hold, and those on changed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..wording import count_of, printable
+from .command_failure import Failure
+from .command_run import CommandRun
+
+if TYPE_CHECKING:
+    from guardfix.codemods.fixable import FixableReport
+
+    from ..adoption.baseline import Baseline
+    from ..adoption.changed_lines import ChangedLines
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def narrowing(command: F) -> F:
+    """The options that leave findings out; `Narrowing.of` takes them."""
+    for option in reversed(
+        (
+            click.option(
+                "--baseline",
+                metavar="FILE",
+                type=click.Path(dir_okay=False),
+                help="Pass over the findings that FILE holds; `guardfix baseline create` writes it.",
+            ),
+            click.option("--no-baseline", is_flag=True, help="Use no baseline, even if the configuration names one."),
+            click.option(
+                "--since",
+                metavar="REF",
+                help="Only findings on lines that changed since the branch parted from REF, by git.",
+            ),
+            click.option(
+                "--changed-in",
+                metavar="DIFF",
+                help="Only findings on lines that the unified diff in the file DIFF adds; `-` is standard input.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """What the options of `narrowing` come to."""
+
+    baseline: str | None
+    since: str | None
+    changed_in: str | None
+    diff: ChangedLines | None
+    """What `changed_in` holds: standard input can be read only once."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is anything that could leave findings out."""
+        return self.baseline is not None or self.since is not None or self.diff is not None
+
+    @classmethod
+    def of(cls, arguments: dict[str, Any], run: CommandRun, *, fixes: bool) -> Narrowing:
+        """Take the options out of a command's arguments."""
+        baseline, since, changed_in = arguments.pop("baseline"), arguments.pop("since"), arguments.pop("changed_in")
+        if arguments.pop("no_baseline"):
+            baseline = None
+        elif baseline is None:
+            baseline = run.baseline or None
+        if changed_in is not None and (fixes or since is not None):
+            other = "--since" if since is not None else "--fix"
+            raise click.UsageError(f"--changed-in can't be combined with {other}")
+        if changed_in == "-" and run.standard_input is not None:
+            raise click.UsageError("standard input can't be both the text and the diff")
+        return cls(baseline, since, changed_in, _diff(changed_in))
+
+    def apply(self, report: FixableReport, run: CommandRun, *, tell: bool = True) -> FixableReport:
+        """The report with the findings that count; what was left out is told on standard error."""
+        from ..adoption.changed_lines import NoDiff, lines_since
+
+        if self.is_narrow:
+            # A further pass would offer the fixes of what is left out here.
+            report.over = None
+        if self.baseline is not None:
+            compared = read_baseline(self.baseline).compared(report)
+            new = set(map(id, compared.new))
+            report.findings = [finding for finding in report.findings if id(finding) in new]
+            name = printable(self.baseline)
+            if tell and not run.quiet and compared.passed_over:
+                click.echo(f"note: {count_of(compared.passed_over, 'finding')} passed over, by {name}", err=True)
+            if tell and not run.quiet and compared.stale:
+                gone = count_of(compared.stale.total(), "finding")
+                click.echo(f"note: {name} holds {gone} too many; run `guardfix baseline update`", err=True)
+        lines = self.diff
+        if self.since is not None:
+            try:
+                lines = lines_since(self.since)
+            except NoDiff as error:
+                raise Failure(f"--since: {error}") from None
+        if lines is not None:
+            report.findings = [finding for finding in report.findings if lines.touch(report, finding)]
+        return report
+
+
+def read_baseline(path: str) -> Baseline:
+    """The baseline of a file; a run cannot be made without it."""
+    from ..adoption.baseline import BadBaseline, Baseline
+
+    try:
+        return Baseline.read(path)
+    except BadBaseline as error:
+        raise Failure(f"--baseline: {error}") from None
+
+
+def _diff(path: str | None) -> ChangedLines | None:
+    if path is None:
+        return None
+    from ..adoption.changed_lines import NoDiff, lines_of_diff, read_diff
+    from ..output.finding_places import repository_top
+
+    try:
+        return lines_of_diff(read_diff(path), ".", repository_top())
+    except NoDiff as error:
+        raise Failure(f"--changed-in: {error}") from None

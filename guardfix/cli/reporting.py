@@ -1,0 +1,118 @@
+"""How a check's findings are reported: the format, where it goes, what is counted, and the exit status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+
+from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
+from .command_failure import Failure, did_you_mean
+from .command_run import CommandRun
+from .options import output_format_option
+
+if TYPE_CHECKING:
+    from guardfix.codemods.fixable import FixableReport
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def reporting(command: F) -> F:
+    """The options that say how findings are reported; `Reporting.of` takes them."""
+    for option in reversed(
+        (
+            output_format_option("findings", help="The output format.", envvar="GUARDFIX_OUTPUT_FORMAT", default=None),
+            click.option(
+                "--output-file",
+                "-o",
+                metavar="FILE",
+                envvar="GUARDFIX_OUTPUT_FILE",
+                type=click.Path(dir_okay=False),
+                help="Write the findings to FILE instead of standard output.",
+            ),
+            click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of listing them."),
+            click.option("--exit-zero", "-e", is_flag=True, help="Exit with 0 even if there are findings."),
+            click.option(
+                "--exit-non-zero-on-fix",
+                is_flag=True,
+                help="Exit with 1 if a file was changed by a fix, even if no finding is left.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What the options of `reporting` come to."""
+
+    output_format: str
+    output_file: str | None
+    statistics: bool
+    exit_zero: bool
+    exit_non_zero_on_fix: bool
+
+    @classmethod
+    def of(cls, arguments: dict[str, Any], run: CommandRun) -> Reporting:
+        """Take the options out of a command's arguments."""
+        chosen = arguments.pop("output_format") or run.output_format or DEFAULT_FORMAT
+        chosen = ALIASES.get(chosen, chosen)
+        found = cls(
+            chosen,
+            arguments.pop("output_file"),
+            arguments.pop("statistics"),
+            arguments.pop("exit_zero"),
+            arguments.pop("exit_non_zero_on_fix"),
+        )
+        if chosen not in format_names("findings"):
+            guess = did_you_mean(chosen, format_names("findings"))
+            raise Failure(
+                f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is none'}"
+            )
+        if found.statistics and load_format(chosen).statistics is None:
+            raise click.UsageError(f"--statistics can't be written as {chosen}; use full or json")
+        return found
+
+    def write(self, report: FixableReport, run: CommandRun, stream: TextIO | None = None) -> None:
+        """Write the findings, and what is said beside them, to a stream, the chosen file or standard output."""
+        from ..output.report_summary import notes, summary
+
+        output_format = load_format(self.output_format)
+        with self._output(run, stream) as output:
+            if self.statistics:
+                from ..output.statistics import counts_of
+
+                assert output_format.statistics is not None, "checked when the options were read"
+                output_format.statistics(counts_of(report), output)
+            else:
+                output_format.findings(report, output)
+            if not run.quiet:
+                for note in notes(report):
+                    click.echo(note, err=True)
+                if not output_format.for_machines:
+                    output.write(summary(report, output.width), newline=False)
+
+    @contextmanager
+    def _output(self, run: CommandRun, stream: TextIO | None) -> Iterator[Output]:
+        if self.output_file is None or stream is not None:
+            yield replace(run.output(), stream=stream)
+            return
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(self.output_file)), exist_ok=True)
+            with open(self.output_file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                yield Output(file)
+        except OSError as error:
+            raise Failure(f"{self.output_file}: cannot be written: {error.strerror or error}") from None
+
+    def status(self, report: FixableReport, *, changed: bool = False, failed: bool = False) -> int:
+        """The exit status: 2 when a file could not be written, 1 when findings are left."""
+        if failed:
+            return 2
+        if changed and self.exit_non_zero_on_fix:
+            return 1
+        return 1 if report.findings and not self.exit_zero else 0

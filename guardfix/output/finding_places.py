@@ -1,0 +1,69 @@
+"""Where a finding is, as tools want it: names of files, URIs, rows and columns."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from urllib.parse import quote
+
+from guardfix.linter.findings import Finding
+
+from ..wording import printable
+from .terminal_layout import displayable
+
+RULES_PAGE = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md"
+PROJECT_PAGE = "https://github.com/guardfix/guardfix"
+# XML 1.0 has no place for these, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def rule_url(finding: Finding) -> str:
+    """The page of a finding's rule; that of a rule from elsewhere is the one it names, or empty."""
+    return finding.url if finding.url is not None else f"{RULES_PAGE}#{finding.code.lower()}-{finding.name}"
+
+
+def one_line(text: str) -> str:
+    """A name or a message without anything that ends a line or moves the cursor."""
+    return displayable(printable(text))
+
+
+def xml_text(text: str) -> str:
+    """A text that XML 1.0 can hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def repository_top(start: str = os.curdir) -> str:
+    """The top folder of the git repository that a folder is in; the folder itself when it is in none."""
+    return _top_of(os.path.realpath(start))
+
+
+@cache
+def _top_of(here: str) -> str:
+    folder = here
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return here
+        folder = parent
+    return folder
+
+
+def below(path: str, top: str) -> str | None:
+    """A file's name from a folder on, with slashes; None when it isn't below it. Links in the folders are resolved."""
+    folder, name = os.path.split(os.path.abspath(path))
+    full = os.path.join(os.path.realpath(folder), name)
+    if not full.startswith(os.path.join(top, "")):
+        return None
+    return full[len(os.path.join(top, "")) :].replace(os.sep, "/")
+
+
+def uri_of(path: str) -> str:
+    """A relative name as a URI reference."""
+    return quote(os.fsencode(path))
+
+
+def file_uri(path: str) -> str:
+    """`file:///…` of a path."""
+    full = os.path.abspath(path).replace(os.sep, "/")
+    return "file://" + quote(os.fsencode(full if full.startswith("/") else "/" + full))

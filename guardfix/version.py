@@ -1,0 +1,3 @@
+"""The version of guardfix."""
+
+VERSION = "0.1.0"

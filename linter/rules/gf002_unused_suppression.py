@@ -1,0 +1,51 @@
+"""GF002 unused-suppression: a comment silences a rule that has nothing to say there, or that doesn't exist.
+
+What it flags: a `NOLINT` or `noqa` comment that names a guardfix rule, by code or by name, if no finding of that rule
+stands in its reach, and a comment that names a code such as `GF999` that no rule has.
+
+Why it is bad: the comment says that something is wrong where nothing is. It also hides the next finding there, and a
+mistyped code hides nothing at all.
+
+Example:
+
+    at::AutoDispatchBelowADInplaceOrView guard;  // NOLINT(GF101)
+
+Use instead:
+
+    at::AutoDispatchBelowADInplaceOrView guard;
+
+Fix: safe. The code is taken out of the comment; a comment that says nothing else goes.
+
+Not flagged: comments that name no guardfix rule; comments without codes; codes of rules that are not run, as with
+`--select`. Without this rule, unknown codes in files that are read anyway are noted on standard error.
+
+References: https://docs.astral.sh/ruff/rules/unused-noqa/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..facts import Facts
+from ..findings import Finding, Severity
+from ..rule import Rule, StaleCodes
+
+RULE = Rule(
+    "GF002",
+    "unused-suppression",
+    severity=Severity.INFO,
+    languages=("cpp", "python"),
+    odd_uses_only=True,
+    default=False,
+)
+
+
+@RULE.check_comments
+def stale_comments(facts: Facts, stale: Sequence[StaleCodes]) -> Iterator[Finding]:
+    for comment, unused, unknown in stale:
+        parts = []
+        if unused:
+            parts.append(f"nothing to suppress here for {', '.join(unused)}")
+        if unknown:
+            parts.append(f"no rule is called {' or '.join(unknown)}")
+        yield RULE.at(facts, comment.places[0], "; ".join(parts), variable=",".join((*unused, *unknown)))
