@@ -67,6 +67,8 @@ class Report:
     partial: list[Facts] = field(default_factory=list)
     """Files that the parser could only read in part."""
     suppressed: int = 0
+    lost: Sequence[str] = ()
+    """How processes ended that were lost while they read files (`killed by SIGKILL`); their files were read again."""
     workspace: Workspace = DISK
     """Where the texts that the findings are about came from."""
 
@@ -128,6 +130,7 @@ def check(
             *(facts for facts in doubted if facts.partial),
         ],
         suppressed=suppressed,
+        lost=reader.lost,
         workspace=workspace,
     )
 

@@ -16,6 +16,7 @@ from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job
+from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
@@ -58,6 +59,9 @@ class ProjectReader:
     workers: int = 0
     """Processes; as many as there are processors when 0."""
     executor: Executor | None = None
+    limits: FileLimits = NO_LIMITS
+    lost: list[str] = field(default_factory=list)
+    """How processes ended that were lost while they read files."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
 
@@ -82,9 +86,11 @@ class ProjectReader:
             early.extend(extract_job(self._job((hit,))))
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
-        with Sift(needles, self.workers, None if self.executor else extract_now, self.workspace) as sift:
+        meanwhile = None if self.executor or self.limits else extract_now
+        with Sift(needles, self.workers, meanwhile, self.workspace) as sift:
             self.found = self._find(paths, sift.add)
             hits = sift.hits()
+        self.lost += sift.lost
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
         facts += [
@@ -123,7 +129,14 @@ class ProjectReader:
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
     def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
-        return extract_all(job, workers=self.workers, executor=self.executor, progress=progress)
+        return extract_all(
+            job,
+            workers=self.workers,
+            executor=self.executor,
+            progress=progress,
+            limits=self.limits,
+            lost=self.lost,
+        )
 
     def _answered(self, project: Project) -> Project:
         """The project with the files that name what its open uses depend on."""
@@ -206,6 +219,7 @@ class ProjectReader:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(paths, language)
             hits = sift.hits()
+        self.lost += sift.lost
         pattern = re.compile(stands(words))
         sources = ((hit, self.workspace.read_or_none(hit[1])) for hit in hits)
         kept = [hit for hit, source in sources if source is not None and pattern.search(source.text)]

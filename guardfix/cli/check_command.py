@@ -10,7 +10,7 @@ import click
 
 from ..output.format_registry import load_format
 from ..wording import printable
-from .command_run import check_with, run_from
+from .command_run import check_with, finished, run_from
 from .options import choice_from, choosing, output_format_option, selection, standard_input
 from .standard_input import write_fixed
 
@@ -65,7 +65,7 @@ def command(**arguments: Any) -> None:
             click.echo(note, err=True)
         if not output_format.for_machines:
             output.write(summary(report, run.width), newline=False)
-    sys.exit(2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0)
+    sys.exit(finished(report, 2 if failed else 1 if report.findings and not arguments["exit_zero"] else 0))
 
 
 def _import_the_rest() -> None:

@@ -12,7 +12,7 @@ import click
 from guardfix.linter.files.workspace import DISK, Workspace
 
 from ..wording import printable
-from .command_run import check_with, run_from
+from .command_run import check_with, finished, run_from
 from .options import choice_from, choosing, selection, standard_input
 from .standard_input import write_fixed
 
@@ -48,7 +48,7 @@ def command(**arguments: Any) -> None:
         moved = run.with_text(write_fixed(run.standard_input, rewritten)).workspace
         if not run.quiet:
             _tell_rest(report, [rewritten] if rewritten else [], written_to=moved)
-        sys.exit(1 if rewritten and rewritten.refused else 0)
+        sys.exit(finished(report, 1 if rewritten and rewritten.refused else 0))
     if arguments["apply"]:
         outcome = apply_fixes(report)
         for line in outcome.lines():
@@ -57,7 +57,7 @@ def command(**arguments: Any) -> None:
             _tell_rest(report, outcome.written, written_to=DISK)
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
-        sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
+        sys.exit(finished(report, 2 if outcome.failed else 1 if outcome.refused else 0))
     refused = 0
     changed = []
     base = base_of(run.paths)
@@ -88,7 +88,7 @@ def command(**arguments: Any) -> None:
             click.echo(f"Would change {len(changed)} file{plural}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(1 if changed or refused else 0)
+    sys.exit(finished(report, 1 if changed or refused else 0))
 
 
 def _show(lines: list[bytes], encoding: str, color: bool) -> None:

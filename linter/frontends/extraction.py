@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +19,7 @@ from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
 from ..guards import Guard, extended
+from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
 
 if TYPE_CHECKING:
@@ -93,21 +94,50 @@ def extract_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    limits: FileLimits = NO_LIMITS,
+    lost: list[str] | None = None,
 ) -> list[Facts]:
-    """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
-    if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):
+    """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all).
+
+    `limits` are kept where processes can be forked; then each file is read in one. How processes ended that were
+    lost is added to `lost`; their files were read again.
+    """
+    few = workers == 1 or len(job.hits) < POOL_FROM
+    if executor is None and few and not (limits and CAN_FORK):
         return extract_job(job)
     if executor is not None:
         return _extract_in(executor, job, progress)
-    import multiprocessing
+    if CAN_FORK:  # forked workers start at once and share this process's modules
+        return _extract_forked(job, workers, limits, progress, lost)
     from concurrent.futures import ProcessPoolExecutor
 
-    # Forked workers start at once and share the parent's modules.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
-    others = workers - 1
-    with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
-        return _extract_with(pool, others, job, progress)
+    with collection_paused(), ProcessPoolExecutor(workers - 1, initializer=gc.enable) as pool:
+        return _extract_with(pool, workers - 1, job, progress)
+
+
+def _extract_forked(
+    job: Job,
+    workers: int,
+    limits: FileLimits,
+    progress: Callable[[int, int], None] | None,
+    lost: list[str] | None,
+) -> list[Facts]:
+    files = 0
+
+    def done(count: int) -> None:
+        nonlocal files
+        files += count
+        if progress is not None:
+            progress(files, len(job.hits))
+
+    def extract(hits: Sequence[Hit]) -> list[Facts]:
+        return extract_job(job._replace(hits=tuple(hits)))
+
+    size = 1 if limits else max(2, min(16, len(job.hits) // 16))
+    pieces = [job.hits[start : start + size] for start in range(0, len(job.hits), size)]
+    readers = Readers(extract, workers if limits else workers - 1, limits, done, [] if lost is None else lost)
+    with collection_paused():
+        return sorted(readers.read(pieces), key=lambda facts: facts.path)
 
 
 @contextmanager
