@@ -64,6 +64,7 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         files=report.files,
         partial=report.partial,
         suppressed=report.suppressed,
+        lost=report.lost,
         choice=choice or FixChoice(),
         workspace=report.workspace,
         over=report.over,

@@ -8,12 +8,13 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; ends the process with its exit status, which is 130 when it was interrupted."""
+    """Run the command line; ends the process with its exit status: 130 when it was interrupted, 143 after SIGTERM."""
     try:
         _main()
-    except KeyboardInterrupt:
-        sys.stderr.write("guardfix: interrupted\n")
-        sys.exit(130)
+    except KeyboardInterrupt as error:
+        number = getattr(error, "number", 2)
+        sys.stderr.write("guardfix: interrupted\n" if number == 2 else "guardfix: terminated\n")
+        sys.exit(128 + number)
 
 
 def _main() -> None:

@@ -94,6 +94,8 @@ class Report:
     partial: list[Facts] = field(default_factory=list)
     """Files that the parser could only read in part."""
     suppressed: int = 0
+    lost: Sequence[str] = ()
+    """How processes ended that were lost while they read files (`killed by SIGKILL`); their files were read again."""
     workspace: Workspace = DISK
     """Where the texts that the findings are about came from."""
     over: Callable[[Workspace], Report] | None = field(default=None, repr=False)
@@ -248,6 +250,7 @@ def _check(
             *(facts for facts in doubted if facts.partial),
         ],
         suppressed=suppressed,
+        lost=reader.lost,
         workspace=workspace,
         rules=rules,
         paths=reader.found.paths(),

@@ -21,6 +21,7 @@ from .files.sought import Sought
 from .files.suppressions import find_directives, is_ours
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all
+from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel
 from .guards import Guard
@@ -107,6 +108,9 @@ class ProjectReader:
     executor: Executor | None = None
     known: KnownFacts = field(default_factory=KnownFacts)
     """What an earlier run over the same files has read, and what this one reads."""
+    limits: FileLimits = NO_LIMITS
+    lost: list[str] = field(default_factory=list)
+    """How processes ended that were lost while they read files."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
 
@@ -131,9 +135,11 @@ class ProjectReader:
             early.extend(self._read(self._job((hit,)), extract_job))
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
-        with Sift(needles, self.workers, None if self.executor else extract_now, self.workspace) as sift:
+        meanwhile = None if self.executor or self.limits else extract_now
+        with Sift(needles, self.workers, meanwhile, self.workspace) as sift:
             self.found = self.find(paths, sift.add)
             hits = sift.hits()
+        self.lost += sift.lost
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
         facts += [
@@ -198,7 +204,14 @@ class ProjectReader:
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
     def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
-        extract = partial(extract_all, workers=self.workers, executor=self.executor, progress=progress)
+        extract = partial(
+            extract_all,
+            workers=self.workers,
+            executor=self.executor,
+            progress=progress,
+            limits=self.limits,
+            lost=self.lost,
+        )
         return self._read(job, extract)
 
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
@@ -254,7 +267,9 @@ class ProjectReader:
                 if project.survey is None:
                     files = [*self.found.files[language], *self._around.files.get(language, ())]
                     job = self._job((language, path, "") for path in files)
-                    sketches = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
+                    sketches = sketch_all(
+                        job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost
+                    )
                     project = project.joined(survey=Survey(sketches))
                 # What is read for one use can make the callers of another unclear, which is asked then.
                 project = self._followed(project, open_uses, language)
@@ -345,4 +360,5 @@ class ProjectReader:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(paths, language)
             hits = sift.hits()
+        self.lost += sift.lost
         return self._extract(self._job(hits, watched)._replace(stands=stands(words)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import printable
-from .command_run import CommandRun, check_with, run_from
+from .command_run import CommandRun, check_with, finished, run_from
 from .narrowing import Narrowing, narrowing
 from .options import choice_from, choosing, selection, standard_input
 from .reporting import Reporting, reporting
@@ -64,12 +64,12 @@ def command(**arguments: Any) -> None:
     if not fix:
         report = counting.apply(_checked(run, choice), run)
         told.write(report, run)
-        sys.exit(told.status(report))
+        sys.exit(finished(report, told.status(report)))
     report, changed, failed = _fixed(run, choice, counting)
     if fix_only:
-        sys.exit(2 if failed else 1 if changed and told.exit_non_zero_on_fix else 0)
+        sys.exit(finished(report, 2 if failed else 1 if changed and told.exit_non_zero_on_fix else 0))
     told.write(report, run, sys.stderr if run.standard_input is not None else None)
-    sys.exit(told.status(report, changed=changed, failed=failed))
+    sys.exit(finished(report, told.status(report, changed=changed, failed=failed)))
 
 
 def _checked(run: CommandRun, choice: FixChoice) -> FixableReport:

@@ -180,6 +180,15 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
         raise Failure(str(error)) from None
 
 
+def finished(report: Report, status: int) -> int:
+    """The exit status of a run: 2, and what happened, when processes were lost; `status` otherwise."""
+    from ..output.report_summary import lost_workers
+
+    for line in lost_workers(report):
+        click.echo(line, err=True)
+    return 2 if report.lost else status
+
+
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     if quiet or not sys.stderr.isatty():

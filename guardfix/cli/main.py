@@ -10,7 +10,8 @@ import click
 
 from .. import __version__
 from .command_failure import did_you_mean
-from .streams import cannot_go_on
+from .ending_signals import end_as_interrupted
+from .streams import cannot_go_on, too_few_descriptors
 
 _SUFFIX = "_command.py"
 
@@ -58,27 +59,30 @@ def run() -> None:
 
     Raises `KeyboardInterrupt` when it was interrupted.
     """
+    end_as_interrupted()
     try:
         sys.exit(cli(prog_name="guardfix", standalone_mode=False))
     except click.ClickException as error:
         error.show()
         status = error.exit_code
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except click.Abort as error:
+        raise _interrupt_in(error) or KeyboardInterrupt from None
     except Exception as error:
-        if _was_interrupted(error):
-            raise KeyboardInterrupt from None
+        if (interrupt := _interrupt_in(error)) is not None:
+            raise interrupt from None
         if os.environ.get("GUARDFIX_TRACEBACK"):
             raise
-        status = cannot_go_on(error) if isinstance(error, OSError) else _bug(error)
+        status = too_few_descriptors(error)
+        if not status:
+            status = cannot_go_on(error) if isinstance(error, OSError) else _bug(error)
     sys.exit(status)
 
 
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether an error is but what an interrupted pool of processes left behind."""
+def _interrupt_in(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interrupt of which an error is but what it left behind, as a pool of processes does."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
-    return error is not None
+    return error
 
 
 def _bug(error: Exception) -> int:

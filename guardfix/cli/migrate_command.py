@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..wording import count_of, printable
-from .command_run import check_with, run_from
+from .command_run import check_with, finished, run_from
 from .fix_diff import show_changes, write_diff
 from .options import choice_from, choosing, selection, standard_input
 from .standard_input import write_fixed
@@ -61,7 +61,7 @@ def command(**arguments: Any) -> None:
         write_fixed(run.standard_input, rewritten)
         if not run.quiet:
             _tell_rest(settled, {one.source.path for one in settled.rewrites})
-        sys.exit(1 if rewritten and rewritten.refused else 0)
+        sys.exit(finished(report, 1 if rewritten and rewritten.refused else 0))
     if arguments["apply"]:
         outcome = write_settled(settled)
         for line in outcome.lines():
@@ -70,7 +70,7 @@ def command(**arguments: Any) -> None:
             _tell_rest(settled, {one.source.path for one in outcome.written})
             if not outcome.written and not outcome.failed and not outcome.refused:
                 click.echo("Nothing to change.", err=True)
-        sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
+        sys.exit(finished(report, 2 if outcome.failed else 1 if outcome.refused else 0))
     shown = write_diff(settled, run)
     if not run.quiet:
         for note in notes(report):
@@ -80,7 +80,7 @@ def command(**arguments: Any) -> None:
             click.echo(f"Would change {count_of(len(shown.changed), 'file')}; use `--apply` to write.", err=True)
         elif not report.findings:
             click.echo("Nothing to change.", err=True)
-    sys.exit(shown.status)
+    sys.exit(finished(report, shown.status))
 
 
 def _ask(report: FixableReport, run: CommandRun) -> NoReturn:

@@ -22,6 +22,34 @@ def open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it lives as long as the process
 
 
+ENOUGH_DESCRIPTORS = 64
+
+
+def too_few_descriptors(error: Exception) -> int:
+    """The exit status when there were too few file descriptors, which is said then; 0 when there were enough.
+
+    An import that cannot open a file says that there is no such module.
+    """
+    limit = _descriptors()
+    exhausted = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+    if not exhausted and not (limit < ENOUGH_DESCRIPTORS and isinstance(error, (ImportError, OSError))):
+        return 0
+    sys.stderr.write(
+        f"guardfix: too many open files: {limit} may be open at a time, and {ENOUGH_DESCRIPTORS} are enough "
+        "(see `ulimit -n`)\n"
+    )
+    return 2
+
+
+def _descriptors() -> int:
+    """How many files this process may have open at a time."""
+    try:
+        import resource
+    except ImportError:  # there is no such limit, or no descriptor left to read the module with
+        return ENOUGH_DESCRIPTORS if os.name == "nt" else 0
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
 def cannot_go_on(error: OSError) -> int:
     """The exit status after an error of the system; 1, and not a word, when the reader (`| head`) has seen enough.
 

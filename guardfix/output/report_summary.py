@@ -62,6 +62,14 @@ def notes(report: Report) -> Iterator[str]:
         yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
 
 
+def lost_workers(report: Report) -> Iterator[str]:
+    """What became of processes that were lost while they read files."""
+    for how, count in Counter(report.lost).items():
+        processes = "a process" if count == 1 else f"{count} processes"
+        was, its = ("was", "its") if count == 1 else ("were", "their")
+        yield f"guardfix: {processes} that read files {was} lost ({how}); {its} files were read again"
+
+
 def verdict_summary(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> str:
     """The last lines of `guardfix verify`: how many programs have which verdict, and what is known of the guards."""
     from ..verify.guard_outcomes import outcome_summary

@@ -4,6 +4,7 @@ A pool from concurrent.futures takes longer to start and to feed than searching 
 here the processes are forked plainly. The parent walks and puts batches of paths into a pipe that all children
 read from, and each child writes its hits to a pipe of its own. When the pipe is full, the parent parses what was hit
 so far or searches the batch itself; at the end it takes batches back out, so that all are done at the same time.
+A child says which batches it is done with: those of a child that was killed are searched again here.
 """
 
 from __future__ import annotations
@@ -55,9 +56,13 @@ class Sift:
         self._meanwhile = meanwhile
         self._workspace = workspace
         self._hits: list[Hit] = []
+        self._given: set[Hit] = set()
         self._queue: _Queue | None = None
         self._children: list[_Child] = []
         self._count = 0
+        self._queued: dict[int, tuple[str, list[str]]] = {}
+        self.lost: list[str] = []
+        """How children ended that were lost: `killed by SIGKILL`."""
 
     def __enter__(self) -> Sift:
         return self
@@ -93,7 +98,8 @@ class Sift:
         return others
 
     def _send(self, batch: list[str], language: str) -> None:
-        data = os.fsencode("\0".join((language, *batch)))
+        number = len(self._queued)
+        data = os.fsencode("\0".join((str(number), language, *batch)))
         if len(data) > _BATCH and len(batch) > 1:
             middle = len(batch) // 2
             self._send(batch[:middle], language)
@@ -101,12 +107,19 @@ class Sift:
             return
         self._count += len(batch)
         if self._count > _FORK_FROM and len(self._children) < self._spare:
-            if self._queue is None:
-                self._queue = _Queue()
-            self._children.append(_Child(self._queue, self._needles))
+            try:
+                if self._queue is None:
+                    self._queue = _Queue()
+                self._children.append(_Child(self._queue, self._needles))
+            except OSError:  # too few descriptors, or processes: then with those that there are
+                self._spare = len(self._children)
+                if self._queue is not None and not self._children:
+                    self._queue.close()
+                    self._queue = None
         if self._queue is not None and len(data) <= _BATCH and b"\n" not in data:
             while True:
                 if self._queue.put(data):
+                    self._queued[number] = language, batch
                     return
                 if not self._passes_a_hit_on():
                     break
@@ -123,7 +136,9 @@ class Sift:
             self._hits += child.hits_so_far()
         if not self._hits or all(child.done for child in self._children):
             return False
-        self._meanwhile(self._hits.pop())
+        hit = self._hits.pop()
+        self._given.add(hit)
+        self._meanwhile(hit)
         return True
 
     def hits(self) -> list[Hit]:
@@ -134,15 +149,26 @@ class Sift:
         if self._queue is not None:
             self._queue.end()
             while data := self._queue.take():
-                language, *paths = os.fsdecode(data).split("\0")
+                number, language, *paths = os.fsdecode(data).split("\0")
                 self._search(language, paths)
+                del self._queued[int(number)]
                 while self._passes_a_hit_on():
                     pass
             while self._passes_a_hit_on():
                 pass
         while self._children:
-            self._hits += self._children.pop().finish()
-        return sorted(self._hits, key=lambda hit: hit[1])
+            child = self._children.pop()
+            hits, how = child.finish()
+            self._hits += hits
+            if how:
+                self.lost.append(how)
+            for done in child.batches:
+                del self._queued[done]
+        for language, paths in self._queued.values():  # a lost child's
+            self._search(language, paths)
+        # What a lost child had found already has been found again.
+        found = {*self._hits} - self._given if self.lost else self._hits
+        return sorted(found, key=lambda hit: hit[1])
 
 
 class _Queue:
@@ -181,10 +207,18 @@ class _Child:
 
     def __init__(self, queue: _Queue, needles: Needles) -> None:
         self._answers, answers_in = os.pipe()
-        self.pid = os.fork()
+        try:
+            self.pid = os.fork()
+        except OSError:
+            os.close(self._answers)
+            os.close(answers_in)
+            raise
         if self.pid == 0:
             status = 1
             try:
+                from .process_endings import default_signals
+
+                default_signals()
                 os.close(self._answers)
                 _serve(queue, answers_in, needles)
                 status = 0
@@ -195,6 +229,8 @@ class _Child:
         self._news.register(self._answers, select.POLLIN)
         self._rest = b""
         self.done = False
+        self.batches: list[int] = []
+        """The batches that it has searched."""
 
     def hits_so_far(self) -> list[Hit]:
         """The hits that the child has found since it was last asked; does not wait for any."""
@@ -212,20 +248,25 @@ class _Child:
         *lines, self._rest = (self._rest + data).split(b"\n\n")
         hits = []
         for line in lines:
+            if line.isdigit():
+                self.batches.append(int(line))
+                continue
             language, path, trouble = line.split(b"\0")
             hits.append((language.decode(), os.fsdecode(path), trouble.decode()))
         return hits
 
-    def finish(self) -> list[Hit]:
-        """The child's other hits. Raises `ChildProcessError` when it died, so that no file is passed over unseen."""
+    def finish(self) -> tuple[list[Hit], str]:
+        """The child's other hits, and how it ended if it was lost."""
         hits: list[Hit] = []
         while not self.done:
             hits += self._read()
         os.close(self._answers)
         _, status = os.waitpid(self.pid, 0)
         if status:
-            raise ChildProcessError(f"a process that read files ended with status {status}")
-        return hits
+            from .process_endings import ending
+
+            return hits, ending(status)
+        return hits, ""
 
     def abandon(self) -> None:
         """End a child whose answer nobody wants any more."""
@@ -250,7 +291,9 @@ def _serve(queue: _Queue, answers: int, needles: Needles) -> None:
     queue.end()
     with os.fdopen(answers, "wb") as out:
         while data := queue.take():
-            language, *paths = data.split(b"\0")
+            number, language, *paths = data.split(b"\0")
             for path, trouble in candidates(paths, needles[language.decode()]):
                 out.write(b"\0".join((language, path, trouble.encode())) + b"\n\n")
                 out.flush()
+            out.write(number + b"\n\n")
+            out.flush()

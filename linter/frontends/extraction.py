@@ -9,9 +9,9 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
 from ..guards import Guard, extended
+from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
 
 if TYPE_CHECKING:
@@ -121,9 +122,17 @@ def extract_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    limits: FileLimits = NO_LIMITS,
+    lost: list[str] | None = None,
 ) -> list[Facts]:
-    """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
-    return sorted(_mapped(extract_job, job, workers, executor, progress), key=lambda facts: facts.path)
+    """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all).
+
+    `limits` are kept where processes can be forked; then each file is read in one. How processes ended that were
+    lost is added to `lost`; their files were read again.
+    """
+    work = _Work(extract_job, lambda hit, why: [Facts(hit[1], hit[0], unreadable=why)])
+    found = _mapped(work, job, workers, executor, progress, limits, [] if lost is None else lost)
+    return sorted(found, key=lambda facts: facts.path)
 
 
 def sketch_job(job: Job) -> list[Sketch]:
@@ -143,9 +152,12 @@ def sketch_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    lost: list[str] | None = None,
 ) -> list[Sketch]:
-    """The sketches of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
-    return sorted(_mapped(sketch_job, job, workers, executor, progress), key=lambda sketch: sketch.path)
+    """The sketches of all the job's files, sorted by path. `progress` and `lost` are those of `extract_all`."""
+    work = _Work(sketch_job, lambda hit, why: [])
+    found = _mapped(work, job, workers, executor, progress, NO_LIMITS, [] if lost is None else lost)
+    return sorted(found, key=lambda sketch: sketch.path)
 
 
 @contextmanager
@@ -160,27 +172,61 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
+class _Work(NamedTuple, Generic[Found]):
+    """What is found in files."""
+
+    find: Callable[[Job], list[Found]]
+    unread: Callable[[Hit, str], list[Found]]
+    """What is said instead of a file that cannot be read, and why it cannot."""
+
+
 def _mapped(
-    work: Callable[[Job], list[Found]],
+    work: _Work[Found],
     job: Job,
     workers: int,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
+    limits: FileLimits,
+    lost: list[str],
 ) -> list[Found]:
-    """What `work` finds in all the job's files, here or in a pool of processes."""
-    if executor is None and (workers == 1 or len(job.hits) < POOL_FROM):
-        return work(job)
+    """What is found in all the job's files, here or in other processes."""
+    few = workers == 1 or len(job.hits) < POOL_FROM
+    if executor is None and few and not (limits and CAN_FORK):
+        return work.find(job)
     if executor is not None:
-        return _mapped_in(executor, work, job, progress)
-    import multiprocessing
+        return _mapped_in(executor, work.find, job, progress)
+    if CAN_FORK:  # forked workers start at once and share this process's modules
+        return _mapped_forked(work, job, workers, progress, limits, lost)
     from concurrent.futures import ProcessPoolExecutor
 
-    # Forked workers start at once and share the parent's modules.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
-    others = workers - 1
-    with collection_paused(), ProcessPoolExecutor(others, context, initializer=gc.enable) as pool:
-        return _mapped_with(pool, others, work, job, progress)
+    with collection_paused(), ProcessPoolExecutor(workers - 1, initializer=gc.enable) as pool:
+        return _mapped_with(pool, workers - 1, work.find, job, progress)
+
+
+def _mapped_forked(
+    work: _Work[Found],
+    job: Job,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+    limits: FileLimits,
+    lost: list[str],
+) -> list[Found]:
+    files = 0
+
+    def done(count: int) -> None:
+        nonlocal files
+        files += count
+        if progress is not None:
+            progress(files, len(job.hits))
+
+    def find(hits: Sequence[Hit]) -> list[Found]:
+        return work.find(job._replace(hits=tuple(hits)))
+
+    size = 1 if limits else max(2, min(16, len(job.hits) // 16))
+    pieces = [job.hits[start : start + size] for start in range(0, len(job.hits), size)]
+    readers = Readers(find, work.unread, workers if limits else workers - 1, limits, done, lost)
+    with collection_paused():
+        return readers.read(pieces)
 
 
 def _mapped_in(

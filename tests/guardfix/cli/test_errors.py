@@ -61,6 +61,46 @@ def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -
     assert message in outcome.stderr
 
 
+@pytest.mark.parametrize("limit", [5, 7, 9, 16])
+@pytest.mark.parametrize("command", ["check ."])
+def test_too_few_file_descriptors(limit: int, command: str, many: Path) -> None:
+    outcome = shell(f"ulimit -n {limit}; guardfix {command}", many)
+    assert "bug" not in outcome.stderr
+    if outcome.returncode == 2:
+        assert "too many open files" in outcome.stderr.lower()
+    else:
+        assert outcome.returncode == 1
+        assert outcome.stdout == shell(f"guardfix {command}", many).stdout
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More files than are searched in one process, and more hits than are read in one."""
+    folder = tmp_path_factory.mktemp("many")
+    for number in range(400):
+        (folder / f"{number}.cpp").write_text(KERNEL.format(number) if number % 10 == 0 else "int x;\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT"])
+@pytest.mark.parametrize("delay", [0.8])
+def test_a_signal_ends_the_run_and_all_its_processes(name: str, delay: float, many: Path) -> None:
+    # A fifo that nobody writes to would be passed over: what takes long here is the number of files.
+    process = subprocess.Popen(
+        [*GUARDFIX, "check", *[str(many)] * 200], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )  # fmt: skip
+    time.sleep(delay)
+    process.send_signal(getattr(signal, f"SIG{name}"))
+    _, errors = process.communicate(timeout=30)
+    number = getattr(signal, f"SIG{name}")
+    assert process.returncode in (0, 1, -number, 128 + number)
+    assert "Traceback" not in errors
+    assert "bug" not in errors
+    time.sleep(0.1)
+    with pytest.raises(ProcessLookupError):  # the whole session has ended
+        os.killpg(process.pid, 0)
+
+
 @pytest.mark.parametrize(
     ("toml", "message"),
     [

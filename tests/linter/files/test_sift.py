@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import signal
 import sys
 import time
@@ -101,15 +102,37 @@ def test_files_that_cannot_be_read_are_hits_with_a_reason(tmp_path: Path) -> Non
     assert hits == [("cpp", str(tmp_path), "Is a directory"), ("cpp", missing, "No such file or directory")]
 
 
-def test_a_child_that_dies_is_noticed(tmp_path: Path) -> None:
-    paths, _ = haystack(tmp_path, 1000, every=7)
-    with Sift(NEEDLES, 2) as search:
-        search.add(paths[:600], "cpp")
-        (child,) = search._children
-        os.kill(child.pid, signal.SIGKILL)
-        search.add(paths[600:], "cpp")
-        with pytest.raises(ChildProcessError, match="ended with status"):
-            search.hits()
+@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("meanwhile", [False, True], ids=["hits at the end", "hits meanwhile"])
+@pytest.mark.parametrize("pause", [0, 0.05])
+def test_what_a_killed_child_had_in_hand_is_searched_again(
+    tmp_path: Path, processes: int, meanwhile: bool, pause: float
+) -> None:
+    paths, expected = haystack(tmp_path, 2000, every=2)
+    early: list[Hit] = []
+    with Sift(NEEDLES, processes, early.append if meanwhile else None) as search:
+        search.add(paths[:1500], "cpp")
+        time.sleep(pause)
+        for child in search._children:
+            os.kill(child.pid, signal.SIGKILL)
+        search.add(paths[1500:], "cpp")
+        hits = search.hits()
+    assert sorted(path for _, path, _ in early + hits) == expected
+    assert search.lost == ["killed by SIGKILL"] * (processes - 1)
+
+
+@pytest.mark.parametrize("spare", range(12))
+def test_too_few_descriptors_mean_fewer_processes(tmp_path: Path, spare: int) -> None:
+    paths, expected = haystack(tmp_path, 1000, every=7)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 2 + spare, hard))
+    try:
+        with Sift(NEEDLES, 4) as search:
+            search.add(paths, "cpp")
+            hits = search.hits()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert [path for _, path, trouble in hits if not trouble] == expected
 
 
 def test_children_end_when_the_search_is_given_up(tmp_path: Path) -> None:

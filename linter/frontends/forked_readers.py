@@ -1,0 +1,261 @@
+"""Forked processes that read files for this one, each with pipes of its own.
+
+A pool from concurrent.futures waits for ever for a worker that was killed while it sent a result: the other workers
+hold the same pipe. Here the end of a worker is the end of its pipe, whatever it was doing. What a lost worker had in
+hand is read again, file by file, in other processes; a file that ends them too is unreadable.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import select
+import signal
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ..files.process_endings import default_signals, ending
+from ..files.sift import Hit
+
+CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
+_NUMBER = struct.Struct("=I")
+_LENGTH = struct.Struct("=Q?")
+_IN_HAND = 2
+"""Pieces of work that a worker has at a time, so that it need not wait for the next."""
+
+Found = TypeVar("Found")
+Piece = tuple[Hit, ...]
+_ROUNDS = 100
+"""So often are workers started again when they are lost one after the other."""
+_PATIENCE = 2000
+"""Milliseconds until a process whose pipe has ended has ended."""
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """What reading one file may take; 0 for any amount."""
+
+    seconds: float = 0.0
+    megabytes: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.seconds or self.megabytes)
+
+
+NO_LIMITS = FileLimits()
+
+
+@dataclass
+class Readers(Generic[Found]):
+    """Reads files with `others` processes, and here too unless there are limits for each file."""
+
+    extract: Callable[[Sequence[Hit]], list[Found]]
+    unread: Callable[[Hit, str], list[Found]]
+    """What is said instead of a file that cannot be read, and why it cannot."""
+    others: int
+    limits: FileLimits = NO_LIMITS
+    done: Callable[[int], None] = lambda files: None
+    """Called with the number of files whenever some were read."""
+    lost: list[str] = field(default_factory=list)
+    """How workers ended that were lost: `killed by SIGKILL`."""
+
+    def read(self, pieces: Sequence[Piece]) -> list[Found]:
+        """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
+        found: list[Found] = []
+        again = self._round(pieces, found, here=not self.limits)
+        for _ in range(_ROUNDS):
+            if not again:
+                return found
+            # One file a piece, and none of them here: whatever ended the worker may end this process as well.
+            again = self._round(again, found, here=False)
+        return found + self.extract([hit for piece in again for hit in piece])
+
+    def _round(self, pieces: Sequence[Piece], found: list[Found], here: bool) -> list[Piece]:
+        """Read all pieces but those of lost workers, which are given back, file by file."""
+        again: list[Piece] = []
+        waiting = deque(range(len(pieces)))
+        workers: list[_Worker[Found]] = []
+        try:
+            for _ in range(min(max(1, self.others), len(pieces))):
+                try:
+                    workers.append(_Worker(self, pieces, workers))
+                except OSError:  # too few descriptors, or processes: then with those that there are
+                    break
+            while workers and (waiting or any(worker.in_hand for worker in workers)):
+                for worker in workers:
+                    while waiting and worker.alive and len(worker.in_hand) < _IN_HAND:
+                        worker.give(waiting.popleft())
+                mine = waiting.pop() if here and waiting else None
+                if mine is not None:
+                    self._take(self.extract(pieces[mine]), len(pieces[mine]), found)
+                for worker in _with_news(workers, wait=mine is None):
+                    for number, part in worker.results():
+                        self._take(part, len(pieces[number]), found)
+                    if not worker.alive and worker.in_hand:
+                        again += self._of_lost(worker, pieces, found)
+                if not any(worker.alive for worker in workers):
+                    return again + [(hit,) for number in waiting for hit in pieces[number]]
+            for number in waiting:  # there are no workers
+                self._take(self.extract(pieces[number]), len(pieces[number]), found)
+        finally:
+            for worker in workers:
+                worker.end()
+        return again
+
+    def _take(self, part: list[Found], files: int, found: list[Found]) -> None:
+        found += part
+        self.done(files)
+
+    def _of_lost(self, worker: _Worker[Found], pieces: Sequence[Piece], found: list[Found]) -> list[Piece]:
+        """What has to be read again. A file that was read alone is unreadable instead."""
+        first, *others = [pieces[number] for number in worker.in_hand]
+        worker.in_hand.clear()
+        timed_out = self.limits.seconds and worker.ending == ending(signal.SIGALRM)
+        if not timed_out:
+            self.lost.append(worker.ending)
+        if len(first) == 1:
+            why = f"the process that read it was lost ({worker.ending})"
+            if timed_out:
+                why = f"reading it took longer than {self.limits.seconds:g} seconds (--timeout-per-file)"
+            self._take(self.unread(first[0], why), 1, found)
+            first = ()
+        return [(hit,) for piece in (first, *others) for hit in piece]
+
+
+class _Worker(Generic[Found]):
+    """One forked process: the numbers of pieces of work in, what was found out."""
+
+    def __init__(self, readers: Readers[Found], pieces: Sequence[Piece], before: Sequence[_Worker[Found]]) -> None:
+        self.in_hand: deque[int] = deque()
+        self.alive = True
+        self.ending = ""
+        self._rest = bytearray()
+        opened: list[int] = []
+        try:
+            opened += os.pipe()
+            opened += os.pipe()
+            self.pid = os.fork()
+        except OSError:
+            for handle in opened:
+                os.close(handle)
+            raise
+        tasks, self._tasks, self.results_out, results = opened
+        if self.pid == 0:
+            status = 1
+            try:
+                default_signals()
+                for handle in (self._tasks, self.results_out):
+                    os.close(handle)
+                for other in before:  # a worker whose pipe another one holds would not see its end
+                    other.close()
+                _serve(tasks, results, readers, pieces)
+                status = 0
+            finally:
+                os._exit(status)  # no clean-up of the parent's objects in the child
+        os.close(tasks)
+        os.close(results)
+
+    def give(self, number: int) -> None:
+        """Add a piece of work; that a worker is gone is noticed when its results are read."""
+        self.in_hand.append(number)
+        with suppress(OSError):
+            os.write(self._tasks, _NUMBER.pack(number))
+
+    def results(self) -> list[tuple[int, list[Found]]]:
+        """(number of the piece, what was found) of what has come back. Raises what `extract` raised."""
+        data = os.read(self.results_out, 1 << 20)
+        if not data:
+            self._gone()
+            return []
+        self._rest += data
+        found = []
+        start = 0
+        while len(self._rest) - start >= _LENGTH.size:
+            length, fine = _LENGTH.unpack_from(self._rest, start)
+            end = start + _LENGTH.size + length
+            if len(self._rest) < end:
+                break
+            value = pickle.loads(self._rest[start + _LENGTH.size : end])
+            if not fine:
+                raise value
+            found.append((self.in_hand.popleft(), value))
+            start = end
+        del self._rest[:start]
+        return found
+
+    def _gone(self) -> None:
+        """Its pipe has ended, and so has it; how is known a moment later."""
+        for _ in range(_PATIENCE):
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            time.sleep(0.001)
+        else:
+            os.kill(self.pid, signal.SIGKILL)
+            _, status = os.waitpid(self.pid, 0)
+        self.ending = ending(status)
+        self.alive = False
+        self.close()
+
+    def close(self) -> None:
+        if self._tasks >= 0:
+            os.close(self._tasks)
+            os.close(self.results_out)
+            self._tasks = -1
+
+    def end(self) -> None:
+        """End the process, if it still runs; nobody wants its answers any more."""
+        if self.alive:
+            self.alive = False
+            self.close()
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+
+def _with_news(workers: Sequence[_Worker[Found]], wait: bool) -> list[_Worker[Found]]:
+    news = select.poll()
+    by_handle = {worker.results_out: worker for worker in workers if worker.alive}
+    for handle in by_handle:
+        news.register(handle, select.POLLIN)
+    return [by_handle[handle] for handle, _ in news.poll(None if wait and by_handle else 0)]
+
+
+def _write(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Piece]) -> None:
+    """The child's life: numbers of pieces of work in, what was found out."""
+    limits = readers.limits
+    gc.enable()
+    if limits.megabytes:
+        import resource
+
+        size = limits.megabytes << 20
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    with os.fdopen(tasks, "rb") as stream:
+        while head := stream.read(_NUMBER.size):
+            piece = pieces[_NUMBER.unpack(head)[0]]
+            value: Any
+            fine = True
+            signal.setitimer(signal.ITIMER_REAL, limits.seconds)
+            try:
+                value = readers.extract(piece)
+            except MemoryError:
+                why = "there is not enough memory to read it"
+                if limits.megabytes:
+                    why = f"reading it takes more than {limits.megabytes} MB (--memory)"
+                value = [found for hit in piece for found in readers.unread(hit, why)]
+            except Exception as error:
+                value, fine = error, False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            _write(results, _LENGTH.pack(len(data), fine) + data)
