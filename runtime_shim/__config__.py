@@ -12,7 +12,4 @@ def show() -> str:
 
 def parallel_info() -> str:
     """How loops of C++ run in parallel."""
-    return (
-        f"ATen/Parallel:\n\tat::get_num_threads() : {os.cpu_count()}\n"
-        "ATen parallel backend: native thread pool\n"
-    )
+    return f"ATen/Parallel:\n\tat::get_num_threads() : {os.cpu_count()}\nATen parallel backend: native thread pool\n"

@@ -55,7 +55,10 @@ newaxis = None
 
 #: Modules that are imported when they are asked for, and where they stand.
 _MODULES = {
-    **{name: name for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization", "utils", "version", "cuda")},
+    **{
+        name: name
+        for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization", "utils", "version", "cuda")
+    },
     "tracing": "core.tracing",
     "guards": "core.gradient_modes",
     "printing": "core.tensor_printing",

@@ -226,7 +226,9 @@ class Backend:
 
     def memory_format(self, number: int) -> Any:
         """The memory format with this number in C++."""
-        return getattr(self.torch, ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")[number])
+        return getattr(
+            self.torch, ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")[number]
+        )
 
     def dtype(self, name: str) -> Any:
         return getattr(self.torch, name)

@@ -262,11 +262,7 @@ class Schema:
         if len(values) == len(self.arguments):
             return values
         return [
-            keywords[argument.name]
-            if argument.name in keywords
-            else values[i]
-            if i < len(values)
-            else argument.default
+            keywords[argument.name] if argument.name in keywords else values[i] if i < len(values) else argument.default
             for i, argument in enumerate(self.arguments)
         ]
 

@@ -15,7 +15,9 @@ class ScriptObject:
     _pointer: Any = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"{type(self).__qualname__} has no constructor: its library gives torch::class_ no torch::init")
+        raise RuntimeError(
+            f"{type(self).__qualname__} has no constructor: its library gives torch::class_ no torch::init"
+        )
 
     @classmethod
     def _type(cls) -> str:
@@ -66,7 +68,9 @@ def add_method(
     setattr(owner, name, made)
 
 
-def _binder(shown: str, names: list[str], defaults: list[Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
+def _binder(
+    shown: str, names: list[str], defaults: list[Any]
+) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
     def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         values = list(args)
         for position in range(len(args), len(names)):

@@ -21,7 +21,9 @@ def include_paths(device_type: str = "cpu", torch_include_dirs: bool = True) -> 
     return extension_include_folders()
 
 
-def library_paths(device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None) -> list[str]:
+def library_paths(
+    device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None
+) -> list[str]:
     """Empty: the shim is headers alone."""
     return []
 
