@@ -45,7 +45,8 @@ class Project:
     without: tuple[str, ...] = ()
     """Parts of paths that are for other devices or need other libraries."""
     include: tuple[str, ...] = (".",)
-    flags: tuple[str, ...] = ()
+    generated: tuple[tuple[str, str], ...] = ()
+    """Headers that the project's own build makes, by their paths."""
 
 
 PROJECTS = (
@@ -77,6 +78,7 @@ PROJECTS = (
         ("pyg_lib/csrc/**/*.cpp",),
         without=("metis_kernel",),  # METIS is a submodule
         include=(".", "third_party/parallel-hashmap"),
+        generated=(("pyg_lib/csrc/config.h", "#pragma once\n#define WITH_MKL_BLAS() 0\n#define NO_METIS() 1\n"),),
     ),
     Project("tvdcn", "https://github.com/inspiros/tvdcn", "00612d1", ("tvdcn/csrc/**/*.cpp",), include=("tvdcn/csrc",)),
     Project("extension-cpp 2019", "https://github.com/pytorch/extension-cpp", "1031028", ("cpp/*.cpp",)),
@@ -106,6 +108,15 @@ def units_of(project: Project, root: Path) -> Iterator[Path]:
             yield path
 
 
+def _generated(project: Project) -> Path:
+    """A folder with the headers that the project's build makes."""
+    folder = cache_folder().with_name("generated") / digest(project.name, *(part for row in project.generated for part in row))
+    for path, text in project.generated:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
 def command_for(project: Project, root: Path, toolchain: Toolchain) -> list[str]:
     return [
         str(toolchain.compiler),
@@ -115,11 +126,11 @@ def command_for(project: Project, root: Path, toolchain: Toolchain) -> list[str]
         "-pthread",
         *(f"-I{folder}" for folder in extension_include_folders()),
         *(f"-I{root / folder}" for folder in project.include),
+        f"-I{_generated(project)}",
         "-isystem",
         str(toolchain.python_include),
         "-DWITH_PYTHON",
         "-DTORCH_API_INCLUDE_EXTENSION_H",
-        *project.flags,
     ]
 
 

@@ -140,6 +140,9 @@ class DeprecatedTypeProperties {
   TensorOptions options_;
 };
 
+/// The type of tensors on the CPU: `at::empty({2}, at::CPU(at::kFloat))`.
+inline DeprecatedTypeProperties CPU(ScalarType type) { return DeprecatedTypeProperties(TensorOptions().dtype(type)); }
+
 /// What `Tensor::mutable_grad()` gives: the gradient, which can be assigned to.
 class GradSlot;
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <ostream>
+#include <type_traits>
 
 namespace c10 {
 
@@ -51,9 +52,7 @@ template <typename T>
 struct CppTypeToScalarType;
 #define AT_TYPE_TO_SCALAR(type, name, python, printed)   \
   template <>                                            \
-  struct CppTypeToScalarType<type> {                     \
-    static constexpr ScalarType value = ScalarType::name; \
-  };
+  struct CppTypeToScalarType<type> : std::integral_constant<ScalarType, ScalarType::name> {};
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_TYPE_TO_SCALAR)
 AT_TYPE_TO_SCALAR(c10::BFloat16, BFloat16, "", "")
 #undef AT_TYPE_TO_SCALAR

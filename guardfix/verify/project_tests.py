@@ -1,0 +1,260 @@
+"""A project's own tests, before and after migration, on the shim."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.recording.run_specification import read_events
+
+from .program_migration import Migration
+from .program_runs import OUTPUT_LIMIT, comparable, environment
+from .scratch import TREE_LIMIT, copy_tree, scratch_folder, write_texts
+from .traces import Comparison, compare
+from .verdicts import VerificationFailed
+
+_PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
+_RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
+
+_MISSING = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) ((?:torch|at|c10|<)[\w.:<>/]*\w>?)")
+"""What an error says that names something of PyTorch's that the shim lacks."""
+
+
+class TestVerdict(Enum):
+    """What became of one test."""
+
+    __test__ = False
+
+    SAME = "same"
+    CHANGED = "changed"
+    """Its outcome is another one."""
+    DIFFERS = "differs"
+    """It ends alike, and what it computes is different."""
+    UNSUPPORTED = "unsupported"
+    """It uses what the shim lacks: there is nothing to compare."""
+
+
+@dataclass
+class TestRun:
+    """One test, run once."""
+
+    __test__ = False
+
+    outcome: str
+    """passed, failed, error, skipped, xfailed, xpassed; `unfinished` when the process ended within it."""
+    message: str = ""
+    events: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def missing(self) -> str | None:
+        """The first name that the shim lacks, when that is why the test did not pass."""
+        found = _MISSING.search(self.message) if self.outcome in ("failed", "error", "unfinished") else None
+        return None if found is None else found[1].rstrip(".;")
+
+
+@dataclass
+class Round:
+    """All tests of the project, once: built, and run by the command."""
+
+    status: int | None
+    """The exit status of the command; None when it was stopped, or never started because building failed."""
+    output: str
+    tests: dict[str, TestRun]
+    failed_build: str | None = None
+    """What building said when it failed."""
+
+
+@dataclass(frozen=True)
+class ComparedTest:
+    """A test before and after; None where it did not run."""
+
+    name: str
+    before: TestRun | None
+    after: TestRun | None
+    comparison: Comparison | None = None
+
+    @property
+    def missing(self) -> str | None:
+        return next((run.missing for run in (self.before, self.after) if run is not None and run.missing), None)
+
+    @property
+    def verdict(self) -> TestVerdict:
+        if self.missing is not None:
+            return TestVerdict.UNSUPPORTED
+        if self.before is None or self.after is None or self.before.outcome != self.after.outcome:
+            return TestVerdict.CHANGED
+        if self.comparison is not None and self.comparison.parting is not None:
+            return TestVerdict.DIFFERS
+        return TestVerdict.SAME
+
+    def why(self) -> str:
+        """The verdict's reason, in words; empty for `same`."""
+        if self.verdict is TestVerdict.UNSUPPORTED:
+            return f"the shim lacks {self.missing}"
+        if self.verdict is TestVerdict.CHANGED:
+            return f"before: {_told(self.before)}; after: {_told(self.after)}"
+        if self.verdict is TestVerdict.DIFFERS:
+            assert self.comparison is not None and self.comparison.parting is not None
+            return f"{self.comparison.parting.where()}: {self.comparison.parting.what()}"
+        return ""
+
+
+def _told(run: TestRun | None) -> str:
+    if run is None:
+        return "did not run"
+    first = run.message.strip().partition("\n")[0]
+    return f"{run.outcome} ({first})" if first and run.outcome not in ("passed", "skipped") else run.outcome
+
+
+@dataclass(frozen=True)
+class ProjectTests:
+    """A project's tests, compared."""
+
+    before: Round
+    after: Round
+    tests: tuple[ComparedTest, ...]
+
+    @property
+    def missing(self) -> Counter[str]:
+        """What the shim lacks, by how many tests stop at it."""
+        return Counter(test.missing for test in self.tests if test.missing is not None)
+
+    def count(self, verdict: TestVerdict) -> int:
+        return sum(test.verdict is verdict for test in self.tests)
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """How a project is built and tested."""
+
+    __test__ = False
+
+    command: str
+    """What runs the tests, as in a shell without its operators: `pytest tests/`."""
+    build: str | None = None
+    """What builds the project; by default `setup.py build_ext --inplace` when its setup.py builds extensions."""
+    seconds: float = 600.0
+    """Time limit of the command, and of building."""
+
+
+def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
+    """Runs the project's tests in a copy, as it is and migrated.
+
+    Both rounds have the same folder, one after the other, so that paths are alike and only what the migration changed
+    is compiled again. Raises VerificationFailed when no test ran in either round.
+    """
+    root = Path(os.path.realpath(project))
+    with scratch_folder(cache_folder().with_name("verify"), f"tests {root}") as scratch:
+        copy = scratch / root.name
+        copy.mkdir()
+        copy_tree(root, copy, limit=TREE_LIMIT)
+        before = _round(copy, scratch / "before", settings)
+        write_texts(root, copy, migration.texts)
+        after = _round(copy, scratch / "after", settings)
+    if not before.tests and not after.tests:
+        said = before.failed_build or before.output
+        raise VerificationFailed(f"no test of {project} ran: {said.strip()[-2000:] or 'the command printed nothing'}")
+    return ProjectTests(before, after, tuple(compared(before.tests, after.tests)))
+
+
+def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Iterable[ComparedTest]:
+    """The tests of two rounds, side by side, in the order of the first."""
+    for name in dict.fromkeys([*before, *after]):
+        one, two = before.get(name), after.get(name)
+        comparison = None if one is None or two is None else compare(one.events, two.events)
+        yield ComparedTest(name, one, two, comparison)
+
+
+def _round(copy: Path, folder: Path, settings: TestSettings) -> Round:
+    recordings = folder / "recordings"
+    recordings.mkdir(parents=True)
+    torch = write_torch_distribution(folder / "torch")
+    variables = _variables(copy, torch, folder)
+    build = shlex.split(settings.build) if settings.build is not None else _build_command(copy)
+    if build:
+        status, output = _run(build, copy, folder / "build.log", variables, settings.seconds)
+        if status != 0:
+            return Round(None, "", {}, failed_build=output)
+    variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings)}
+    status, output = _run(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
+    tests: dict[str, TestRun] = {}
+    for path in sorted(recordings.glob("*.jsonl")):
+        tests |= recorded_tests(read_events(path))
+    return Round(status, comparable(output, {str(copy): copy.name, str(folder): ""}), tests)
+
+
+def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
+    """The environment of building and testing: the shim is `torch`, and our Python and its programs come first."""
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    sources = [copy, *([copy / "src"] if (copy / "src").is_dir() else [])]
+    found = environment()
+    search = [str(torch), *map(str, sources), *filter(None, [found.get("PYTHONPATH")])]
+    programs = [str(Path(sys.executable).parent), *filter(None, [found.get("PATH")])]
+    return found | {
+        "PYTHONPATH": os.pathsep.join(search),
+        "PATH": os.pathsep.join(programs),
+        "TMPDIR": str(temporary),
+    }
+
+
+def _build_command(copy: Path) -> list[str]:
+    """What builds the extensions of a project in place; nothing when it has none."""
+    setup = copy / "setup.py"
+    if not setup.is_file() or "cpp_extension" not in setup.read_text(encoding="utf-8", errors="replace"):
+        return []
+    # --force: setuptools knows of no header. What did not change comes from the cache of objects.
+    return [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]
+
+
+def _run(
+    command: Sequence[str], where: Path, log: Path, variables: Mapping[str, str], seconds: float
+) -> tuple[int | None, str]:
+    """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output."""
+    with open(log, "wb") as output:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=where, env=dict(variables),
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise VerificationFailed(f"{command[0]}: {error.strerror or error}") from None
+        status: int | None = None
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = process.wait(seconds)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    with open(log, "rb") as written:
+        return status, written.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+
+
+def recorded_tests(events: Iterable[dict[str, Any]]) -> dict[str, TestRun]:
+    """The tests of one recording, by name."""
+    found: dict[str, TestRun] = {}
+    current: TestRun | None = None
+    for event in events:
+        if event["event"] == "test":
+            current = found.setdefault(event["name"], TestRun("unfinished"))
+        elif event["event"] == "outcome":
+            run = found.setdefault(event["name"], TestRun("unfinished"))
+            if run.outcome in ("unfinished", "passed"):  # what fails in teardown comes second
+                run.outcome, run.message = event["outcome"], event["message"]
+        elif current is not None:
+            current.events.append(event)
+    return found

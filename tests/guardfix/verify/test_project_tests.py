@@ -1,0 +1,124 @@
+"""`verify --test`: a project's own tests before and after migration, on the shim under PyTorch's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guardfix.verify.program_migration import Migration
+from guardfix.verify.project_tests import ProjectTests, TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.verdicts import VerificationFailed
+
+LIBRARY = """\
+import torch
+
+def doubled(x):
+    with {guard}:
+        return x * 2
+
+def written_to(x):
+    kept = x * x
+    with {guard}:
+        x.mul_(3)
+    return kept
+"""
+BEFORE = LIBRARY.format(guard="torch._C._AutoDispatchBelowADInplaceOrView()")
+AFTER = LIBRARY.format(guard="torch.inference_mode()")
+
+TESTS = """\
+import pytest
+import torch
+from doubling import doubled, written_to
+
+def test_values():
+    assert doubled(torch.ones(2)).tolist() == [2, 2]
+
+def test_result_is_changed_later():
+    doubled(torch.ones(2)).add_(1)
+
+def test_gradient():
+    x = torch.ones(2, requires_grad=True)
+    written_to(x.clone()).sum().backward()
+    assert x.grad is not None
+
+def test_what_is_printed_depends_on_the_version():
+    x = torch.ones(2)
+    written_to(x)
+    torch.full((1,), float(x._version))
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_without_guard(n):
+    assert torch.ones(n).sum().item() == n
+
+def test_not_on_the_shim():
+    torch.fft.fft(torch.ones(2))
+
+@pytest.mark.skip(reason="not today")
+def test_skipped():
+    pass
+
+@pytest.mark.xfail
+def test_expected_to_fail():
+    assert False
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("work") / "project"
+    (root / "tests").mkdir(parents=True)
+    (root / "doubling.py").write_text(BEFORE)
+    (root / "tests" / "test_doubling.py").write_text(TESTS)
+    return root
+
+
+@pytest.fixture(scope="module")
+def result(project: Path) -> ProjectTests:
+    migration = Migration({(project / "doubling.py").resolve(): AFTER.encode()})
+    return verify_project_tests(project, migration, TestSettings("pytest -q -p no:cacheprovider tests"))
+
+
+VERDICTS = [
+    pytest.param("test_values", "same", "", id="same values"),
+    pytest.param(
+        "test_result_is_changed_later", "changed", "Inplace update to inference tensor outside InferenceMode", id="stricter"
+    ),
+    pytest.param("test_gradient", "changed", "modified by an inplace operation", id="a silent error is one now"),
+    pytest.param("test_what_is_printed_depends_on_the_version", "differs", "full", id="other values, and no error"),
+    pytest.param("test_without_guard[2]", "same", "", id="parametrized, reaches no guard"),
+    pytest.param("test_not_on_the_shim", "unsupported", "the shim lacks torch.fft", id="a name that the shim lacks"),
+    pytest.param("test_skipped", "same", "", id="skipped"),
+    pytest.param("test_expected_to_fail", "same", "", id="expected to fail"),
+]
+
+
+@pytest.mark.parametrize(("name", "verdict", "why"), VERDICTS)
+def test_verdict_of_each_test(result: ProjectTests, name: str, verdict: str, why: str) -> None:
+    (found,) = [test for test in result.tests if test.name == f"tests/test_doubling.py::{name}"]
+    assert (found.verdict.value, why in found.why(), bool(found.why())) == (verdict, True, bool(why)), found.why()
+
+
+def test_all_tests_are_there_and_the_names_that_are_missing(result: ProjectTests) -> None:
+    assert len(result.tests) == 9
+    assert dict(result.missing) == {"torch.fft": 1}
+
+
+def test_the_project_is_left_as_it_is(result: ProjectTests, project: Path) -> None:
+    assert (project / "doubling.py").read_text() == BEFORE
+    assert sorted(path.name for path in project.iterdir()) == ["doubling.py", "tests"]
+
+
+def test_a_command_that_runs_no_test(project: Path) -> None:
+    with pytest.raises(VerificationFailed, match=r"no test of .*project ran"):
+        verify_project_tests(project, Migration(), TestSettings("python -c pass"))
+
+
+def test_a_command_that_is_not_there(project: Path) -> None:
+    with pytest.raises(VerificationFailed, match="no-such-command: No such file"):
+        verify_project_tests(project, Migration(), TestSettings("no-such-command"))
+
+
+def test_a_process_that_ends_within_a_test() -> None:
+    runs = recorded_tests([{"event": "test", "name": "a"}, {"event": "step", "op": "mul"}])
+    assert (runs["a"].outcome, len(runs["a"].events)) == ("unfinished", 1)
