@@ -12,6 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def _command_unit(entry: Mapping[str, Any]) -> tuple[SourceUnit, str]:
 
 
 def _after(option: str, words: Sequence[str]) -> str:
-    return next((after for word, after in zip(words, words[1:], strict=False) if word == option), "")
+    return next((after for word, after in pairwise(words) if word == option), "")
 
 
 def _options(words: Sequence[str], folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...], str]:

@@ -1,7 +1,7 @@
 """The large headers in precompiled form, made while the first program that includes one is compiled.
 
-Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when the
-program is done, and the next program finds the form.
+Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when
+the program is done, and the next program finds the form.
 """
 
 from __future__ import annotations
