@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     "--model",
     metavar="FILE",
     default="",
-    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the methods that are called.",
+    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the called methods.",
 )
 @click.option(
     "--include",
@@ -187,7 +187,7 @@ def _model(given: str) -> str:
 
 
 def _agree(paths: Sequence[str], yes: bool) -> None:
-    """Says that code is about to be run, where that is new. Without anyone to ask and without `--yes` this is the end."""
+    """Says that code is about to be run, where that is new. With nobody to ask and no `--yes` this is the end."""
     from ..verify.consent import is_known, projects_of, remember
 
     new = [project for project in projects_of(paths) if not is_known(project)]
@@ -269,26 +269,31 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
 
 def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
     """Writes what each replacement does; 0 where every guard is decided now."""
+    import json
+
     from guardfix.codemods.fixable import fixes_for
 
-    from ..verify.deciding_by_running import decide_by_running, tried_lines
+    from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object
     from ..verify.verdicts import VerificationFailed
 
     programs = _programs(run, arguments, settings)
     units = {str(unit.path) for program in programs for unit in program.build.units}
     report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
     output = run.output()
+    for_machines = load_format(arguments["output_format"]).for_machines
     found = []
     with _ended_in_order():
         try:
             for tried in decide_by_running(report, programs, settings):
                 found.append(tried)
-                for line in tried_lines(tried):
-                    output.write(line)
+                if not for_machines:
+                    output.write("\n".join(tried_lines(tried)))
         except (VerificationFailed, OSError) as error:
             raise Failure(str(error)) from None
+    if for_machines:
+        output.write(json.dumps([tried_object(tried) for tried in found], indent=2))
     decided = sum(tried.survivor is not None for tried in found)
-    if not run.quiet:
+    if not for_machines and not run.quiet:
         click.echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
     return 0 if decided == len(found) else 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.findings import Confidence, Context
@@ -110,6 +110,8 @@ def _try(
     trials = []
     reaching = list(programs)
     for context in _CONTEXTS:
+        if context is Context.BELOW_AUTOGRAD and trials and trials[-1].survives:
+            continue  # it hides less than the kernel guard: what survives that one would survive this one
         migration, replacement = _migration(finding, context, report, site)
         if migration is None:
             continue
@@ -194,3 +196,32 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
 
 def _said(context: Context) -> str:
     return "undecided" if context is Context.UNKNOWN else f"{context.value} with low confidence"
+
+
+def tried_object(tried: TriedGuard) -> dict[str, Any]:
+    """What was found out about a guard, as JSON has it."""
+    survivor = tried.survivor
+    return {
+        "filename": tried.site.place.path,
+        "location": {"row": tried.site.place.row, "column": tried.site.place.column},
+        "guard": tried.site.guard,
+        "context": tried.context.value,
+        "trials": [
+            {
+                "replacement": trial.replacement,
+                "context": trial.context.value,
+                "survives": trial.survives,
+                "programs": [
+                    {
+                        "filename": result.name,
+                        "verdict": str(result.judgement.verdict),
+                        "reason": result.judgement.reason,
+                    }
+                    for result in trial.results
+                ],
+            }
+            for trial in tried.trials
+        ],
+        "silently_wrong": tried.silently_wrong or None,
+        "survivor": None if survivor is None else survivor.replacement,
+    }

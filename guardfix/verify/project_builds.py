@@ -5,7 +5,6 @@ A project says it in the answers of CMake's file API, in `compile_commands.json`
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -13,6 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ def _command_unit(entry: Mapping[str, Any]) -> tuple[SourceUnit, str]:
 
 
 def _after(option: str, words: Sequence[str]) -> str:
-    return next((after for word, after in itertools.pairwise(words) if word == option), "")
+    return next((after for word, after in pairwise(words) if word == option), "")
 
 
 def _options(words: Sequence[str], folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...], str]:

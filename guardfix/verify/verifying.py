@@ -137,6 +137,13 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
     return replace(result, against=str(second))
 
 
+def run_once(program: Program, settings: Settings) -> ProgramRun:
+    """Run a program as it is, in a copy. Raises OSError when that can't be made."""
+    with _Pair(program.root, program.root, settings) as pair:
+        pair.fill(_Copies(SIBLINGS_LIMIT, Migration(), program), counted=False)
+        return pair._again(program, "run0")
+
+
 @dataclass(frozen=True)
 class _Copies:
     """What the copies of a program hold."""
@@ -320,7 +327,7 @@ class _Pair:
             legacy_since19=settings.legacy_since19,
             uncovered=uncovered,
             include=tuple(
-                self._in_copy(folder, root, copy) for folder in (*map(str, settings.include), *map(str, build.include))
+                self._in_copy(folder, root, copy) for folder in (*settings.include, *map(str, build.include))
             ),
             quoted_include=(str(which.path.resolve().parent),) if self.left_out else (),
             units=tuple(self._unit(unit, root, copy) for unit in build.units),
@@ -349,7 +356,8 @@ class _Pair:
             "on_demand": unit.on_demand,
         }
 
-    def _in_copy(self, folder: str | Path, root: Path, copy: Path) -> str:
+    @staticmethod
+    def _in_copy(folder: str | Path, root: Path, copy: Path) -> str:
         """Where the headers of a folder lie: in the copy, if the folder was copied, for they may be migrated."""
         real = Path(folder).resolve()
         return str(copy / real.relative_to(root)) if real.is_relative_to(root) else str(real)

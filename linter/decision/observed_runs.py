@@ -1,7 +1,7 @@
 """What running programs showed about a guard, kept by the digests of the sources that were run.
 
-`guardfix verify --decide` tries each replacement of a guard and keeps what only one of them survives. It holds as long as
-no source changes that went into the programs.
+`guardfix verify --decide` tries each replacement of a guard and keeps what only one of them survives. It holds as
+long as no source changes that went into the programs.
 """
 
 from __future__ import annotations

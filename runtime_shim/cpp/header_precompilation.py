@@ -1,7 +1,7 @@
 """The large headers in precompiled form, made while the first program that includes one is compiled.
 
-Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when the
-program is done, and the next program finds the form.
+Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when
+the program is done, and the next program finds the form.
 """
 
 from __future__ import annotations
@@ -59,11 +59,16 @@ class Precompilation:
             self.process.wait(seconds)
 
 
+_under_way: list[Precompilation] = []
+"""Those that this process has begun: it collects them when they are done."""
+
+
 def start_precompiling(header: HeaderForm, text: str, command: list[str], work: Path) -> Precompilation | None:
     """Begins to make the form of a header with this text; None when it is there or somebody is at it.
 
     `work` is a folder on the file system of the form.
     """
+    _under_way[:] = [one for one in _under_way if one.process.poll() is None]
     if header.form.is_file() or shutil.which("sh") is None:
         return None
     header.stub.parent.mkdir(parents=True, exist_ok=True)
@@ -100,4 +105,6 @@ def start_precompiling(header: HeaderForm, text: str, command: list[str], work: 
             os.close(held)
     finally:
         os.close(mark)
-    return Precompilation(process, folder)
+    started = Precompilation(process, folder)
+    _under_way.append(started)
+    return started

@@ -62,8 +62,8 @@ def compile_linked(
 ) -> Compiled:
     """Compiles `source` and the further `units`, in parallel, and links them; or finds all that in the cache.
 
-    `root` is the folder of the project, or of a copy. Raises ToolchainMissing, CompileError (of the first unit that does
-    not compile), or OSError when a source can't be read or the cache can't be written.
+    `root` is the folder of the project, or of a copy. Raises ToolchainMissing, CompileError (of the first unit that
+    does not compile), or OSError when a source can't be read or the cache can't be written.
     """
     toolchain = find_toolchain(options.compiler)
     all_units = [SourceUnit(source), *units]

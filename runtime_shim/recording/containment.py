@@ -1,8 +1,8 @@
 """What keeps a program that is run to itself.
 
-On Linux, without being root: namespaces of its own, so that it has no network, a private /tmp, and nothing that it starts
-outlives it; and Landlock, so that it writes nowhere but in its own folders. What the system can't do is reported and left
-out. Reading is not restricted.
+On Linux, without being root: namespaces of its own, so that it has no network, a private /tmp, and nothing that it
+starts outlives it; and Landlock, so that it writes nowhere but in its own folders. What the system can't do is reported
+and left out. Reading is not restricted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import signal
 import socket
 import struct
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
@@ -90,9 +89,9 @@ def _raise_loopback() -> None:
 
 
 def _hide_tmp(temporary: Path, needed: Iterable[Path]) -> None:
-    place = Path(tempfile.gettempdir() if not os.path.isdir("/tmp") else "/tmp").resolve()
-    programs: tuple[str, ...] = (sys.prefix, sys.base_prefix, __file__, os.getcwd())
-    if any(Path(path).resolve().is_relative_to(place) for path in (*needed, *map(Path, programs))):
+    place = Path("/tmp").resolve()
+    programs = map(Path, (sys.prefix, sys.base_prefix, __file__, os.getcwd()))
+    if any(path.resolve().is_relative_to(place) for path in (*needed, *programs)):
         return
     libc = _libc()
     libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
@@ -111,9 +110,9 @@ def _become_child(held: Iterable[int]) -> None:
     if child:
         _let_go(held, tell)
         with open(told, "rb") as pipe:
-            said = pipe.read()
+            ended = pipe.read()
         os.waitpid(child, 0)
-        _end_as(int(said or b"9"))
+        _end_as(int(ended or b"9"))
     _end_with_parent()
     os.close(told)
     child = os.fork()

@@ -106,8 +106,9 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     from ..cpp.extension_module import bound_to
     from .recorder import Recorder, watching
 
-    seed(importlib.import_module(SHIM))
+    shim = importlib.import_module(SHIM)
     contained(specification, writer)
+    seed(shim)  # behind the fork, after which Python seeds its own numbers anew
     table = guard_table.table_of(specification)
     recorder = Recorder(writer, specification.source, table)
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):

@@ -15,6 +15,7 @@ from guardfix.linter.files.sources import decode
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.runtime_shim.recording.run_specification import Specification
 from guardfix.verify.counted_guards import CountedText, is_entered
+from guardfix.verify.made_up_models import ModelCall, ModelPlace, called_methods, model_places
 from guardfix.verify.program_runs import Limits, Process, environment
 
 HEAD = "#include <torch/script.h>\n#include <iostream>\n"
@@ -274,3 +275,70 @@ def test_each_form_of_a_python_guard_is_counted(tmp_path: Path) -> None:
     assert {name: tuple(counts[number]) for number, name in numbers.items()} == {
         name: (entered, ops) for name, (_, entered, ops) in PYTHON_FORMS.items()
     }
+
+
+MODEL_PROGRAM = (
+    HEAD
+    + """\
+int main(int argc, const char* argv[]) {
+  if (argc != 2) {
+    std::cerr << "usage: program <model>\\n";
+    return -1;
+  }
+  torch::jit::script::Module module = torch::jit::load(argv[1]);
+  at::AutoNonVariableTypeMode guard(true);
+  std::vector<torch::jit::IValue> inputs;
+  inputs.push_back(torch::ones({1, 3, 8, 8}));
+  const auto pair = module.forward(inputs).toTuple();
+  const auto encoded = module.run_method("encode", torch::ones({2}), torch::ones({2})).toTensor();
+  std::cout << pair->elements()[1].toTensor().argmax(1) << encoded << std::endl;
+}
+"""
+)
+
+
+def test_a_model_is_made_up(tmp_path: Path) -> None:
+    program = write(tmp_path, "program.cpp", MODEL_PROGRAM)
+    status, [entry] = verified(program, "--model", "auto")
+    assert (status, entry["verdict"]) == (0, "same"), entry
+    assert entry["notes"] == [
+        "its model was made up: forward(x0) gives a tuple of 2 tensors; encode(x0, x1) gives a tensor"
+    ]
+    assert "999" in entry["before"]["stdout"]
+    assert [guard["entered"]["before"] for guard in entry["guards"]] == [1]
+    assert [path.name for path in tmp_path.iterdir()] == ["program.cpp"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("torch::jit::load(argv[2])", ModelPlace(argument=2)),
+        ('torch::jit::load("data/model.pt", torch::kCPU)', ModelPlace(file="data/model.pt")),
+        ('std::string path = "net.pt";\nauto m = torch::jit::load(path);', ModelPlace(file="net.pt")),
+        ("const std::string path(argv[1]);\ntorch::jit::load(path)", ModelPlace(argument=1)),
+        ("torch::jit::_load_for_mobile(options.model)", ModelPlace(argument=1)),
+        ('model = torch.jit.load("net.pt")', ModelPlace(file="net.pt")),
+    ],
+)
+def test_where_a_program_looks_for_its_model(text: str, place: ModelPlace) -> None:
+    assert model_places(text) == [place]
+
+
+def test_a_program_without_a_load_gets_no_model() -> None:
+    assert model_places('torch::load(tensor, "weights.pt"); file.load(path); reload("x");') == []
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("m.forward({x}).toTensor()", ModelCall("forward", 1)),
+        ("m->forward({at::ones({2, 3}), y})\n  .toTuple()", ModelCall("forward", 2, "tuple")),
+        ('m.get_method("encode")({x, y, z}).toTensorVector()', ModelCall("encode", 3, "list")),
+        ('m.run_method("decode", f(x, y), z).toGenericDict()', ModelCall("decode", 2, "dict")),
+        ("v.push_back(x);\nv.emplace_back(y);\nm.forward(v)", ModelCall("forward", 2)),
+        ("std::vector<IValue> v{x, y};\nm.forward(std::move(v))", ModelCall("forward", 2)),
+        ("m.forward({x}).toTuple()->elements()[3]", ModelCall("forward", 1, "tuple", 4)),
+    ],
+)
+def test_how_a_program_calls_its_model(text: str, call: ModelCall) -> None:
+    assert called_methods(text) == [call]

@@ -216,6 +216,7 @@ def test_nothing_is_left_behind(tmp_path: Path, cache: Path, rounds: int) -> Non
     assert run(program)[0] == 0
     assert run(forking, "--against", forking)[0] == 0
     wait_for_headers(cache)
+    assert run(program)[0] == 0
     before = tree(tmp_path), tree(cache), children(), len(os.listdir("/proc/self/fd"))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(rounds):

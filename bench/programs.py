@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Runs the programs of a folder on the shim, each once, and counts those that run.
+
+    python bench/programs.py FOLDER [--build DIR] [--source GLOB] [--timeout 60] [--list]
+
+FOLDER is a checkout of whatever you want to know about, for example of github.com/pytorch/examples (its folder `cpp`).
+Programs are C++ files with a main and Python scripts that use torch. Each runs in a copy, without network and within
+limits, as `guardfix verify` runs it, and with a made-up model if it loads one. A program counts as running if it takes
+at least one step of torch and ends with status 0, or is still computing when its time is up. Of the others the first
+reason is printed: the name that the shim lacks, what the compiler says, or how it ended. Exit status 1: fewer of them
+run than `--cpp-target` (25 of 35) or `--python-target` (80 %) say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from guardfix.verify.program_runs import Limits, ProgramRun
+from guardfix.verify.programs import Program, find_programs, with_builds
+from guardfix.verify.verdicts import status_in_words
+from guardfix.verify.verifying import Settings, run_once
+
+
+def outcome(run: ProgramRun) -> tuple[bool, str]:
+    """Whether a program ran, and what became of it."""
+    failure = run.failed
+    if failure is not None:
+        if failure.get("missing"):
+            return False, f"lacks {failure['missing']}"
+        lines = failure["message"].splitlines()
+        return False, next((line.strip() for line in lines if "error:" in line), lines[0] if lines else failure["kind"])
+    if run.timed_out:
+        return run.ops > 0, "still running" if run.ops else "does nothing with torch in its time"
+    ended = run.first("ended") or {}
+    said = ended.get("message") or run.errors.strip().rpartition("\n")[2]
+    end = f"{status_in_words(run.status)}{': ' + said if said and run.status else ''}"
+    if run.ops == 0:
+        return False, f"ends before a step of torch, {end}"
+    return run.status == 0, end
+
+
+def count(programs: Sequence[Program], settings: Settings, *, show_all: bool) -> tuple[int, Counter[str]]:
+    """How many programs run, and how often each missing name stopped one; prints a line for each."""
+    running, missing = 0, Counter[str]()
+    for program in programs:
+        ran, words = outcome(run_once(program, settings))
+        running += ran
+        if words.startswith("lacks "):
+            missing[words.removeprefix("lacks ")] += 1
+        if show_all or not ran:
+            print(f"  {'runs' if ran else 'does not run'}: {program.path}: {words[:160]}", flush=True)
+    return running, missing
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--build", action="append", type=Path, default=[])
+    parser.add_argument("--source", action="append", default=[])
+    parser.add_argument("--exclude", action="append", default=[])
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--list", action="store_true", help="also name the programs that run")
+    parser.add_argument("--cpp-target", type=float, default=25 / 35)
+    parser.add_argument("--python-target", type=float, default=0.8)
+    options = parser.parse_args()
+    os.environ["GUARDFIX_YES"] = "1"
+    settings = Settings(limits=Limits(seconds=options.timeout), model="auto")
+    found = find_programs([options.folder], exclude=options.exclude, respect_gitignore=False)
+    # What a program needs of its surroundings stands beside it: a whole checkout for each is too much to copy.
+    alone = [Program(program.path, program.path.parent, named=True) for program in found]
+    programs = with_builds(alone, options.build, options.source)
+    failed = False
+    for title, is_python, target in (
+        ("C++ mains", False, options.cpp_target),
+        ("Python scripts", True, options.python_target),
+    ):
+        chosen = [program for program in programs if program.is_python is is_python]
+        if not chosen:
+            continue
+        started = time.monotonic()
+        running, missing = count(chosen, settings, show_all=options.list)
+        share = running / len(chosen)
+        print(f"{title}: {running} of {len(chosen)} run ({share:.0%}, target {target:.0%}), "
+              f"in {time.monotonic() - started:.0f} s")  # fmt: skip
+        for name, times in missing.most_common(20):
+            print(f"  missing {times} times: {name}")
+        failed |= share < target
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

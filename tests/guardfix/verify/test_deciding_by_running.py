@@ -1,0 +1,86 @@
+"""`--decide`: what each replacement of an undecided guard does, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from guardfix.cli.check_command import command as check
+from guardfix.cli.verify_command import command as verify
+
+# The context is hidden behind a pointer. Recorded, `y` would have a history; as an inference tensor it could not be
+# changed outside the guard.
+UNDECIDED = """\
+#include <torch/torch.h>
+#include <iostream>
+using Step = at::Tensor (*)(const at::Tensor&);
+at::Tensor step(const at::Tensor& x) {
+  at::AutoNonVariableTypeMode guard;
+  return x * 2;
+}
+static Step chosen = &step;
+int main() {
+  auto w = torch::ones({2}, torch::requires_grad());
+  auto y = chosen(w);
+  std::cout << y.requires_grad() << std::endl;
+  y.add_(1);
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, cache: Path) -> Path:
+    path = tmp_path / "program.cpp"
+    path.write_text(UNDECIDED)
+    return path
+
+
+def decision(path: Path) -> dict[str, object]:
+    done = CliRunner().invoke(check, [str(path), "--select", "GF101", "--isolated", "--output-format", "json"])
+    [finding] = json.loads(done.stdout)
+    found: dict[str, object] = finding["decision"]
+    return found
+
+
+def test_what_one_replacement_survives_becomes_evidence(program: Path) -> None:
+    assert decision(program)["context"] == "unknown"
+    done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0, done.output
+    assert lines[0] == f"{program}:5: AutoNonVariableTypeMode, undecided"
+    assert lines[1].startswith(f"  With c10::InferenceMode, {program} is stricter: ")
+    assert lines[2].startswith(f"  With at::AutoDispatchBelowADInplaceOrView, {program} is same: ")
+    assert lines[3].startswith(f"  Removed, {program} is changed: ")
+    assert lines[4].startswith("  Only at::AutoDispatchBelowADInplaceOrView survives.")
+    assert done.stderr == "1 of 1 undecided guards decided by running.\n"
+
+    found = decision(program)
+    assert (found["context"], found["confidence"]) == ("kernel", "low")
+    [evidence] = found["evidence"]  # type: ignore[misc]
+    assert evidence["message"] == f"for kernel: by running {program}: no other replacement left it as it should be"
+
+    program.write_text(UNDECIDED.replace("x * 2", "x * 3"))
+    assert decision(program)["context"] == "unknown", "what was run is not what stands there now"
+
+
+def test_several_survivors_decide_nothing(program: Path) -> None:
+    program.write_text(UNDECIDED.replace("chosen(w)", "chosen(w.detach())"))
+    done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated", "--output-format", "json"])
+    [tried] = json.loads(done.stdout)
+    assert (done.exit_code, tried["survivor"]) == (1, None)
+    assert {trial["replacement"]: trial["survives"] for trial in tried["trials"]} == {
+        "c10::InferenceMode": False,
+        "at::AutoDispatchBelowADInplaceOrView": True,
+        "removed": True,
+    }
+    assert decision(program)["context"] == "unknown"
+
+
+def test_a_guard_that_no_program_enters_stays_undecided(program: Path) -> None:
+    program.write_text(UNDECIDED.replace("auto y = chosen(w);", "auto y = w * 2;").replace("  y.add_(1);\n", ""))
+    done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[1] == "  No program enters it, so nothing is known."
