@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from guardfix.linter.analysis.thread_targets import started_functions
 from guardfix.linter.facts import Function
 from guardfix.linter.rules.gf207_guard_lost_in_thread import thread_start
 
@@ -16,15 +17,15 @@ FIX = FixRule(Applicability.UNSAFE)
 @FIX.fix
 def repeat_in_the_thread(site: Site) -> Fix | None:
     use, text = site.use, site.text
-    inside = [
-        f
-        for f in site.facts.functions
-        if f.is_lambda and f.body.holds(site.finding.span) and thread_start(f, site.facts)
-    ]
-    if not inside or use.shared:
+    around = [f for f in site.facts.functions if f.body.holds(site.finding.span)]
+    lambdas = [f for f in around if f.is_lambda and thread_start(f, site.facts)]
+    started = [one.function for one in started_functions(site.facts) if one.function in around]
+    if use.shared or not (lambdas or started):
         return None
+    function = (lambdas or started)[-1]
     declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")
-    return site.fix(f"repeat `{declaration}` at the top of the lambda", [_at_the_top(inside[-1], declaration, text)])
+    where = "the lambda" if function.is_lambda else f"`{function.name}`"
+    return site.fix(f"repeat `{declaration}` at the top of {where}", [_at_the_top(function, declaration, text)])
 
 
 def _at_the_top(function: Function, declaration: str, text: bytes) -> Edit:

@@ -81,7 +81,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf204_static_or_global_guard.py': (2753, 522306953),
     'rules/gf205_heap_guard.py': (5642, 3429804088),
     'rules/gf206_guard_member.py': (3099, 2819396917),
-    'rules/gf207_guard_lost_in_thread.py': (14092, 3871617639),
+    'rules/gf207_guard_lost_in_thread.py': (15951, 812413104),
     'rules/gf208_guard_after_work.py': (6901, 3261953443),
     'rules/gf301_kernel_guard_in_user_code.py': (6699, 3082630895),
     'rules/gf302_redundant_guard_in_function_forward.py': (3209, 3450939262),

@@ -1,7 +1,9 @@
 """GF207 guard-lost-in-thread: a guard has no effect in the threads that its scope starts.
 
 What it flags: a lambda passed to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or `dispatch_async`
-within the scope of a guard, if the lambda computes tensors and has no guard.
+within the scope of a guard, or queued as a continuation (`then`, `addCallback`), if the lambda computes tensors and has
+no guard. Also a function of the same file that is started by its name, such as `std::thread(&Server::run, this)` in a
+guarded constructor.
 
 Why it is bad: grad mode, inference mode and the dispatch keys are thread-local. A new thread starts in normal mode,
 whatever the mode of its parent: it records gradients, or modifies an inference tensor in place and raises an error.
@@ -19,12 +21,13 @@ Use instead:
       output = model->forward(input);
     });
 
-Fix: unsafe. The guard is repeated at the top of the lambda.
+Fix: unsafe. The guard is repeated at the top of the lambda or function. Under `InferenceMode`, what it makes there are
+inference tensors, and an in-place operation on one raises an error once it is used outside.
 
 Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which pass the state on; a lambda that contains a guard,
 `at::ThreadLocalStateGuard`, `set_enabled`, or an object that may hold a guard; `std::launch::deferred`, which runs
-where the result is requested; guards with a run-time flag; tensors that are only made from data; work in a function
-that is called by name, whose own guards aren't in sight.
+where the result is requested; TorchScript's fork, which passes the state on; guards with a run-time flag; tensors that
+are only made from data; work in a function that stands in another file, whose own guards aren't in sight.
 
 When not to use it: code whose thread pool passes the state on by itself (`at::ThreadLocalState`), or whose
 functions all have their own guards in other files.
@@ -50,6 +53,7 @@ from ..analysis.declared_types import declared_type
 from ..analysis.grad_switches import is_implied_by_inference_mode
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..analysis.thread_targets import THREADS, started_functions
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..facts.expressions import (
     Bracketed,
@@ -73,10 +77,11 @@ RULE = Rule(
     "guard-lost-in-thread",
 )
 
-_THREADS = ("thread", "jthread")
 _DISPATCH = ("dispatch_async", "dispatch_group_async", "dispatch_barrier_async")
 _PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce", "do", "invoke"))
 _PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"))
+_CONTINUATIONS = frozenset({"then", "thenValue", "thenTry", "addCallback", "defer", "deferValue"})
+"""What queues a lambda for an executor that may run it in any of its threads."""
 _POOL = re.compile(r"(?i)pool|executor|workers?|threads?")
 _POOL_METHODS = frozenset(
     """submit submit_task enqueue post execute run schedule push push_task detach_task add addTask emplace_back
@@ -93,7 +98,7 @@ def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
         start = thread_start(function, facts)
         if start is None:
             continue
-        guard = _guard_around(start.span, function, facts, project)
+        guard = _guard_around(start.span, function.parent, facts, project)
         if guard is None or _sets_its_mode(function, facts):
             continue
         work = _first_work(index, facts)
@@ -102,6 +107,29 @@ def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
         message = (
             f"{guard.guard} of line {facts.row(guard.span.start)} has no effect here: guards are thread-local, and "
             f"`{start.by}` runs this in another thread; repeat the guard in the lambda"
+        )
+        yield RULE.at(facts, work.span, message, use=guard)
+    yield from _in_started_functions(facts, project, guarded)
+
+
+def _in_started_functions(facts: Facts, project: Project, guarded: set[int | None]) -> Iterator[Finding]:
+    """Functions of the file that are started as threads by name: `std::thread(&Server::run, this)`."""
+    reported: set[int] = set()
+    for started in started_functions(facts) if guarded else ():
+        if started.starter not in guarded or started.index in reported:
+            continue
+        guard = _guard_around(started.span, started.starter, facts, project)
+        if guard is None or _sets_its_mode(started.function, facts):
+            continue
+        work = _first_work(started.index, facts)
+        if work is None:
+            continue
+        reported.add(started.index)
+        name = "::".join(started.function.qualified[-2:])
+        message = (
+            f"{guard.guard} of line {facts.row(guard.span.start)} has no effect here: guards are thread-local, and "
+            f"`{started.by}` of line {facts.row(started.span.start)} runs `{name}` in another thread; repeat the guard "
+            "in it"
         )
         yield RULE.at(facts, work.span, message, use=guard)
 
@@ -137,7 +165,7 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
         if not made.declares or not isinstance(made.value, Bracketed) or not made.value.items:
             continue
-        is_thread = made.variable in joined or (made.type is not None and made.type.last in _THREADS)
+        is_thread = made.variable in joined or (made.type is not None and made.type.last in THREADS)
         if is_thread and _handed_on(made.value.items[0]) == variable:
             return ThreadStart(made.span, "std::thread")
     return None
@@ -156,12 +184,14 @@ def _starts(callee: Expression) -> bool:
     """Whether what is called, or built, runs its argument in another thread."""
     if isinstance(callee, NamePath):
         return (
-            callee.name in (*_THREADS, "async")
+            callee.name in (*THREADS, "async")
             or _makes_thread(callee) is not None
             or (callee.name in _DISPATCH and len(callee.path) == 1)
             or (callee.name in _PARALLEL and callee.path[:-1] in _PARALLEL_SPACES)
             or callee.path == ("at", "intraop_launch")
         )
+    if isinstance(callee, MemberAccess) and callee.name in _CONTINUATIONS:
+        return True
     if not isinstance(callee, MemberAccess) or callee.name not in _POOL_METHODS:
         return False
     owner = callee.object
@@ -173,7 +203,7 @@ def _starts(callee: Expression) -> bool:
 def _makes_thread(callee: NamePath) -> Expression | None:
     """The thread's type in `std::make_unique<std::thread>`."""
     types = callee.template_arguments if callee.name in ("make_unique", "make_shared") else None
-    return types[0] if types and last_name(types[0]) in _THREADS else None
+    return types[0] if types and last_name(types[0]) in THREADS else None
 
 
 def _named(callee: Expression) -> str:
@@ -197,7 +227,7 @@ def _is_put_among_threads(function: Function, facts: Facts) -> bool:
         return False
     container = declared_type(simple_name(puts.object), function.parent, function.span.start, facts)
     return any(
-        last_name(argument) in _THREADS
+        last_name(argument) in THREADS
         for node in nodes_of(container)
         if isinstance(node, NamePath)
         for argument in (node.template_arguments or ())[:1]
@@ -227,14 +257,14 @@ def _is_deferred(span: Span, facts: Facts) -> bool:
     )
 
 
-def _guard_around(start: Span, function: Function, facts: Facts, project: Project) -> GuardUse | None:
-    """The innermost guard that is on where the lambda is given to the thread."""
+def _guard_around(start: Span, function: int | None, facts: Facts, project: Project) -> GuardUse | None:
+    """The innermost guard that is on where a function hands work to a thread."""
     found = [
         use
         for use in facts.guard_uses
         if use.form in (Form.DECLARATION, Form.AUTO)
         and use.live.holds(start)
-        and use.function == function.parent
+        and use.function == function
         and not use.under_error
         and _switches_off(use)
         and is_gradient_guard(use, facts, project)

@@ -25,6 +25,7 @@ _ALIAS_LENGTH = 200
 _TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
 _HEAP_HEAD = re.compile(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
 _HEAP_LENGTH = 200
+_STARTS_THREADS = re.compile(rb"\bstd::(?:j?thread|async)\b")
 _MARK = re.compile(rb"[{}#]")
 _LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
 _BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)*(?:->[^;{}()=]*)?\Z")
@@ -79,9 +80,12 @@ def _alias_at(start: int, end: int, code: bytes) -> bytes | None:
 def needs_all(code: bytes) -> bool:
     """Whether the rules must know the whole file, and not only the functions that hold a guard.
 
-    So it is for the old guard, for guards in autograd Functions, and for guards on the heap.
+    So it is for the old guard, for guards in autograd Functions, for guards on the heap, and where threads are started,
+    whose work may stand in any function.
     """
     if guards.LEGACY_API.encode() in code or (b"AutoDispatchBelow" in code and b"AutogradContext" in code):
+        return True
+    if _STARTS_THREADS.search(code):
         return True
     return any(
         _HEAP_HEAD.search(code, max(0, place - _HEAP_LENGTH), place) is not None

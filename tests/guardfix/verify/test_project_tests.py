@@ -82,7 +82,10 @@ def result(project: Path) -> ProjectTests:
 VERDICTS = [
     pytest.param("test_values", "same", "", id="same values"),
     pytest.param(
-        "test_result_is_changed_later", "changed", "Inplace update to inference tensor outside InferenceMode", id="stricter"
+        "test_result_is_changed_later",
+        "changed",
+        "Inplace update to inference tensor outside InferenceMode",
+        id="stricter",
     ),
     pytest.param("test_gradient", "changed", "modified by an inplace operation", id="a silent error is one now"),
     pytest.param("test_what_is_printed_depends_on_the_version", "differs", "full", id="other values, and no error"),

@@ -223,7 +223,24 @@ def test_a_file_of_an_application_is_known_by_its_suffix(path: str, found: bool)
 
 def test_every_kind_that_is_looked_for_has_its_cases() -> None:
     looked_for = {kind.name for kind in signal_kinds() if kind.find is not None and kind.asked is not Asked.LAST}
-    assert looked_for == {name for name, *_ in CASES} | {"in-objective-c"}
+    assert looked_for == {name for name, *_ in CASES} | {"in-objective-c", "beside-inference-workload"}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        pytest.param('GUARD; auto m = torch::jit::load("m"); m.forward({}); { GUARD; f(); }', True, id="around it"),
+        pytest.param('GUARD; GUARD; auto m = torch::jit::load("m"); m.forward({});', True, id="beside it"),
+        pytest.param("GUARD; m.forward({}); { GUARD; f(); }", False, id="not surely inference"),
+        pytest.param('{ GUARD; auto m = torch::jit::load("m"); m.forward({}); } GUARD; f();', False, id="has ended"),
+        pytest.param('GUARD; torch::jit::load("m").forward({}); g([] { GUARD; f(); });', False, id="another function"),
+    ],
+)
+def test_what_an_old_guard_beside_it_becomes_is_evidence(code: str, found: bool) -> None:
+    read = snippet(body(code))
+    last = [use for use in read.facts.guard_uses if use.guard == OLD][-1]
+    signals = direct_signals(scene_of(read.project, read.facts, last))
+    assert ("beside-inference-workload" in {one.kind.name for one in signals}) is found
 
 
 @pytest.mark.parametrize(
