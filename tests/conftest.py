@@ -26,6 +26,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if b"pytest.mark.smoke" not in collection_path.read_bytes() else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before rows are chosen by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a table marked `few`, the other rows are thorough."""
+    for item in items:
+        few = item.get_closest_marker("few")
+        if few is not None and item.callspec.id not in few.args:  # type: ignore[attr-defined]
+            item.add_marker("thorough")
+
+
 _CACHE = "GUARDFIX_CACHE_DIR"
 _YES = "GUARDFIX_YES"
 _MADE_BY_TESTS = pytest.StashKey[str]()

@@ -68,6 +68,7 @@ def run_hook(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess
         pytest.param({"notes.txt": BAD}, 0, "no files to check", id="no C++ file at all"),
     ],
 )
+@pytest.mark.thorough
 def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home: Path, tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)

@@ -107,7 +107,7 @@ def _try(
     assert use is not None
     start = report.start(finding)
     site = GuardSite(1, Place(finding.path, start.row, start.column, finding.code), use.guard, True)
-    trials: list[Any] = []
+    trials: list[Trial] = []
     reaching = list(programs)
     for context in _CONTEXTS:
         if context is Context.BELOW_AUTOGRAD and trials and trials[-1].survives:

@@ -147,7 +147,9 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("files", "name", "text", "found"), PLANTED)
-@pytest.mark.parametrize("recorded", [False, True], ids=["as it is", "recorded anew"])
+@pytest.mark.parametrize(
+    "recorded", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["as it is", "recorded anew"]
+)
 def test_what_is_planted_is_found_by_every_way_in(
     files: dict[str, str], name: str, text: str, found: str, recorded: bool, copy: Path, tmp_path: Path
 ) -> None:

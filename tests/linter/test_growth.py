@@ -91,6 +91,14 @@ def calls_made(work: Callable[[], object]) -> int:
         ),
     ],
 )
+@pytest.mark.few(
+    "macros",
+    "structs of guards",
+    "comments for the linter",
+    "namespace scope",
+    "InferenceMode in blocks of one function",
+    "InferenceMode in branches of one function",
+)
 def test_work_grows_with_the_file(tmp_path: Path, before: str, line: str, after: str) -> None:
     assert_linear(tmp_path, ".cpp", "@", HEAD + before, line, after)
 
@@ -122,6 +130,9 @@ OLD = "from ext import AutoNonVariableTypeMode\nmodel = torch.jit.load(path).eva
             OLD, "@AutoNonVariableTypeMode()\ndef fNN(x):\n  return model(x)\n", "", id="old guards above functions"
         ),
     ],
+)
+@pytest.mark.few(
+    "guards in one string", "blocks in one string", "one guard above one function", "guards above one function"
 )
 def test_work_grows_with_the_python_file(
     tmp_path: Path, before: str, line: str, after: str, monkeypatch: pytest.MonkeyPatch

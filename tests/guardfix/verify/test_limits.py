@@ -247,6 +247,7 @@ def running(argument: str) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupted", "terminated"])
+@pytest.mark.few("interrupted")
 def test_a_stopped_run_cleans_up(tmp_path: Path, cache: Path, number: int) -> None:
     seconds = f"4711.{os.getpid()}{number:02}"  # no other run of this test looks for it
     text = f"import subprocess, torch\nprint(torch.ones(1))\nsubprocess.run(['sleep', '{seconds}'])\n"

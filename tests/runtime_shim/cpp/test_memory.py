@@ -104,6 +104,7 @@ def slow_compiler(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("command", ["run", "verify"])
+@pytest.mark.few("run-SIGTERM")
 def test_stopped_while_it_compiles(
     tmp_path: Path, slow_compiler: tuple[Path, Path], number: signal.Signals, command: str
 ) -> None:

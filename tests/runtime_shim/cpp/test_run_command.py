@@ -204,6 +204,7 @@ def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ),
     ],
 )
+@pytest.mark.few("a method-g++", "a class-g++", "a header-g++", "a dtype-g++")
 def test_a_name_that_the_headers_lack_is_the_first_line(tmp_path: Path, compiler: str, text: str, missing: str) -> None:
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
@@ -255,6 +256,7 @@ def test_a_name_that_nothing_defines_is_the_first_line(tmp_path: Path, text: str
     assert outcome.err.startswith("guardfix run: " + words.format(source=source))
 
 
+@pytest.mark.thorough
 def test_a_checkout_of_pytorch_may_be_an_include_folder(tmp_path: Path) -> None:
     """Our headers come first; one that only the checkout has is missing, whatever its contents make of it."""
     write(tmp_path, "checkout/c10/macros/Macros.h", "#error not ours\n")
@@ -371,6 +373,7 @@ def test_the_second_program_finds_the_large_header_precompiled(tmp_path: Path, m
     assert list((cache / "programs" / "unfinished").iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_precompiled_header_hides_no_missing_include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
     narrow = '#include <c10/core/InferenceMode.h>\nint main() { c10::InferenceMode guard; torch::jit::load("x"); }\n'

@@ -224,7 +224,7 @@ def test_an_object_of_a_class_is_pickled(sample: Any) -> None:
 
 
 def test_a_class_that_nobody_registered_is_named(sample: Any) -> None:
-    with pytest.raises(RuntimeError, match="Class sample.Missing not registered"):
+    with pytest.raises(RuntimeError, match=r"Class sample\.Missing not registered"):
         torch.classes.sample.Missing  # noqa: B018
 
 

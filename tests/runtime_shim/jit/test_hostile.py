@@ -584,6 +584,7 @@ CRASHES: dict[str, Records] = {
 
 
 @pytest.mark.parametrize("name", CRASHES)
+@pytest.mark.few("a long chain of calls", "a deep type")
 def test_depth_does_not_end_the_process(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     path.write_bytes(zipped(CRASHES[name]))
