@@ -6,72 +6,24 @@ check` needs none of them.
 
 from __future__ import annotations
 
-from .version import VERSION as __version__
+from .version import VERSION as __version__  # noqa: F401
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .api import (
-        Applicability,
-        BadConfiguration,
-        BadPattern,
-        Confidence,
-        Context,
-        Decision,
-        Edit,
-        Evidence,
-        Fix,
-        FixableFinding,
-        FixableReport,
-        FixChoice,
-        FixedText,
-        NoSuchPath,
-        Options,
-        Position,
-        Severity,
-        UnknownRule,
-        Workspace,
-        check,
-        check_text,
-        fix_text,
-        options_for,
-    )
+    from .api import *  # noqa: F403
 else:
 
     def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from . import api
+        from importlib import import_module
 
-        globals().update({public: getattr(api, public) for public in __all__ if public != "__version__"})
-        return globals()[name]
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        api = import_module(f"{__name__}.api")  # `from . import api` would ask here for `api` first
+        names = {"__all__": ["__version__", *api.__all__]} | {public: getattr(api, public) for public in api.__all__}
+        if name not in names:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals().update(names)
+        return names[name]
 
     def __dir__():
-        return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "Applicability",
-    "BadConfiguration",
-    "BadPattern",
-    "Confidence",
-    "Context",
-    "Decision",
-    "Edit",
-    "Evidence",
-    "Fix",
-    "FixChoice",
-    "FixableFinding",
-    "FixableReport",
-    "FixedText",
-    "NoSuchPath",
-    "Options",
-    "Position",
-    "Severity",
-    "UnknownRule",
-    "Workspace",
-    "__version__",
-    "check",
-    "check_text",
-    "fix_text",
-    "options_for",
-]
+        return sorted({*globals(), *__getattr__("__all__")})
