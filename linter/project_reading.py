@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .analysis.call_graph import call_graph, deeds_below
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import Project
 from .analysis.reexports import is_module, modules_asked, new_names
-from .analysis.survey import Survey
-from .facts import Facts, GuardUse, Span
+from .facts import Facts
+from .facts.sketch import Sketch
 from .files.discovery import FoundFiles, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
@@ -22,6 +21,7 @@ from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
 from .surroundings import Surroundings
+from .surveying import Surveying
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -30,15 +30,8 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-_STEPS = 24
-"""How many calls down the functions are read that a use reaches."""
-_MOST_FILES = 600
-"""How many files are read for their sake."""
-
-
-def _is_read_whole(facts: Facts | None) -> bool:
-    """Whether nothing was left out of what is known of a file."""
-    return facts is not None and bool(facts.functions) and all(function.is_read for function in facts.functions)
+Progress = Callable[[int, int], None]
+"""What is told (files done, files in all)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class ProjectReader:
         self,
         paths: Sequence[str],
         *,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
         at_first_hit: Callable[[], None] | None = None,
     ) -> Project:
         """The facts of all files at and below `paths` that matter, joined.
@@ -130,10 +123,10 @@ class ProjectReader:
         sought: Mapping[str, Sought] | None = None if self.funnel.recorded else self.funnel.sought
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
-    def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
+    def _extract(self, job: Job, progress: Progress | None = None) -> list[Facts]:
         return extract_all(job, workers=self.workers, executor=self.executor, progress=progress)
 
-    def _answered(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
+    def _answered(self, project: Project, progress: Progress | None) -> Project:
         """The project with the files that name what its open uses depend on."""
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         for _ in range(_ROUNDS):
@@ -147,73 +140,42 @@ class ProjectReader:
                     for rule in self.rules
                     for name in rule.questions(facts, project)
                 }
-                if not names <= known:
-                    known |= names
+                new = names - known
+                if new:
+                    known |= new
                     # Facts are read anew where a watched name stands: the place itself is then among the uses.
-                    more += self._files_that_name(names, frozenset(known), language)
-                    around += self._files_that_name(names, frozenset(known), language, self._around.files)
+                    more += self._files_that_name(new, frozenset(known), language)
+                    around += self._files_that_name(new, frozenset(known), language, self._around.files)
             if not more and not around:
                 break
             project = project.joined(more, around)
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
         project = project.joined(unseen=unseen) if unseen else project
-        return project if unseen else self._surveyed(project, progress)
+        return project if unseen else self._surveyed(project, asked, progress)
 
-    def _surveyed(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
-        """The project with what all its files say, and the functions that open uses reach, where some stay open."""
+    def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: Progress | None) -> Project:
+        """The project with what its other files say, where a use stays open on what was read so far."""
         for language in self.found.files:
             if frontend_named(language).sketch is None:
                 continue
-            asked: set[tuple[str, Span]] = set()
-            for _ in range(_ROUNDS):
-                open_uses = [
-                    (facts.path, use)
-                    for facts in project.checked()
-                    if facts.language == language
-                    for rule in self.rules
-                    for use in rule.undecided(facts, project)
-                ]
-                if asked.issuperset((path, use.type_span) for path, use in open_uses):
-                    break
-                asked.update((path, use.type_span) for path, use in open_uses)
-                if project.survey is None:
-                    files = [*self.found.files[language], *self._around.files.get(language, ())]
-                    job = self._job((language, path, "") for path in files)
-                    sketches = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
-                    project = project.joined(survey=Survey(sketches))
-                # What is read for one use can make the callers of another unclear, which is asked then.
-                project = self._followed(project, open_uses, language)
-        return project
+            watched = frozenset(asked[language])
 
-    def _followed(self, project: Project, open_uses: Sequence[tuple[str, GuardUse]], language: str) -> Project:
-        """The project with the functions that are called below these uses, by them in turn, and so on."""
-        around = set(self._around.files.get(language, ()))
-        read: dict[str, int] = {}
-        for _ in range(_STEPS):
-            graph = call_graph(project)
-            for path, use in open_uses:
-                facts = project.files[path]
-                outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
-                if outermost is not None:
-                    deeds_below(project, facts, outermost.span, use.function)
-            names = frozenset(graph.wanted)
-            if not names or project.survey is None:
-                break
-            paths = {path for name in names for path in project.survey.defining(name)}
-            paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
-            room = _MOST_FILES - len(read)
-            chosen = sorted(path for path in paths if path in read)
-            chosen += sorted(paths - read.keys())[: max(0, room)]
-            read |= dict.fromkeys(chosen, 0)
-            named = project.named | names
-            job = self._job((language, path, "") for path in chosen)._replace(named=named)
-            found = self._extract(job)
-            project = project.joined(
-                [facts for facts in found if facts.path not in around],
-                [facts for facts in found if facts.path in around],
-                named=names,
-            )
+            def sketch(paths: Sequence[str], language: str = language) -> list[Sketch]:
+                job = self._job((language, path, "") for path in paths)
+                return sketch_all(job, workers=self.workers, executor=self.executor, progress=progress)
+
+            def extract(
+                paths: Sequence[str],
+                named: frozenset[str],
+                language: str = language,
+                watched: frozenset[str] = watched,
+            ) -> list[Facts]:
+                return self._extract(self._job(((language, path, "") for path in paths), watched)._replace(named=named))
+
+            around = self._around.files.get(language, ())
+            surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract)
+            project = surveying.surveyed(project)
         return project
 
     def _through_reexports(self, found: Sequence[Facts]) -> list[Facts]:

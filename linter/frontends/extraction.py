@@ -93,7 +93,7 @@ def extract_file(
     frontend = frontend_named(language)
     facts: Facts | None
     if named and frontend.extract_named is not None:
-        facts = frontend.extract_named(source, named, sought)
+        facts = frontend.extract_named(source, watched, sought, named)
     else:
         facts = frontend.extract(source, watched, sought)
     return replace(facts, digest=source.digest) if facts is not None else None
