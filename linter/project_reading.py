@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from .files.discovery import FoundFiles, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.workspace import DISK, Workspace
-from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all
+from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all, words_all
 from .frontends.frontend import frontend_named
 from .funnel import Funnel
 from .guards import Guard
@@ -30,6 +31,8 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
+MOST_NAMING = 300
+"""A name that stands in more files is a library's: of them only those are read that register functions."""
 Progress = Callable[[int, int], None]
 """What is told (files done, files in all)."""
 
@@ -94,6 +97,7 @@ class ProjectReader:
             if place.language is not None
         ]
         facts += self._through_reexports(facts)
+        self._common: set[str] = set()
         self._around = Surroundings(paths, self.found, self._find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
@@ -151,7 +155,7 @@ class ProjectReader:
             project = project.joined(more, around)
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        project = project.joined(unseen=unseen) if unseen else project
+        project = project.joined(unseen=unseen, common=self._common)
         return project if unseen else self._surveyed(project, asked, progress)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: Progress | None) -> Project:
@@ -233,4 +237,15 @@ class ProjectReader:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(paths, language)
             hits = sift.hits()
-        return self._extract(self._job(hits, watched)._replace(stands=stands(words)))
+        job = self._job(hits, watched)._replace(stands=stands(words))
+        if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
+            job = job._replace(hits=self._without_common_names(job))
+        return self._extract(job)
+
+    def _without_common_names(self, job: Job) -> tuple[Hit, ...]:
+        """The files that name what few files name, or that may register what many name."""
+        found = words_all(job, workers=self.workers, executor=self.executor)
+        counts = Counter(word for file in found for word in file.words)
+        common = {word for word, count in counts.items() if count > MOST_NAMING}
+        self._common.update(word.decode() for word in common)
+        return tuple(file.hit for file in found if file.registers or not file.words <= common)

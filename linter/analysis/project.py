@@ -39,6 +39,7 @@ class Project:
         unseen: str = "",
         survey: Survey | None = None,
         named: frozenset[str] = frozenset(),
+        common: frozenset[str] = frozenset(),
     ) -> None:
         self.minimum_torch = minimum_torch
         self.around = around
@@ -49,6 +50,8 @@ class Project:
         """What a look at all files of the project says; None where nobody had to ask."""
         self.named = named
         """Functions and classes whose definitions were read, wherever they stand."""
+        self.common = common
+        """Names that stand in too many files to be read there: nobody knows all callers of such a function."""
         self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
@@ -63,6 +66,7 @@ class Project:
         unseen: str = "",
         survey: Survey | None = None,
         named: frozenset[str] = frozenset(),
+        common: Iterable[str] = (),
     ) -> Project:
         """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
         around = list(around)
@@ -73,6 +77,7 @@ class Project:
             unseen=unseen or self.unseen,
             survey=survey or self.survey,
             named=self.named | named,
+            common=self.common.union(common),
         )
 
     def checked(self) -> Iterator[Facts]:

@@ -26,7 +26,7 @@ from .frontend import frontend_named
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-Found = TypeVar("Found", Facts, Sketch)
+Found = TypeVar("Found")
 
 POOL_FROM = 24
 """Below this many files to parse a pool of processes costs more than it saves."""
@@ -123,6 +123,39 @@ def extract_all(
 ) -> list[Facts]:
     """The facts of all the job's files, sorted by path. `progress` is called with (files done, files in all)."""
     return sorted(_mapped(extract_job, job, workers, executor, progress), key=lambda facts: facts.path)
+
+
+class WordsFound(NamedTuple):
+    """Which of the sought words stand in a file."""
+
+    hit: Hit
+    words: frozenset[bytes]
+    registers: bool
+    """It gives functions to the dispatcher."""
+
+    @property
+    def path(self) -> str:
+        return self.hit[1]
+
+
+_REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")
+
+
+def words_job(job: Job) -> list[WordsFound]:
+    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are left out."""
+    found = []
+    for hit in job.hits:
+        source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
+        if source is not None and isinstance(job.stands, frozenset):
+            words = job.stands.intersection(_WORD.findall(source.text))
+            if words:
+                found.append(WordsFound(hit, words, any(hint in source.text for hint in _REGISTERS)))
+    return found
+
+
+def words_all(job: Job, *, workers: int, executor: Executor | None = None) -> list[WordsFound]:
+    """Which of the words in `job.stands` stand in which of the job's files, sorted by path."""
+    return sorted(_mapped(words_job, job, workers, executor, None), key=lambda found: found.path)
 
 
 def sketch_job(job: Job) -> list[Sketch]:
