@@ -31,7 +31,7 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-MOST_NAMING = 300
+MOST_NAMING = 60
 """A name that stands in more files is a library's: of them only those are read that register functions."""
 Progress = Callable[[int, int], None]
 """What is told (files done, files in all)."""

@@ -19,7 +19,7 @@ from .rule import Rule
 
 LARGE = 1500
 """A project of more files is looked at near its open uses alone, where what was read shows that it defines ops."""
-_ROUNDS = 3
+_ROUNDS = 2
 """What is read for one use can make the callers of another unclear, which is asked then."""
 _STEPS = 12
 """How many times files are read for what the files that were read before call."""
