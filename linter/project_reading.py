@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .analysis.call_graph import call_graph, deeds_below
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
-from .analysis.survey import Survey
-from .facts import Facts, GuardUse, Span
+from .facts import Facts
+from .facts.sketch import Sketch
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.suppressions import find_directives, is_ours
 from .files.workspace import DISK, Workspace
-from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all
+from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all, words_all
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel
@@ -28,6 +28,7 @@ from .guards import Guard
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
+from .surveying import Surveying
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -36,15 +37,10 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
-_STEPS = 24
-"""How many calls down the functions are read that a use reaches."""
-_MOST_FILES = 600
-"""How many files are read for their sake."""
-
-
-def _is_read_whole(facts: Facts | None) -> bool:
-    """Whether nothing was left out of what is known of a file."""
-    return facts is not None and bool(facts.functions) and all(function.is_read for function in facts.functions)
+MOST_NAMING = 60
+"""A name that stands in more files is a library's: of them only those are read that register functions."""
+Progress = Callable[[int, int], None]
+"""What is told (files done, files in all)."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +59,15 @@ class FileChoice:
 class KnownFacts:
     """Facts of files as they were read before: a text that is still the same is not read again.
 
-    Facts depend on the text and on the names that are watched, and on nothing else.
+    Facts depend on the text and on what is looked for in it, and on nothing else.
     """
 
     def __init__(self) -> None:
-        self._facts: dict[tuple[str, frozenset[str]], Facts] = {}
+        self._facts: dict[tuple[object, ...], Facts] = {}
 
-    def remember(self, facts: Iterable[Facts], watched: frozenset[str]) -> None:
-        """Keep facts that were read while these names were watched."""
-        self._facts.update({(one.path, watched): one for one in facts if one.digest})
+    def remember(self, facts: Iterable[Facts], job: Job) -> None:
+        """Keep what was read for a job."""
+        self._facts.update({_known_as(one.path, job): one for one in facts if one.digest})
 
     def split(self, job: Job) -> tuple[list[Facts], Job]:
         """What is known of a job's files, and the job of reading the others."""
@@ -80,12 +76,16 @@ class KnownFacts:
         known: list[Facts] = []
         others: list[Hit] = []
         for hit in job.hits:
-            facts = None if hit[2] else self._facts.get((hit[1], job.watched))
+            facts = None if hit[2] else self._facts.get(_known_as(hit[1], job))
             if facts is not None and job.workspace.unchanged(facts) is not None:
                 known.append(facts)
             else:
                 others.append(hit)
         return known, job._replace(hits=tuple(others))
+
+
+def _known_as(path: str, job: Job) -> tuple[object, ...]:
+    return path, job.watched, job.named, job.stands
 
 
 @dataclass
@@ -118,7 +118,7 @@ class ProjectReader:
         self,
         paths: Sequence[str],
         *,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
         at_first_hit: Callable[[], None] | None = None,
     ) -> Project:
         """The facts of all files at and below `paths` that matter, joined.
@@ -148,6 +148,7 @@ class ProjectReader:
             if place.language is not None
         ]
         facts += self._through_reexports(facts)
+        self._common: set[str] = set()
         self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
@@ -203,7 +204,7 @@ class ProjectReader:
         sought: Mapping[str, Sought] | None = None if self.funnel.recorded else self.funnel.sought
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
-    def _extract(self, job: Job, progress: Callable[[int, int], None] | None = None) -> list[Facts]:
+    def _extract(self, job: Job, progress: Progress | None = None) -> list[Facts]:
         extract = partial(
             extract_all,
             workers=self.workers,
@@ -215,12 +216,12 @@ class ProjectReader:
         return self._read(job, extract)
 
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
-        known, job = self.known.split(job)
-        read = extract(job)
-        self.known.remember(read, job.watched)
+        known, rest = self.known.split(job)
+        read = extract(rest)
+        self.known.remember(read, job)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
-    def _answered(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
+    def _answered(self, project: Project, progress: Progress | None) -> Project:
         """The project with the files that name what its open uses depend on."""
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         for _ in range(_ROUNDS):
@@ -234,75 +235,42 @@ class ProjectReader:
                     for rule in self.rules
                     for name in rule.questions(facts, project)
                 }
-                if not names <= known:
-                    known |= names
+                new = names - known
+                if new:
+                    known |= new
                     # Facts are read anew where a watched name stands: the place itself is then among the uses.
-                    more += self._files_that_name(names, frozenset(known), language)
-                    around += self._files_that_name(names, frozenset(known), language, self._around.files)
+                    more += self._files_that_name(new, frozenset(known), language)
+                    around += self._files_that_name(new, frozenset(known), language, self._around.files)
             if not more and not around:
                 break
             project = project.joined(more, around)
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        project = project.joined(unseen=unseen) if unseen else project
-        return project if unseen else self._surveyed(project, progress)
+        project = project.joined(unseen=unseen, common=self._common)
+        return project if unseen else self._surveyed(project, asked, progress)
 
-    def _surveyed(self, project: Project, progress: Callable[[int, int], None] | None) -> Project:
-        """The project with what all its files say, and the functions that open uses reach, where some stay open."""
+    def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: Progress | None) -> Project:
+        """The project with what its other files say, where a use stays open on what was read so far."""
         for language in self.found.files:
             if frontend_named(language).sketch is None:
                 continue
-            asked: set[tuple[str, Span]] = set()
-            for _ in range(_ROUNDS):
-                open_uses = [
-                    (facts.path, use)
-                    for facts in project.checked()
-                    if facts.language == language
-                    for rule in self.rules
-                    for use in rule.undecided(facts, project)
-                ]
-                if asked.issuperset((path, use.type_span) for path, use in open_uses):
-                    break
-                asked.update((path, use.type_span) for path, use in open_uses)
-                if project.survey is None:
-                    files = [*self.found.files[language], *self._around.files.get(language, ())]
-                    job = self._job((language, path, "") for path in files)
-                    sketches = sketch_all(
-                        job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost
-                    )
-                    project = project.joined(survey=Survey(sketches))
-                # What is read for one use can make the callers of another unclear, which is asked then.
-                project = self._followed(project, open_uses, language)
-        return project
+            watched = frozenset(asked[language])
 
-    def _followed(self, project: Project, open_uses: Sequence[tuple[str, GuardUse]], language: str) -> Project:
-        """The project with the functions that are called below these uses, by them in turn, and so on."""
-        around = set(self._around.files.get(language, ()))
-        read: dict[str, int] = {}
-        for _ in range(_STEPS):
-            graph = call_graph(project)
-            for path, use in open_uses:
-                facts = project.files[path]
-                outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
-                if outermost is not None:
-                    deeds_below(project, facts, outermost.span, use.function)
-            names = frozenset(graph.wanted)
-            if not names or project.survey is None:
-                break
-            paths = {path for name in names for path in project.survey.defining(name)}
-            paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
-            room = _MOST_FILES - len(read)
-            chosen = sorted(path for path in paths if path in read)
-            chosen += sorted(paths - read.keys())[: max(0, room)]
-            read |= dict.fromkeys(chosen, 0)
-            named = project.named | names
-            job = self._job((language, path, "") for path in chosen)._replace(named=named)
-            found = self._extract(job)
-            project = project.joined(
-                [facts for facts in found if facts.path not in around],
-                [facts for facts in found if facts.path in around],
-                named=names,
-            )
+            def sketch(paths: Sequence[str], language: str = language) -> list[Sketch]:
+                job = self._job((language, path, "") for path in paths)
+                return sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+
+            def extract(
+                paths: Sequence[str],
+                named: frozenset[str],
+                language: str = language,
+                watched: frozenset[str] = watched,
+            ) -> list[Facts]:
+                return self._extract(self._job(((language, path, "") for path in paths), watched)._replace(named=named))
+
+            around = self._around.files.get(language, ())
+            surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract)
+            project = surveying.surveyed(project)
         return project
 
     def _through_reexports(self, found: Sequence[Facts]) -> list[Facts]:
@@ -361,4 +329,15 @@ class ProjectReader:
             sift.add(paths, language)
             hits = sift.hits()
         self.lost += sift.lost
-        return self._extract(self._job(hits, watched)._replace(stands=stands(words)))
+        job = self._job(hits, watched)._replace(stands=stands(words))
+        if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
+            job = job._replace(hits=self._without_common_names(job))
+        return self._extract(job)
+
+    def _without_common_names(self, job: Job) -> tuple[Hit, ...]:
+        """The files that name what few files name, or that may register what many name."""
+        found = words_all(job, workers=self.workers, executor=self.executor, lost=self.lost)
+        counts = Counter(word for file in found for word in file.words)
+        common = {word for word, count in counts.items() if count > MOST_NAMING}
+        self._common.update(word.decode() for word in common)
+        return tuple(file.hit for file in found if file.registers or not file.words <= common)

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from .. import __version__
+from ..version import VERSION
 from .command_failure import did_you_mean
 from .ending_signals import end_as_interrupted
 from .streams import cannot_go_on, too_few_descriptors
@@ -41,7 +41,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="guardfix")
+@click.version_option(VERSION, prog_name="guardfix")
 def cli() -> None:
     """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.
 

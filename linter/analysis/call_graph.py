@@ -14,9 +14,10 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..facts import Call, Class, Facts, Function, Span
+from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -37,6 +38,7 @@ from ..facts.expressions import (
 )
 from ..facts.index import index_of
 from ..facts.spans import Sorted
+from .call_names import MOST_METHODS, CallNames, Node
 from .calls import computes_nothing, is_load
 from .declared_types import declared_type
 from .model_runs import runs_model_in
@@ -44,21 +46,21 @@ from .model_types import loads_by_construction
 from .project import Project
 from .training_calls import training_in
 
-MOST_FUNCTIONS = 4000
+MOST_FUNCTIONS = 2000
 """Functions that are followed in one project."""
+MOST_CALLS_DOWN = 6
+"""How many calls down from a use functions are followed: what is done deeper says little about it."""
 MOST_NAMESAKES = 8
 """A name with more functions says nothing about an object whose class is not known."""
-MOST_METHODS = 40
-"""Methods of one name in a class and its relatives."""
 _FOREIGN = frozenset({"std", "at", "torch", "c10", "caffe2", "boost", "folly", "absl", "fmt", "spdlog", "cv", "thrust"})
 _MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive", "make_optional", "make_any"})
 _HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "operator->", "load", "move", "ref"})
 _COMMON = frozenset(
     """push_back emplace_back size empty begin end insert erase find count clear reserve resize data str c_str join
-    detach wait notify_all notify_one lock unlock get reset release swap open close read write to cpu cuda item sizes
-    dim numel contiguous view reshape""".split()
+    detach wait notify_all notify_one lock unlock get reset release swap to cpu cuda item sizes dim numel contiguous
+    view reshape toTensor defined device options dtype index""".split()
 )
-"""Methods that nearly every object has: without a class they mean nothing."""
+"""Methods that nearly every object has."""
 
 
 class Deed(Enum):
@@ -67,13 +69,6 @@ class Deed(Enum):
     RUN = "runs a model"
     LOAD = "loads a model"
     TRAIN = "trains"
-
-
-class Node(NamedTuple):
-    """A function of the project: its file, and its number in the facts."""
-
-    path: str
-    number: int
 
 
 class Act(NamedTuple):
@@ -133,7 +128,7 @@ class CallGraph:
     def _attach(self, project: Project) -> None:
         if self._project is None:
             self._project = project
-            self._names = _Names(project)
+            self._names = CallNames(project)
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
         """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
@@ -160,11 +155,11 @@ class CallGraph:
 
     def _follow(self, groups: Iterable[_Group]) -> None:
         """Read every function that is reached and was not read yet, and carry up what they do."""
-        waiting = deque(node for group in groups for node in group.nodes if node not in self._bodies)
+        waiting = deque((node, 1) for group in groups for node in group.nodes if node not in self._bodies)
         fresh: list[Node] = []
         assert self._project is not None
         while waiting and len(self._bodies) < MOST_FUNCTIONS:
-            node = waiting.popleft()
+            node, depth = waiting.popleft()
             if node in self._bodies:
                 continue
             facts = self._project.files[node.path]
@@ -174,8 +169,8 @@ class CallGraph:
             for group in body.groups:
                 for callee in group.nodes:
                     self._callers[callee].append((node, group))
-                    if callee not in self._bodies:
-                        waiting.append(callee)
+                    if callee not in self._bodies and depth < MOST_CALLS_DOWN:
+                        waiting.append((callee, depth + 1))
         self._carry_up(fresh)
 
     def _carry_up(self, fresh: Iterable[Node]) -> None:
@@ -236,60 +231,30 @@ class CallGraph:
     # -- reading
 
     def _read(self, facts: Facts, span: Span, function: int | None) -> _Body:
-        body = _Body()
-        index = index_of(facts)
-        around = span
+        """What stands in a function, and which functions its calls can mean."""
         chain = facts.enclosing(function)
-        if chain:
-            around = chain[-1].span
-        for call in index.calls.within(span):
-            place = call.span.start
-            if Deed.RUN not in body.acts and runs_model_in(call, facts, around):
-                body.acts[Deed.RUN] = Act(facts, place, call.callee)
-            if Deed.LOAD not in body.acts and is_load(call):
-                body.acts[Deed.LOAD] = Act(facts, place, call.callee)
-            if Deed.TRAIN not in body.acts and training_in(call):
-                body.acts[Deed.TRAIN] = Act(facts, place, call.callee)
+        outline = _outline(facts, span, chain[-1].span if chain else span)
+        body = _Body(dict(outline.acts))
+        for call in outline.calls:
             self._add(body, self._called(facts, call), call.callee, call.span)
-            for argument in call.arguments:
-                self._add_mentioned(body, facts, argument, call.span)
-        for assignment in index.assignments.within(span):
-            place = assignment.span.start
-            if assignment.builds and assignment.type is not None:
-                if Deed.LOAD not in body.acts and loads_by_construction(assignment.type):
-                    body.acts[Deed.LOAD] = Act(facts, place, str(assignment.type))
-                self._add(body, self._constructors(assignment.type), str(assignment.type), assignment.span)
-            self._add_mentioned(body, facts, assignment.value, assignment.span)
-        for returned in index.returns.within(span):
-            self._add_mentioned(body, facts, returned.value, returned.span)
+        for type_, place in outline.built:
+            self._add(body, self._constructors(type_), str(type_), place)
+        for path, written, place in outline.handed_on:
+            self._add(body, (self._names.functions(path), True), written, place)
         return body
 
     @staticmethod
-    def _add(body: _Body, group: tuple[tuple[Node, ...], bool], written: str, span: Span) -> None:
-        if group[0]:
-            body.groups.append(_Group(group[0], group[1], written, span))
-
-    def _add_mentioned(self, body: _Body, facts: Facts, value: Expression | None, span: Span) -> None:
-        """What is built in an expression without a call, or handed on as `&Net::run`."""
-        for node in nodes_of(value):
-            if isinstance(node, (NewExpression, Construction)):
-                self._add(body, self._constructors(node.type), str(node.type), span)
-            elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
-                path = node.operands[0].path
-                if len(path) > 1:
-                    self._add(body, (self._names.functions(path), True), str(node), span)
+    def _add(body: _Body, meant: tuple[tuple[Node, ...], bool], written: str, span: Span) -> None:
+        if meant[0]:
+            body.groups.append(_Group(meant[0], meant[1], written, span))
 
     def _called(self, facts: Facts, call: Call) -> tuple[tuple[Node, ...], bool]:
         name = call.name
-        if not name:
-            return (), False
         if name in _MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
             made = call.called.template_arguments or ()
             return self._constructors(made[0]) if made else ((), False)
         if call.receiver is not None:
             return self._method(facts, call, call.receiver)
-        if computes_nothing(call) or not _FOREIGN.isdisjoint(call.path[:1]):
-            return (), False
         names = self._names
         if len(call.path) > 1:
             self._want(name)
@@ -331,8 +296,6 @@ class CallGraph:
 
     def _by_name(self, name: str) -> tuple[tuple[Node, ...], bool]:
         """All functions of a name, where there are few of them and nothing says which is meant."""
-        if name in _COMMON:
-            return (), False
         self._want(name)
         found = self._names.functions((name,))
         return (found, False) if len(found) <= MOST_NAMESAKES else ((), False)
@@ -415,7 +378,7 @@ class CallGraph:
     def _want(self, name: str) -> None:
         assert self._project is not None
         survey = self._project.survey
-        if survey is None or name in self._project.named or name in _COMMON:
+        if survey is None or name in self._project.named:
             return
         if 0 < len(survey.defining_function(name)) <= MOST_METHODS:
             self.wanted.add(name)
@@ -431,104 +394,67 @@ class CallGraph:
             self.wanted.add(name)
 
 
-class _Names:
-    """Tables of a project's functions and classes."""
+class _Outline(NamedTuple):
+    """What stands in a function, before anybody has asked what its names mean."""
 
-    def __init__(self, project: Project) -> None:
-        self._functions: dict[str, list[tuple[Node, Function, str]]] = defaultdict(list)
-        self._lambdas: dict[str, list[Node]] = defaultdict(list)
-        self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
-        self._bases: dict[str, set[str]] = defaultdict(set)
-        self._derived: dict[str, set[str]] = defaultdict(set)
-        self._aliases: dict[str, set[str]] = defaultdict(set)
-        for facts in project:
-            if facts.language != "cpp":
-                continue
-            for index, function in enumerate(facts.functions):
-                node = Node(facts.path, index)
-                if function.is_lambda:
-                    if held := last_name(function.assigned_to):
-                        self._lambdas[held].append(node)
-                elif function.name and function.is_read:
-                    owner = "".join(function.qualified[-2:-1])
-                    if function.class_ is not None:
-                        owner = "".join(facts.classes[function.class_].qualified[-1:])
-                    self._functions[function.name].append((node, function, owner))
-            for class_ in facts.classes:
-                name = "".join(class_.qualified[-1:])  # `struct Net::Impl {` is known as `Impl`
-                self._classes[name].append((facts, class_))
-                for base in class_.bases:
-                    self._bases[name].add(last_name(base))
-                    self._derived[last_name(base)].add(name)
-            for alias in facts.aliases:
-                if alias.kind == "type":
-                    self._aliases[alias.name].add(alias.target)
+    acts: tuple[tuple[Deed, Act], ...]
+    calls: tuple[Call, ...]
+    built: tuple[tuple[Expression, Span], ...]
+    """Types of objects that are built without a call."""
+    handed_on: tuple[tuple[tuple[str, ...], str, Span], ...]
+    """Functions that are named and not called: `&Net::run`."""
 
-    def is_class(self, name: str) -> bool:
-        return name in self._classes
 
-    def alias(self, name: str) -> list[str]:
-        """The classes that an alias names, innermost last; the name itself when it is none."""
-        targets = self._aliases.get(name, set())
-        if name in self._classes or len(targets) != 1:
-            return [name]
-        import re
+@lru_cache(maxsize=8192)
+def _outline(facts: Facts, span: Span, around: Span) -> _Outline:
+    """Read once for a file's facts: the project around them grows step by step."""
+    index = index_of(facts)
+    acts: dict[Deed, Act] = {}
+    calls: list[Call] = []
+    built: list[tuple[Expression, Span]] = []
+    handed_on: list[tuple[tuple[str, ...], str, Span]] = []
 
-        words = re.findall(r"(?<![\w:])(?:\w+::)*(\w+)", next(iter(targets)))
-        return [word for word in words if word not in ("unique_ptr", "shared_ptr", "vector", "const", name)] or [name]
+    def look_into(value: Expression | None, place: Span) -> None:
+        for node in nodes_of(value):
+            if isinstance(node, (NewExpression, Construction)):
+                built.append((node.type, place))
+            elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
+                path = node.operands[0].path
+                if len(path) > 1:
+                    handed_on.append((path, str(node), place))
 
-    def functions(self, path: tuple[str, ...]) -> tuple[Node, ...]:
-        """The functions that a name as written can mean."""
-        found = []
-        for node, function, _ in self._functions.get(path[-1], ()):
-            size = min(len(path), len(function.qualified))
-            if function.qualified[-size:] == path[-size:]:
-                found.append(node)
-        return tuple(found)
+    for call in index.calls.within(span):
+        if Deed.RUN not in acts and runs_model_in(call, facts, around):
+            acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
+        if Deed.LOAD not in acts and is_load(call):
+            acts[Deed.LOAD] = Act(facts, call.span.start, call.callee)
+        if Deed.TRAIN not in acts and training_in(call):
+            acts[Deed.TRAIN] = Act(facts, call.span.start, call.callee)
+        if _may_be_the_projects(call):
+            calls.append(call)
+        for argument in call.arguments:
+            look_into(argument, call.span)
+    for assignment in index.assignments.within(span):
+        if assignment.builds and assignment.type is not None:
+            if Deed.LOAD not in acts and loads_by_construction(assignment.type):
+                acts[Deed.LOAD] = Act(facts, assignment.span.start, str(assignment.type))
+            built.append((assignment.type, assignment.span))
+        look_into(assignment.value, assignment.span)
+    for returned in index.returns.within(span):
+        look_into(returned.value, returned.span)
+    return _Outline(tuple(acts.items()), tuple(calls), tuple(built), tuple(handed_on))
 
-    def lambdas(self, name: str, facts: Facts) -> tuple[Node, ...]:
-        """The lambdas of the same file that a variable or a member of that name holds."""
-        return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
 
-    def methods_of_class(self, class_: str, name: str) -> tuple[Node, ...]:
-        return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
-
-    def methods(self, class_: str, name: str, near: str) -> tuple[Node, ...]:
-        """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
-
-        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
-        """
-        if len(self._classes.get(class_, ())) > 1:
-            own = tuple(node for node in self.methods_of_class(class_, name) if node.path == near)
-            if own:
-                return own
-        below = self._closure(class_, self._derived)
-        found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in below)
-        if not found:
-            above = self._closure(class_, self._bases)
-            found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in above)
-        return found[:MOST_METHODS]
-
-    def member(self, class_: str, name: str) -> TypeName | None:
-        """The declared type of a class's member, or of its bases'."""
-        for owner in self._closure(class_, self._bases):
-            for _, found in self._classes.get(owner, ()):
-                for member in found.members:
-                    if member.name == name:
-                        return member.type
-        return None
-
-    @staticmethod
-    def _closure(name: str, step: dict[str, set[str]]) -> dict[str, None]:
-        """A class and all that the steps lead to, nearest first."""
-        found: dict[str, None] = {name: None}
-        waiting = deque([name])
-        while waiting:
-            for other in sorted(step.get(waiting.popleft(), ())):
-                if other not in found:
-                    found[other] = None
-                    waiting.append(other)
-        return found
+def _may_be_the_projects(call: Call) -> bool:
+    """Whether a function of the project's own can be called: not a library's, nor a method that every object has."""
+    name = call.name
+    if not name:
+        return False
+    if name in _MAKERS:
+        return True
+    if call.receiver is not None:
+        return name not in _COMMON
+    return _FOREIGN.isdisjoint(call.path[:1]) and not computes_nothing(call)
 
 
 def _owner(chain: tuple[Function, ...]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..facts import Facts
+from collections import defaultdict
+from functools import lru_cache
+
+from ..facts import Assignment, Facts, Span
 from ..facts.expressions import TypeName, words_of
 from ..facts.index import index_of
 
@@ -10,7 +13,7 @@ from ..facts.index import index_of
 def declared_type(name: str, function: int | None, place: int, facts: Facts) -> TypeName | None:
     """The type of the local variable, parameter or member of that name at `place`; None when it is not in sight."""
     for around in facts.enclosing(function):
-        local = [a for a in index_of(facts).assignments.within(around.body) if a.declares and a.variable == name]
+        local = _declared_in(facts, around.body).get(name)
         if local:
             return next((a.type for a in reversed(local) if a.span.start < place), local[0].type)
         for parameter in around.parameters:
@@ -23,6 +26,16 @@ def declared_type(name: str, function: int | None, place: int, facts: Facts) -> 
                     if member.name == name:
                         return member.type
     return None
+
+
+@lru_cache(maxsize=512)
+def _declared_in(facts: Facts, body: Span) -> dict[str, list[Assignment]]:
+    """The declarations of local variables in a function, by name."""
+    found: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in index_of(facts).assignments.within(body):
+        if assignment.declares and (name := assignment.variable):
+            found[name].append(assignment)
+    return dict(found)
 
 
 def mentions_tensor(type_: TypeName | None) -> bool:

@@ -48,6 +48,7 @@ class Project:
         named: frozenset[str] = frozenset(),
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
+        common: frozenset[str] = frozenset(),
     ) -> None:
         self.minimum_torch = minimum_torch
         self.reindent_limit = reindent_limit
@@ -62,6 +63,8 @@ class Project:
         """What a look at all files of the project says; None where nobody had to ask."""
         self.named = named
         """Functions and classes whose definitions were read, wherever they stand."""
+        self.common = common
+        """Names that stand in too many files to be read there: nobody knows all callers of such a function."""
         self._memories: dict[type[Any], Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
@@ -76,6 +79,7 @@ class Project:
         unseen: str = "",
         survey: Survey | None = None,
         named: frozenset[str] = frozenset(),
+        common: Iterable[str] = (),
     ) -> Project:
         """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
         around = list(around)
@@ -89,6 +93,7 @@ class Project:
             named=self.named | named,
             intents=self.intents,
             reindent_limit=self.reindent_limit,
+            common=self.common.union(common),
         )
 
     def minimum_torch_of(self, facts: Facts) -> str:

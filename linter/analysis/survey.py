@@ -20,6 +20,11 @@ _VENDORED = re.compile(
 )
 
 
+def is_vendored(path: str) -> bool:
+    """Whether a file stands in a folder for other people's code."""
+    return _VENDORED.search(path) is not None
+
+
 class Place(NamedTuple):
     """The first place of a topic, and how many there are."""
 
@@ -31,7 +36,9 @@ class Place(NamedTuple):
 class Survey:
     """The sketches of a project's files, joined."""
 
-    def __init__(self, sketches: Iterable[Sketch]) -> None:
+    def __init__(self, sketches: Iterable[Sketch], *, complete: bool = True) -> None:
+        self.complete = complete
+        """Whether all files of the project were looked at."""
         self.files = 0
         """How many of the project's own files were looked at."""
         self._functions: dict[str, list[str]] = defaultdict(list)
@@ -42,7 +49,7 @@ class Survey:
                 self._functions[name].append(sketch.path)
             for name in sketch.classes:
                 self._classes[name].append(sketch.path)
-            if _VENDORED.search(sketch.path):
+            if is_vendored(sketch.path):
                 continue
             self.files += 1
             for topic, mention in sketch.mentions.items():

@@ -49,7 +49,7 @@ class FactsIndex:
         return sorted(found, key=lambda use: use.type_span)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def index_of(facts: Facts) -> FactsIndex:
     """The indexes of a file. Facts are compared by identity, so that they can be a key."""
     by_scope: dict[Span, list[GuardUse]] = defaultdict(list)

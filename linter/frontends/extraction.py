@@ -28,7 +28,7 @@ from .frontend import frontend_named
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-Found = TypeVar("Found", Facts, Sketch)
+Found = TypeVar("Found")
 
 POOL_FROM = 24
 """Below this many files to parse a pool of processes costs more than it saves."""
@@ -95,7 +95,7 @@ def extract_file(
     frontend = frontend_named(language)
     facts: Facts | None
     if named and frontend.extract_named is not None:
-        facts = frontend.extract_named(source, named, sought)
+        facts = frontend.extract_named(source, watched, sought, named)
     else:
         facts = frontend.extract(source, watched, sought)
     return replace(facts, digest=source.digest) if facts is not None else None
@@ -133,6 +133,43 @@ def extract_all(
     work = _Work(extract_job, lambda hit, why: [Facts(hit[1], hit[0], unreadable=why)])
     found = _mapped(work, job, workers, executor, progress, limits, [] if lost is None else lost)
     return sorted(found, key=lambda facts: facts.path)
+
+
+class WordsFound(NamedTuple):
+    """Which of the sought words stand in a file."""
+
+    hit: Hit
+    words: frozenset[bytes]
+    registers: bool
+    """It gives functions to the dispatcher."""
+
+    @property
+    def path(self) -> str:
+        return self.hit[1]
+
+
+_REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")
+
+
+def words_job(job: Job) -> list[WordsFound]:
+    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are left out."""
+    found = []
+    for hit in job.hits:
+        source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
+        if source is not None and isinstance(job.stands, frozenset):
+            words = job.stands.intersection(_WORD.findall(source.text))
+            if words:
+                found.append(WordsFound(hit, words, any(hint in source.text for hint in _REGISTERS)))
+    return found
+
+
+def words_all(
+    job: Job, *, workers: int, executor: Executor | None = None, lost: list[str] | None = None
+) -> list[WordsFound]:
+    """Which of the words in `job.stands` stand in which of the job's files, sorted by path."""
+    work = _Work(words_job, lambda hit, why: [])
+    found = _mapped(work, job, workers, executor, None, NO_LIMITS, [] if lost is None else lost)
+    return sorted(found, key=lambda one: one.path)
 
 
 def sketch_job(job: Job) -> list[Sketch]:

@@ -56,7 +56,7 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
 def _survey_for(scene: Scene) -> Survey | None:
     """What the project says, where it can speak about the use at all."""
     survey = scene.project.survey
-    if survey is None or survey.files < _LEAST_FILES or survey.count(Topic.OP):
+    if survey is None or not survey.complete or survey.files < _LEAST_FILES or survey.count(Topic.OP):
         return None
     if not scene.chain or scene.use.macro is not None or scene.use.form not in (Form.DECLARATION, Form.AUTO):
         return None

@@ -24,10 +24,10 @@ def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> 
     return extract_cpp(source, watched, sought)
 
 
-def _extract_named(source: Source, named: frozenset[str], sought: Sought | None) -> Facts:
+def _extract_named(source: Source, watched: frozenset[str], sought: Sought | None, named: frozenset[str]) -> Facts:
     from .cpp_extraction import extract_cpp
 
-    return extract_cpp(source, (), sought, named=named)
+    return extract_cpp(source, watched, sought, named=named)
 
 
 def _sketch(source: Source) -> Sketch:

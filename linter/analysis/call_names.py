@@ -1,0 +1,121 @@
+"""Tables of a project's functions and classes, for telling which functions a call can mean."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from typing import NamedTuple
+
+from ..facts import Class, Facts, Function
+from ..facts.expressions import TypeName, last_name
+from .project import Project
+
+MOST_METHODS = 40
+"""Methods of one name in a class and its relatives."""
+_WORD_OF_TYPE = re.compile(r"(?<![\w:])(?:\w+::)*(\w+)")
+_CONTAINERS = frozenset({"unique_ptr", "shared_ptr", "vector", "const"})
+
+
+class Node(NamedTuple):
+    """A function of the project: its file, and its number in the facts."""
+
+    path: str
+    number: int
+
+
+class CallNames:
+    """Tables of a project's functions and classes."""
+
+    def __init__(self, project: Project) -> None:
+        self._functions: dict[str, list[tuple[Node, Function, str]]] = defaultdict(list)
+        self._lambdas: dict[str, list[Node]] = defaultdict(list)
+        self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
+        self._bases: dict[str, set[str]] = defaultdict(set)
+        self._derived: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[str]] = defaultdict(set)
+        for facts in project:
+            if facts.language != "cpp":
+                continue
+            for index, function in enumerate(facts.functions):
+                node = Node(facts.path, index)
+                if function.is_lambda:
+                    if held := last_name(function.assigned_to):
+                        self._lambdas[held].append(node)
+                elif function.name and function.is_read:
+                    owner = "".join(function.qualified[-2:-1])
+                    if function.class_ is not None:
+                        owner = "".join(facts.classes[function.class_].qualified[-1:])
+                    self._functions[function.name].append((node, function, owner))
+            for class_ in facts.classes:
+                name = "".join(class_.qualified[-1:])  # `struct Net::Impl {` is known as `Impl`
+                self._classes[name].append((facts, class_))
+                for base in class_.bases:
+                    self._bases[name].add(last_name(base))
+                    self._derived[last_name(base)].add(name)
+            for alias in facts.aliases:
+                if alias.kind == "type":
+                    self._aliases[alias.name].add(alias.target)
+
+    def is_class(self, name: str) -> bool:
+        return name in self._classes
+
+    def alias(self, name: str) -> list[str]:
+        """The classes that an alias names, innermost last; the name itself when it is none."""
+        targets = self._aliases.get(name, set())
+        if name in self._classes or len(targets) != 1:
+            return [name]
+        words = _WORD_OF_TYPE.findall(next(iter(targets)))
+        return [word for word in words if word not in _CONTAINERS and word != name] or [name]
+
+    def functions(self, path: tuple[str, ...]) -> tuple[Node, ...]:
+        """The functions that a name as written can mean."""
+        found = []
+        for node, function, _ in self._functions.get(path[-1], ()):
+            size = min(len(path), len(function.qualified))
+            if function.qualified[-size:] == path[-size:]:
+                found.append(node)
+        return tuple(found)
+
+    def lambdas(self, name: str, facts: Facts) -> tuple[Node, ...]:
+        """The lambdas of the same file that a variable or a member of that name holds."""
+        return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
+
+    def methods_of_class(self, class_: str, name: str) -> tuple[Node, ...]:
+        return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
+
+    def methods(self, class_: str, name: str, near: str) -> tuple[Node, ...]:
+        """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
+
+        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
+        """
+        if len(self._classes.get(class_, ())) > 1:
+            own = tuple(node for node in self.methods_of_class(class_, name) if node.path == near)
+            if own:
+                return own
+        below = self._closure(class_, self._derived)
+        found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in below)
+        if not found:
+            above = self._closure(class_, self._bases)
+            found = tuple(node for node, _, owner in self._functions.get(name, ()) if owner in above)
+        return found[:MOST_METHODS]
+
+    def member(self, class_: str, name: str) -> TypeName | None:
+        """The declared type of a class's member, or of its bases'."""
+        for owner in self._closure(class_, self._bases):
+            for _, found in self._classes.get(owner, ()):
+                for member in found.members:
+                    if member.name == name:
+                        return member.type
+        return None
+
+    @staticmethod
+    def _closure(name: str, step: dict[str, set[str]]) -> dict[str, None]:
+        """A class and all that the steps lead to, nearest first."""
+        found: dict[str, None] = {name: None}
+        waiting = deque([name])
+        while waiting:
+            for other in sorted(step.get(waiting.popleft(), ())):
+                if other not in found:
+                    found[other] = None
+                    waiting.append(other)
+        return found

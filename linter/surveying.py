@@ -1,0 +1,138 @@
+"""Asks the whole project where a use stays open: what it is about, and what the functions do that the use reaches.
+
+Files are looked at by their bytes first. Those that define a function which is called below an open use are read, of
+them these functions alone; then those that define what is called there; and so on, a few calls down.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .analysis.call_graph import call_graph, deeds_below
+from .analysis.project import Project
+from .analysis.survey import Survey, is_vendored
+from .facts import Facts, GuardUse, Span
+from .facts.sketch import Sketch
+from .rule import Rule
+
+LARGE = 1500
+"""A project of more files is looked at near its open uses alone, where what was read shows that it defines ops."""
+_ROUNDS = 2
+"""What is read for one use can make the callers of another unclear, which is asked then."""
+_STEPS = 12
+"""How many times files are read for what the files that were read before call."""
+_MOST_FILES = 400
+"""How many files are read for their sake."""
+
+OpenUse = tuple[str, GuardUse]
+"""A use and the file in which it stands."""
+
+
+@dataclass(frozen=True)
+class Surveying:
+    """Asks the files of one language in one run."""
+
+    language: str
+    rules: Sequence[Rule]
+    checked: Sequence[str]
+    around: Sequence[str]
+    """Paths of files that are not checked."""
+    sketch: Callable[[Sequence[str]], list[Sketch]]
+    extract: Callable[[Sequence[str], frozenset[str]], list[Facts]]
+    """(paths, names) -> the files' facts, as far as the functions with these names go."""
+
+    def surveyed(self, project: Project) -> Project:
+        """The project with what all its files say, and the functions that open uses reach, where some stay open."""
+        asked: set[tuple[str, Span]] = set()
+        for _ in range(_ROUNDS):
+            uses = list(self._open_uses(project))
+            places = {(path, use.type_span) for path, use in uses}
+            if places <= asked:
+                break
+            asked |= places
+            if project.survey is None:
+                project = project.joined(survey=self._survey(project, uses))
+            project = self._followed(project, uses)
+        return project
+
+    def _open_uses(self, project: Project) -> Iterator[OpenUse]:
+        for facts in project.checked():
+            if facts.language == self.language:
+                for rule in self.rules:
+                    for use in rule.undecided(facts, project):
+                        yield facts.path, use
+
+    def _survey(self, project: Project, uses: Sequence[OpenUse]) -> Survey:
+        files = [path for path in (*self.checked, *self.around) if not is_vendored(path)]
+        if len(files) <= LARGE or not _defines_ops(project):
+            return Survey(self.sketch(files))
+        return Survey(self.sketch(nearest(files, {path for path, _ in uses}, LARGE)), complete=False)
+
+    def _followed(self, project: Project, uses: Sequence[OpenUse]) -> Project:
+        """The project with the functions that are called below these uses, by them in turn, and so on."""
+        around = set(self.around)
+        read: set[str] = set()
+        for _ in range(_STEPS):
+            names = _wanted(project, uses)
+            survey = project.survey
+            if not names or survey is None:
+                break
+            paths = {path for name in names for path in survey.defining(name)}
+            paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
+            new = sorted(paths - read)[: max(0, _MOST_FILES - len(read))]
+            found = self.extract(sorted((paths & read).union(new)), project.named | names)
+            read.update(new)
+            project = project.joined(
+                [facts for facts in found if facts.path not in around],
+                [facts for facts in found if facts.path in around],
+                named=names,
+            )
+        return project
+
+
+def _wanted(project: Project, uses: Iterable[OpenUse]) -> frozenset[str]:
+    """The functions and classes that these uses reach and nobody has read."""
+    for path, use in uses:
+        facts = project.files[path]
+        outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
+        if outermost is not None:
+            deeds_below(project, facts, outermost.span, use.function)
+    return frozenset(call_graph(project).wanted)
+
+
+def _defines_ops(project: Project) -> bool:
+    """Whether the files that were read show that the project defines ops: then it says nothing about a use."""
+    return any(
+        facts.registrations or any(map(project.is_autograd_function, facts.classes))
+        for facts in project
+        if not is_vendored(facts.path)
+    )
+
+
+def _is_read_whole(facts: Facts | None) -> bool:
+    """Whether nothing was left out of what is known of a file."""
+    return facts is not None and bool(facts.functions) and all(function.is_read for function in facts.functions)
+
+
+def nearest(files: Iterable[str], uses: Iterable[str], count: int) -> list[str]:
+    """So many of the files: those first that have the longest path of folders in common with one of `uses`."""
+    depths: dict[str, int] = {}
+    for path in uses:
+        folder = os.path.dirname(path)
+        while folder and folder not in depths:
+            depths[folder] = len(folder)
+            above = os.path.dirname(folder)
+            folder = above if above != folder else ""
+
+    def depth(path: str) -> int:
+        folder = os.path.dirname(path)
+        while folder:
+            if folder in depths:
+                return depths[folder]
+            above = os.path.dirname(folder)
+            folder = above if above != folder else ""
+        return 0
+
+    return sorted(files, key=lambda path: (-depth(path), path))[:count]
