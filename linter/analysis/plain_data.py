@@ -23,7 +23,7 @@ _OF_TORCH = frozenset({"torch", "at", "c10", "caffe2", "jit", "Tensor", "Module"
 
 
 def handles_plain_data_alone(span: Span, function: int | None, facts: Facts, depth: int = _DEPTH) -> bool:
-    """Whether nothing in the span can reach a tensor: all types are in sight and plain, and so is all that is called."""
+    """Whether nothing in the span can reach a tensor: all types are in sight and plain, as is all that is called."""
     here = index_of(facts)
     calls, given = list(here.calls.within(span)), list(here.assignments.within(span))
     if not calls and not given:
