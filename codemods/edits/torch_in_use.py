@@ -23,7 +23,8 @@ _FILES = (
     "CMakeLists.txt",
 )
 _PIN = re.compile(
-    rb"(?<![\w-])torch[ \t]*(?:\[[^\]\n]*\])?[^\n\"'#;]*?(?P<sign>===?|<=|<|~=)[ \t]*v?(?P<version>\d+(?:\.\d+)*)"
+    rb"(?<![\w-])torch(?![\w-])[ \t]*(?:\[[^\]\n]*\])?[^\n\"'#;]*?"
+    rb"(?P<sign>===?|<=|<|~=)[ \t]*v?(?P<version>\d+(?:\.\d+)*)"
 )
 _EXACT = re.compile(rb"find_package\s*\(\s*Torch\s+(?P<version>\d+(?:\.\d+)*)\s+EXACT\b", re.IGNORECASE)
 

@@ -99,7 +99,7 @@ def selection(command: F) -> F:
                 "--minimum-torch",
                 metavar="VERSION",
                 callback=_version,
-                help="The oldest torch version that the code supports; used by GF505.",
+                help="The oldest torch version that the code supports; used by GF505 and --preserve.",
             ),
             click.option(
                 "--color",

@@ -57,7 +57,7 @@ class IntentPatterns:
         folder = os.path.realpath(self.root or os.curdir)
         text = _read(self.configuration)
         lines = tuple(accumulate(map(len, text.splitlines(keepends=True)), initial=0))
-        where = Facts(self.configuration or "the options", "toml", line_starts=lines)
+        where = Facts(_shown(self.configuration) or "the options", "toml", line_starts=lines)
         return [
             (path_matcher(folder, [pattern]), ConfiguredIntent(pattern, purpose, where, max(0, _place(pattern, text))))
             for pattern, purpose in self.patterns
@@ -70,6 +70,12 @@ NO_PATTERNS = IntentPatterns()
 def _place(pattern: str, text: bytes) -> int:
     """Where the pattern stands in the configuration; TOML's parser keeps no places."""
     return max(text.find(quote + pattern.encode() + quote) for quote in (b'"', b"'"))
+
+
+def _shown(path: str) -> str:
+    """The configuration as messages name it: from the working folder where it is in it."""
+    here = os.path.join(os.getcwd(), "")
+    return path[len(here) :] if path.startswith(here) else path
 
 
 def _read(path: str) -> bytes:

@@ -210,12 +210,12 @@ def _through(call: Call, visible: _Visible, facts: Facts, depth: int) -> Iterato
         if function.is_lambda or function.span.holds(call.span):
             continue
         given = {
-            parameter.name
+            parameter.name: argument
             for parameter, argument in zip(function.parameters, call.arguments, strict=False)
             if visible.shares(argument)
         }
         for write in _writes(function.body, _visible_in(function, facts), facts, depth):
             if write.variable in given:
-                row = facts.row(write.span.start)
-                yield _Write(f"`{call.callee}` ({write.what} at line {row})", call.span)
+                words = f"`{call.callee}` ({write.what} at line {facts.row(write.span.start)})"
+                yield _Write(words, call.span, variable_of(given[write.variable]))
                 return

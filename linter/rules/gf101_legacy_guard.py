@@ -27,7 +27,9 @@ In Python the first three are `torch.inference_mode()`, `torch._C._AutoDispatchB
 `torch._C._AutoDispatchBelowAutograd()`.
 
 Fix: safe if the confidence is high and the meaning is kept. Otherwise unsafe, and the message names the hazard and
-how to avoid it. There is no fix for an unknown context.
+how to avoid it. There is no fix for an unknown context, unless you say what the guard is for: in a comment
+(`// guardfix: kernel`), in the configuration (`[tool.guardfix.intent]`), or with `migrate --interactive` or
+`--preserve`.
 
 Not flagged: comments, strings, the definition of the class itself, another library's class of the same name, a
 guard in one branch of an `#if` whose other branch already has a new guard in its place (the `#if` is a version

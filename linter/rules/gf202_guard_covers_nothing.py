@@ -1,7 +1,8 @@
 """GF202 guard-covers-nothing: there is nothing left to cover between the guard and the end of its scope.
 
 What it flags: a named guard after which its block does nothing: it is the last statement, or is followed only by
-`return true;`, a flag, constant log text, or `model.eval()`.
+`return true;`, a flag, constant log text, or `model.eval()`; or nothing with tensors: all that follows reads plain data
+(numbers, strings, files) whose types and functions are in sight.
 
 Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function
 or a `setEvaluationMode()`, it ends with that function. The author took it for a global switch, and the code that
@@ -44,6 +45,7 @@ from collections.abc import Iterator
 from .. import guards
 from ..analysis.coverage import is_in_test
 from ..analysis.ownership import is_gradient_guard
+from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Finding
@@ -55,18 +57,21 @@ RULE = Rule("GF202", "guard-covers-nothing", guards=current_guards)
 
 @RULE.check_use
 def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.form not in (Form.DECLARATION, Form.AUTO) or use.first_work is not None:
+    if use.form not in (Form.DECLARATION, Form.AUTO) or use.function is None:
         return
-    if use.function is None or use.macro is not None or use.under_error or use.guard == guards.LEGACY:
+    if use.macro is not None or use.under_error or use.guard == guards.LEGACY:
+        return
+    plain = use.first_work is not None and handles_plain_data_alone(use.live, use.function, facts)
+    if use.first_work is not None and not plain:
         return
     if not is_gradient_guard(use, facts, project) or is_in_test(use.function, facts):
         return
     function = facts.functions[use.function]
     where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
+    between = "only plain data is handled" if plain else "nothing runs"
     yield RULE.at(
         facts,
         use.type_span,
-        f"{use.guard} covers nothing: it ends with {where}, and nothing runs between; "
-        "declare it where the model is run",
+        f"{use.guard} covers nothing: it ends with {where}, and {between} between; declare it where the model is run",
         use=use,
     )

@@ -26,7 +26,8 @@ Fix: unsafe. `c10::InferenceMode` raises an error where the kernel guard compute
 the places in sight where an inference tensor would raise.
 
 Not flagged: kernels: code registered with the dispatcher in any file, methods of autograd Functions, code that
-redispatches or builds the autograd graph; tests; anything with evidence for both sides.
+redispatches or builds the autograd graph; tests; anything with evidence for both sides; guards that a comment
+(`// guardfix: kernel`, `preserve`) or the configuration declares to be meant.
 
 When not to use it: a function that is a kernel but is registered in a way that guardfix can't see (a macro, another
 library's registry). Suppress the line.

@@ -28,7 +28,7 @@ Fix: unsafe. The guard is removed. If the op were called through the dispatcher 
 infinitely.
 
 Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`, a method, or any function whose
-body isn't in the file.
+body isn't in the file; guards that are declared to be meant (`// guardfix: kernel`).
 
 Off by default: within one file, guardfix can't be sure that nothing below the guard calls the dispatcher.
 

@@ -20,7 +20,8 @@ Use instead: no guard. If the gradient can't be differentiated, raise an error t
 Fix: unsafe. The guard is removed, so that autograd records what `backward` calls.
 
 Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which
-GF101 says `remove`; `NoGradGuard`, which makes the intention clear.
+GF101 says `remove`; `NoGradGuard`, which makes the intention clear; guards that are declared to be meant
+(`// guardfix: kernel`).
 
 When not to use it: a `backward` that is deliberately not differentiable and says so.
 

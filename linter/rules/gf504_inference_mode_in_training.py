@@ -1,8 +1,8 @@
 """GF504 inference-mode-in-training: inference mode for validation in code that trains with FSDP, XLA or torch.compile.
 
-What it flags: `torch.inference_mode()` in a file that computes gradients or runs a `…Trainer`, and that wraps
-models with FullyShardedDataParallel, `fully_shard` or `torch.compile`, or imports torch_xla. Off by default: much
-of this code works.
+What it flags: `torch.inference_mode()` in a file that computes gradients, runs a `…Trainer` or has its model set up by
+Lightning Fabric, Accelerate or DeepSpeed, and that wraps models with FullyShardedDataParallel, `fully_shard`,
+`FSDPStrategy`, DeepSpeed or `torch.compile`, or imports torch_xla. Off by default: much of this code works.
 
 Why it is bad: these wrap the model's own parameters and buffers, and create or swap tensors when the model runs.
 What they create during validation under inference mode is an inference tensor, which the next training step can't

@@ -119,8 +119,8 @@ def read_through(
     tree = parse(masked, grammar)
     if not tree.root_node.has_error or b"#" not in code:
         return ParsedText(tree, masked)
-    kept = [*guard_places(code), *(place for name in watched for place in words(name.encode(), code))]
-    lost = inner_conditionals(code, sorted(kept))
+    also = sorted(place for name in watched for place in words(name.encode(), code))
+    lost = inner_conditionals(code, sorted(guard_places(code)), also)
     if not lost:
         return ParsedText(tree, masked)
     text = blanked(masked, lost)

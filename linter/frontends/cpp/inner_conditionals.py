@@ -57,11 +57,12 @@ class _Reading:
     done: list[_Open] = field(default_factory=list)
 
 
-def inner_conditionals(code: bytes, guards: Sequence[int]) -> list[Span]:
+def inner_conditionals(code: bytes, guards: Sequence[int], watched: Sequence[int] = ()) -> list[Span]:
     """What to blank so that the grammar can read on: directives, and the arms that are not read.
 
     `code` has no comments and strings; `guards` are the places, sorted, of what must stay readable. A conditional with
-    such places in more than one arm is left as it is.
+    such places in more than one arm is left as it is. Of the others the first arm is read that holds such a place, or
+    one of the places that are `watched`.
     """
     blanks: list[Span] = []
     for one in _with_brackets(code):
@@ -71,6 +72,7 @@ def inner_conditionals(code: bytes, guards: Sequence[int]) -> list[Span]:
         kept = [branch for branch in conditional.branches if _any_in(branch.span, guards)]
         if len(kept) > 1:
             continue
+        kept = kept or [branch for branch in conditional.branches if _any_in(branch.span, watched)]
         blanks += _all_but((kept or conditional.branches)[0], conditional)
     return blanks
 

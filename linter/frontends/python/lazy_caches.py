@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .name_resolution import statements
 from .tensor_values import PLAIN_VALUES, is_tensor_function, makes_tensor, root_of, walk_own
 
-_TRAINS = re.compile(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
+TRAINS = re.compile(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
 """Methods that training code runs."""
 _HARMLESS = frozenset({"numel", "size", "shape", "dtype", "device", "dim", "ndim", "item", "tolist", "is_cuda", "cpu"})
 """What may be asked of an inference tensor anywhere."""
@@ -51,11 +51,11 @@ def find_lazy_caches(node: ast.ClassDef, is_inference: IsInference, resolve: Res
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     under = _reached({name for name, m in methods.items() if m.decorated}, methods, inside=True)
-    normal = {name for name, m in methods.items() if not m.decorated and _TRAINS.search(name)}
+    normal = {name for name, m in methods.items() if not m.decorated and TRAINS.search(name)}
     normal = _reached(normal, methods, inside=False) - {name for name, m in methods.items() if m.decorated}
     seen: set[str] = set()
     for name, method in methods.items():
-        for attribute, assignment in _lazy_fills(method.node, resolve):
+        for attribute, assignment in lazy_fills(method.node, resolve):
             inside = name in under or assignment in method.blocks
             if not inside or attribute in seen or name == "__init__":
                 continue
@@ -80,6 +80,12 @@ def _read(function: _Function, is_inference: IsInference) -> _Method:
             if name:
                 (method.calls_inside if decorated or node in blocks else method.calls_outside).add(name)
     return method
+
+
+def calls_from(function: _Function) -> Iterator[str]:
+    """The methods of `self` that a method calls."""
+    for node in statements(function.body):
+        yield from filter(None, map(_own_method, _own_calls(node)))
 
 
 def _own_calls(node: ast.stmt) -> Iterator[ast.Call]:
@@ -116,7 +122,7 @@ def _reached(start: set[str], methods: dict[str, _Method], *, inside: bool) -> s
     return reached
 
 
-def _lazy_fills(function: _Function, resolve: ResolveIn) -> Iterator[tuple[str, ast.stmt]]:
+def lazy_fills(function: _Function, resolve: ResolveIn) -> Iterator[tuple[str, ast.stmt]]:
     """(attribute, assignment) of `if self.x is None: self.x = torch.…`."""
     for node in statements(function.body):
         if not isinstance(node, ast.If):

@@ -118,7 +118,7 @@ class Confirmation:
         node = tree.node_at(cache.span, cst.Assign) if tree is not None else None
         if tree is None or node is None:
             return Disagreement(cache.span, "assignment", _NO_TREE if tree is None else _NOTHING)
-        if tree.node_at(cache.reader_span, cst.Attribute) is None:
+        if not any(tree.node_at(cache.reader_span, kind) for kind in (cst.Attribute, cst.Name)):
             return Disagreement(cache.reader_span, "attribute", _NOTHING)
         return tree.span(node)
 

@@ -21,12 +21,13 @@ from .guard_variables import (
     find_variable,
     variable_is_released,
 )
-from .lazy_caches import find_lazy_caches
+from .lazy_caches import Cache, find_lazy_caches
 from .name_resolution import Scope, dotted, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
 from .python_expressions import PythonExpressionReader, dotted_path
+from .shared_caches import find_shared_caches
 from .tensor_values import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -78,6 +79,7 @@ class ModuleReading:
     def read(self) -> None:
         whole = Span(0, len(self.module.source.text))
         self._block(self.module.tree.body, _Place(self.module.scope, whole))
+        self._shared_caches()
 
     def _block(self, body: Sequence[ast.stmt], place: _Place) -> None:
         # A chain of `elif` is as deep a tree as it is long: a stack, no recursion.
@@ -170,15 +172,24 @@ class ModuleReading:
             lambda expression, function: self._is_inference(expression, scope, function),
             lambda expression, function: self._known(expression, Scope(function, scope)),
         ):
-            self.lazy_caches.append(
-                LazyCache(
-                    cache.attribute,
-                    self.module.span(cache.node),
-                    cache.method,
-                    cache.reader,
-                    self.module.span(cache.reading),
-                )
-            )
+            self._add_cache(cache)
+
+    def _add_cache(self, cache: Cache) -> None:
+        if any(self.module.span(cache.node) == other.span for other in self.lazy_caches):
+            return
+        place, reading = self.module.span(cache.node), self.module.span(cache.reading)
+        self.lazy_caches.append(LazyCache(cache.attribute, place, cache.method, cache.reader, reading))
+
+    def _shared_caches(self) -> None:
+        """Caches of models that others build and run; only where something runs under inference mode."""
+        if any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in self.uses):
+            scope = self.module.scope
+            for cache in find_shared_caches(
+                self.module.tree,
+                lambda expression, function: self._is_inference(expression, scope, function),
+                lambda expression, function: self._known(expression, Scope(function, scope)),
+            ):
+                self._add_cache(cache)
 
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
         """A base class, by its full name where that is known."""
