@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """Where a finding stands."""
 
     path: str
@@ -28,7 +28,7 @@ class Place:
     code: str
 
     def in_words(self, program: Program) -> str:
-        where = "" if real_path(self.path) == real_path(program.path) else f"{self.path}, "
+        where = "" if linkless_path(self.path) == linkless_path(program.path) else f"{self.path}, "
         return f"{where}row {self.row}, {self.code}"
 
 
@@ -38,7 +38,7 @@ class GuardSite:
 
     number: int
     """Its row in the table of a run."""
-    place: Place
+    place: SourcePlace
     guard: str
     """Its name before the migration."""
     changed: bool
@@ -65,7 +65,7 @@ def count_guards(
         first = len(sites) + 1
         for number, (use, code, changed) in enumerate(uses, first):
             start = places.start(path, use.type_span)
-            sites.append(GuardSite(number, Place(path, start.row, start.column, code), use.guard, changed))
+            sites.append(GuardSite(number, SourcePlace(path, start.row, start.column, code), use.guard, changed))
         source = report.unchanged(path)
         if source is None:
             continue
@@ -75,7 +75,7 @@ def count_guards(
         after, counted_after = before, counted_before
         if path in rewritten:
             after, counted_after = _after(rewritten[path], numbered)
-        texts[real_path(path)] = source.encode(before), source.encode(after)
+        texts[linkless_path(path)] = source.encode(before), source.encode(after)
         for number in numbered:
             counted = (number in counted_before, number in counted_after)
             sites[number - 1] = replace(sites[number - 1], counted=counted)
@@ -97,8 +97,9 @@ def _uses_by_file(
         for finding, _, offset in one.applied_where():
             if finding.use is not None:
                 # What a later pass found stands elsewhere in the file as it is.
-                before = finding.use.type_span.start + offset - finding.span.start
-                add(path, by_start.get(before, finding.use), finding.code, True)
+                before = by_start.get(finding.use.type_span.start + offset - finding.span.start)
+                if before is not None or not one.later:
+                    add(path, before or finding.use, finding.code, True)
     for finding in report.findings:
         if finding.use is not None:
             add(finding.path, finding.use, finding.code, False)
@@ -148,12 +149,12 @@ def count_guards_of(paths: Sequence[Path]) -> tuple[tuple[GuardSite, ...], list[
         texts.append(source.encode(counted))
         for number, use in numbered.items():
             start = source.position(use.type_span.start)
-            place = Place(str(path), start.row, start.column, "")
+            place = SourcePlace(str(path), start.row, start.column, "")
             here = number in numbers
             sites.append(GuardSite(number, place, use.guard, False, (here and position == 0, here and position == 1)))
     return tuple(sites), texts
 
 
-def real_path(path: str | os.PathLike[str]) -> Path:
+def linkless_path(path: str | os.PathLike[str]) -> Path:
     """The path without links: one file, one path."""
     return Path(os.path.realpath(path))
