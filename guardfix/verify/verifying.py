@@ -88,6 +88,12 @@ def verify(programs: Sequence[Program], migration: Migration, settings: Settings
     yield from _uncompiled(migration, files)
 
 
+def is_run(program: Program, migration: Migration) -> bool:
+    """Whether verifying runs the program: the migration changes it, or leaves a guard in it."""
+    part = migration.of(program)
+    return bool(part.texts) or part.leaves_guards
+
+
 def _programs(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
     for (root, named), group in groupby(programs, key=lambda program: (program.root, program.named)):
         members = [(program, migration.of(program)) for program in group]
@@ -131,9 +137,10 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
     """Compare two given programs."""
     program, other = (Program(path, path.parent, named=True) for path in (first, second))
     sites, (before, after) = count_guards_of((first, second))
-    migration = Migration(
-        sites=sites, counted={linkless_path(first): (before, before), linkless_path(second): (after, after)}
-    )
+    counted = {linkless_path(first): (before, before), linkless_path(second): (after, after)}
+    if len(counted) == 1:  # a program against itself: its guards have one number in each copy
+        counted = {linkless_path(first): (before, after)}
+    migration = Migration(sites=sites, counted=counted)
     with _Pair(program.root, other.root, settings) as pair:
         result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, migration, program, other), other)
     return replace(result, against=str(second))
