@@ -105,3 +105,22 @@ def test_nothing_is_run_before_it_is_agreed_to(tmp_path: Path, cache: Path) -> N
     assert (agreed.returncode, "about to run" in agreed.stderr) == (0, False)
     again = asked(tmp_path, cache)
     assert (again.returncode, "about to run" in again.stderr) == (0, False), "it was agreed to before"
+
+
+def test_a_private_home_takes_no_cache_away(tmp_path: Path) -> None:
+    """What is compiled is kept in the user's cache, although programs have another home."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.endswith(("_CACHE_DIR", "_CACHE_HOME"))
+    }
+    program = tmp_path / "project" / "program.cpp"
+    program.parent.mkdir()
+    program.write_text("int main() {}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "guardfix", "verify", str(program), "--against", str(program), "--isolated"],
+        env={**environment, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "ended before it came to a step" in done.stdout) == (1, True), done
+    assert len(list((tmp_path / ".cache" / "guardfix" / "programs").glob("*/*/program.so"))) == 2
