@@ -313,7 +313,7 @@ def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], sett
     programs = _programs(run, arguments, settings)
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
-        migration = _migration(_with_paths(run, units), choice)
+        migration = _migration(_with_paths(run, units), choice, embedded=settings.backend == "shim")
         _agree(run, [str(program.path) for program in programs if is_run(program, migration)], yes=arguments["yes"])
         yield from verify(programs, migration, settings)
 
@@ -342,13 +342,13 @@ def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
     return replace(run, paths=(*run.paths, *(os.path.relpath(file) for file in more)))
 
 
-def _migration(run: CommandRun, choice: FixChoice) -> Migration:
+def _migration(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:
     from guardfix.codemods.apply.leftovers import Why
     from guardfix.codemods.fixable import fixes_for
 
     from ..verify.program_migration import migrate
 
-    migration = migrate(fixes_for(check_with(run), choice=choice))
+    migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
     for left in migration.left:
         if left.why is Why.REFUSED:
             click.echo(f"{left.place.path}: not changed: {left.message}", err=True)

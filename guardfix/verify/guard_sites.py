@@ -53,7 +53,7 @@ class GuardSite:
 
 
 def count_guards(
-    report: FixableReport, rewritten: Mapping[str, Rewrite]
+    report: FixableReport, rewritten: Mapping[str, Rewrite], *, embedded: bool = True
 ) -> tuple[tuple[GuardSite, ...], dict[Path, tuple[bytes, bytes]]]:
     """The guards that findings are about, and old ones without; and the texts that count them, before and after."""
     from guardfix.linter.files.source_positions import SourcePositions
@@ -71,10 +71,10 @@ def count_guards(
             continue
         numbered = {number: use for number, (use, _, _) in enumerate(uses, first)}
         facts = report.project.files[path]
-        before, counted_before = CountedText(source, facts).with_counters(numbered)
+        before, counted_before = CountedText(source, facts, embedded=embedded).with_counters(numbered)
         after, counted_after = before, counted_before
         if path in rewritten:
-            after, counted_after = _after(rewritten[path], numbered)
+            after, counted_after = _after(rewritten[path], numbered, embedded=embedded)
         texts[linkless_path(path)] = source.encode(before), source.encode(after)
         for number in numbered:
             counted = (number in counted_before, number in counted_after)
@@ -93,7 +93,8 @@ def _uses_by_file(
             found.setdefault(path, {}).setdefault(use.type_span, (use, code, changed))
 
     for path, one in rewritten.items():
-        by_start = {use.type_span.start: use for use in report.project.files[path].guard_uses}
+        facts = report.project.files[path]
+        by_start = {use.type_span.start: use for text in (*facts.embedded, facts) for use in text.guard_uses}
         for finding, _, offset in one.applied_where():
             if finding.use is not None:
                 # What a later pass found stands elsewhere in the file as it is.
@@ -117,9 +118,9 @@ def _old_guards_of(facts: Facts) -> Iterator[GuardUse]:
         yield from (use for use in facts.guard_uses if use.guard == LEGACY)
 
 
-def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse]) -> tuple[bytes, frozenset[int]]:
+def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse], *, embedded: bool) -> tuple[bytes, frozenset[int]]:
     """The migrated text with counters: at what became of each guard, or where it stood."""
-    text = CountedText(replace(rewritten.source, text=rewritten.text))
+    text = CountedText(replace(rewritten.source, text=rewritten.text), embedded=embedded)
     there: dict[int, GuardUse] = {}
     gone: dict[int, int] = {}
     for number, use in uses.items():

@@ -137,8 +137,8 @@ class Migration:
         return "choose the guard by hand; the old one still hides this from autograd"
 
 
-def migrate(report: FixableReport) -> Migration:
-    """What the fixes come to that a report takes."""
+def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
+    """What the fixes come to that a report takes. With `embedded`, guards of C++ in Python strings are counted, too."""
     from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
@@ -172,7 +172,7 @@ def migrate(report: FixableReport) -> Migration:
         )
         for finding in settled.last.findings
     )
-    sites, counted = count_guards(report, rewritten_files)
+    sites, counted = count_guards(report, rewritten_files, embedded=embedded)
     return Migration(
         texts=texts,
         applied=tuple(applied),
