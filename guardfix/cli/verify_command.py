@@ -150,7 +150,6 @@ def command(**arguments: Any) -> None:
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
-    _agree(run.paths if arguments["against"] is None else (*run.paths, str(arguments["against"])), arguments["yes"])
     if arguments["decide"]:
         sys.exit(_decide(run, choice, arguments, settings))
     output_format = load_format(arguments["output_format"])
@@ -186,23 +185,24 @@ def _model(given: str) -> str:
     return given
 
 
-def _agree(paths: Sequence[str], yes: bool) -> None:
-    """Says that code is about to be run, where that is new. With nobody to ask and no `--yes` this is the end."""
+def _agree(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
+    """Says that programs are about to be run, where that is new. With nobody to ask and no `yes` this is the end."""
+    from ..output.terminal_layout import wrapped
     from ..verify.consent import is_known, projects_of, remember
 
-    new = [project for project in projects_of(paths) if not is_known(project)]
+    new = [project for project in projects_of(programs) if not is_known(project)]
     if not new:
         return
     if not yes:
-        names = ", ".join(map(str, new))
         notice = (
-            f"guardfix verify runs the programs in {names}, in copies: without network, without writing elsewhere, and "
-            "within limits, as far as this system can do that. They can read what you can read."
+            f"guardfix verify is about to run programs of {', '.join(map(str, new))}: in copies, without network, "
+            "without writing elsewhere, and within limits, as far as this system can do that. They can read what you "
+            "can read."
         )
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
             sys.exit(2)
-        click.echo(notice, err=True)
+        click.echo("\n".join(wrapped(notice, run.width)), err=True)
         if not click.confirm("Run them?", default=True, err=True):
             sys.exit(2)
     for project in new:
@@ -273,12 +273,14 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
 
     from guardfix.codemods.fixable import fixes_for
 
-    from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object
+    from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object, undecided
     from ..verify.verdicts import VerificationFailed
 
     programs = _programs(run, arguments, settings)
     units = {str(unit.path) for program in programs for unit in program.build.units}
     report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
+    if any(undecided(report)):
+        _agree(run, [str(program.path) for program in programs], yes=arguments["yes"])
     output = run.output()
     for_machines = load_format(arguments["output_format"]).for_machines
     found = []
@@ -299,18 +301,21 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
 
 
 def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
-    from ..verify.verifying import verify, verify_against
+    from ..verify.verifying import is_run, verify, verify_against
 
     other: Path | None = arguments["against"]
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
+        _agree(run, [run.paths[0], str(other)], yes=arguments["yes"])
         yield verify_against(Path(run.paths[0]), other, settings)
         return
     programs = _programs(run, arguments, settings)
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
-        yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
+        migration = _migration(_with_paths(run, units), choice, embedded=settings.backend == "shim")
+        _agree(run, [str(program.path) for program in programs if is_run(program, migration)], yes=arguments["yes"])
+        yield from verify(programs, migration, settings)
 
 
 def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) -> list[Program]:
@@ -337,13 +342,13 @@ def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
     return replace(run, paths=(*run.paths, *(os.path.relpath(file) for file in more)))
 
 
-def _migration(run: CommandRun, choice: FixChoice) -> Migration:
+def _migration(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:
     from guardfix.codemods.apply.leftovers import Why
     from guardfix.codemods.fixable import fixes_for
 
     from ..verify.program_migration import migrate
 
-    migration = migrate(fixes_for(check_with(run), choice=choice))
+    migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
     for left in migration.left:
         if left.why is Why.REFUSED:
             click.echo(f"{left.place.path}: not changed: {left.message}", err=True)

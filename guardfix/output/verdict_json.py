@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..verify.guard_outcomes import GuardReach
-from ..verify.guard_sites import Place
+from ..verify.guard_sites import SourcePlace
 from ..verify.program_runs import ProgramRun
 from ..verify.traces import described
 from ..verify.verdicts import Silent
@@ -58,7 +58,7 @@ def _guard(reach: GuardReach) -> dict[str, Any]:
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: SourcePlace) -> dict[str, Any]:
     return {"code": place.code or None, "filename": place.path, "location": {"row": place.row, "column": place.column}}
 
 

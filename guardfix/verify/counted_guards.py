@@ -41,16 +41,29 @@ def is_entered(use: GuardUse) -> bool:
 class CountedText:
     """One text with its guards, ready to be given counters."""
 
-    def __init__(self, source: Source, facts: Facts | None = None) -> None:
+    def __init__(self, source: Source, facts: Facts | None = None, *, embedded: bool = True) -> None:
+        """With `embedded`, guards of C++ in the strings of a Python text are counted as well: the shim's headers know
+        the counter; PyTorch's do not."""
         self.source = source
+        self.embedded = embedded
         self.facts = facts or _facts_of(source)
         self.is_python = self.facts is not None and self.facts.language == "python"
 
     def use_at(self, offset: int) -> GuardUse | None:
         """The guard whose type stands at the offset, or whose statement begins or holds it."""
-        uses = [use for use in (self.facts.guard_uses if self.facts is not None else ()) if is_entered(use)]
+        uses = [use for use in self._all_uses() if is_entered(use)]
         exact = next((use for use in uses if use.type_span.start == offset), None)
         return exact or next((use for use in uses if use.span.start <= offset < use.span.end), None)
+
+    def _all_uses(self) -> Iterator[GuardUse]:
+        if self.facts is not None:
+            yield from self.facts.guard_uses
+            for piece in self.facts.embedded:
+                yield from piece.guard_uses
+
+    def _is_embedded(self, use: GuardUse) -> bool:
+        assert self.facts is not None
+        return any(use.type_span == other.type_span for piece in self.facts.embedded for other in piece.guard_uses)
 
     def with_counters(
         self, uses: Mapping[int, GuardUse], places: Mapping[int, int] | None = None
@@ -82,6 +95,9 @@ class CountedText:
     def _python(self, number: int, use: GuardUse) -> list[Edit]:
         assert self.facts is not None
         behind = use_behind(self.facts, use)
+        if behind is None and use.form in (Form.DECLARATION, Form.AUTO) and not use.shared:
+            is_cpp = self.embedded and use.function is not None and self._is_embedded(use)
+            return [insertion(use.span.start, _counter(number))] if is_cpp else []
         if behind is None or (use.form is Form.WITH and not behind.called):
             return []  # the class itself is no context manager, and has to say so in its own words
         lasting = use.form not in _ENTERED_AT_A_WITH and use.guard == "set_grad_enabled"

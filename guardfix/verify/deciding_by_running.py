@@ -11,7 +11,7 @@ from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.findings import Confidence, Context
 
 from .counted_guards import CountedText
-from .guard_sites import GuardSite, Place, real_path
+from .guard_sites import GuardSite, SourcePlace, linkless_path
 from .program_migration import Migration
 from .verdicts import Verdict
 from .verifying import Result, Settings, verify
@@ -106,7 +106,7 @@ def _try(
     assert decision is not None
     assert use is not None
     start = report.start(finding)
-    site = GuardSite(1, Place(finding.path, start.row, start.column, finding.code), use.guard, True)
+    site = GuardSite(1, SourcePlace(finding.path, start.row, start.column, finding.code), use.guard, True)
     trials: list[Trial] = []
     reaching = list(programs)
     for context in _CONTEXTS:
@@ -147,7 +147,7 @@ def _migration(
     if fix is None or source is None or not fix.edits:
         return None, ""
     text = apply_edits(source.text, fix.edits)
-    path = real_path(finding.path)
+    path = linkless_path(finding.path)
     rewritten = Rewrite(source, text, edits=sorted(fix.edits))
     before, counted = CountedText(source, report.project.files[finding.path]).with_counters({1: finding.use})
     if not counted:

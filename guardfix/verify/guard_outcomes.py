@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
-from .guard_sites import GuardSite, real_path
+from .guard_sites import GuardSite, linkless_path
 from .verdicts import Verdict
 
 
@@ -117,7 +117,7 @@ def _why(site: GuardSite, programs: Sequence[ProgramReach], cut_off: Sequence[Pr
 
 
 def _is_in(site: GuardSite, program: ProgramReach) -> bool:
-    return str(real_path(site.place.path)) in program.files
+    return str(linkless_path(site.place.path)) in program.files
 
 
 _SHOWN = 3

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """Where a finding stands."""
 
     path: str
@@ -28,7 +28,7 @@ class Place:
     code: str
 
     def in_words(self, program: Program) -> str:
-        where = "" if real_path(self.path) == real_path(program.path) else f"{self.path}, "
+        where = "" if linkless_path(self.path) == linkless_path(program.path) else f"{self.path}, "
         return f"{where}row {self.row}, {self.code}"
 
 
@@ -38,7 +38,7 @@ class GuardSite:
 
     number: int
     """Its row in the table of a run."""
-    place: Place
+    place: SourcePlace
     guard: str
     """Its name before the migration."""
     changed: bool
@@ -53,7 +53,7 @@ class GuardSite:
 
 
 def count_guards(
-    report: FixableReport, rewritten: Mapping[str, Rewrite]
+    report: FixableReport, rewritten: Mapping[str, Rewrite], *, embedded: bool = True
 ) -> tuple[tuple[GuardSite, ...], dict[Path, tuple[bytes, bytes]]]:
     """The guards that findings are about, and old ones without; and the texts that count them, before and after."""
     from guardfix.linter.files.source_positions import SourcePositions
@@ -65,17 +65,17 @@ def count_guards(
         first = len(sites) + 1
         for number, (use, code, changed) in enumerate(uses, first):
             start = places.start(path, use.type_span)
-            sites.append(GuardSite(number, Place(path, start.row, start.column, code), use.guard, changed))
+            sites.append(GuardSite(number, SourcePlace(path, start.row, start.column, code), use.guard, changed))
         source = report.unchanged(path)
         if source is None:
             continue
         numbered = {number: use for number, (use, _, _) in enumerate(uses, first)}
         facts = report.project.files[path]
-        before, counted_before = CountedText(source, facts).with_counters(numbered)
+        before, counted_before = CountedText(source, facts, embedded=embedded).with_counters(numbered)
         after, counted_after = before, counted_before
         if path in rewritten:
-            after, counted_after = _after(rewritten[path], numbered)
-        texts[real_path(path)] = source.encode(before), source.encode(after)
+            after, counted_after = _after(rewritten[path], numbered, embedded=embedded)
+        texts[linkless_path(path)] = source.encode(before), source.encode(after)
         for number in numbered:
             counted = (number in counted_before, number in counted_after)
             sites[number - 1] = replace(sites[number - 1], counted=counted)
@@ -93,12 +93,14 @@ def _uses_by_file(
             found.setdefault(path, {}).setdefault(use.type_span, (use, code, changed))
 
     for path, one in rewritten.items():
-        by_start = {use.type_span.start: use for use in report.project.files[path].guard_uses}
+        facts = report.project.files[path]
+        by_start = {use.type_span.start: use for text in (*facts.embedded, facts) for use in text.guard_uses}
         for finding, _, offset in one.applied_where():
             if finding.use is not None:
                 # What a later pass found stands elsewhere in the file as it is.
-                before = finding.use.type_span.start + offset - finding.span.start
-                add(path, by_start.get(before, finding.use), finding.code, True)
+                before = by_start.get(finding.use.type_span.start + offset - finding.span.start)
+                if before is not None or not one.later:
+                    add(path, before or finding.use, finding.code, True)
     for finding in report.findings:
         if finding.use is not None:
             add(finding.path, finding.use, finding.code, False)
@@ -116,9 +118,9 @@ def _old_guards_of(facts: Facts) -> Iterator[GuardUse]:
         yield from (use for use in facts.guard_uses if use.guard == LEGACY)
 
 
-def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse]) -> tuple[bytes, frozenset[int]]:
+def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse], *, embedded: bool) -> tuple[bytes, frozenset[int]]:
     """The migrated text with counters: at what became of each guard, or where it stood."""
-    text = CountedText(replace(rewritten.source, text=rewritten.text))
+    text = CountedText(replace(rewritten.source, text=rewritten.text), embedded=embedded)
     there: dict[int, GuardUse] = {}
     gone: dict[int, int] = {}
     for number, use in uses.items():
@@ -148,12 +150,12 @@ def count_guards_of(paths: Sequence[Path]) -> tuple[tuple[GuardSite, ...], list[
         texts.append(source.encode(counted))
         for number, use in numbered.items():
             start = source.position(use.type_span.start)
-            place = Place(str(path), start.row, start.column, "")
+            place = SourcePlace(str(path), start.row, start.column, "")
             here = number in numbers
             sites.append(GuardSite(number, place, use.guard, False, (here and position == 0, here and position == 1)))
     return tuple(sites), texts
 
 
-def real_path(path: str | os.PathLike[str]) -> Path:
+def linkless_path(path: str | os.PathLike[str]) -> Path:
     """The path without links: one file, one path."""
     return Path(os.path.realpath(path))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from guardfix.codemods.apply.leftovers import Why, why_left
 
-from .guard_sites import GuardSite, Place, count_guards, real_path
+from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -34,7 +34,7 @@ _WORDS = {
 class Left:
     """A finding that is not migrated."""
 
-    place: Place
+    place: SourcePlace
     why: Why
     message: str
     is_guard: bool
@@ -48,7 +48,7 @@ class Left:
 class Applied:
     """A fix that is verified."""
 
-    place: Place
+    place: SourcePlace
     unsafe: bool
     message: str
 
@@ -79,9 +79,9 @@ class Migration:
             self,
             texts={path: text for path, text in self.texts.items() if matters(path)},
             counted={path: texts for path, texts in self.counted.items() if matters(path)},
-            sites=tuple(site for site in self.sites if matters(real_path(site.place.path))),
-            applied=tuple(fix for fix in self.applied if matters(real_path(fix.place.path))),
-            left=tuple(left for left in self.left if matters(real_path(left.place.path))),
+            sites=tuple(site for site in self.sites if matters(linkless_path(site.place.path))),
+            applied=tuple(fix for fix in self.applied if matters(linkless_path(fix.place.path))),
+            left=tuple(left for left in self.left if matters(linkless_path(left.place.path))),
             old_guards=frozenset(path for path in self.old_guards if matters(path)),
         )
 
@@ -91,9 +91,9 @@ class Migration:
             self,
             texts={one: text for one, text in self.texts.items() if one == path},
             counted={one: texts for one, texts in self.counted.items() if one == path},
-            sites=tuple(site for site in self.sites if real_path(site.place.path) == path),
-            applied=tuple(fix for fix in self.applied if real_path(fix.place.path) == path),
-            left=tuple(left for left in self.left if real_path(left.place.path) == path),
+            sites=tuple(site for site in self.sites if linkless_path(site.place.path) == path),
+            applied=tuple(fix for fix in self.applied if linkless_path(fix.place.path) == path),
+            left=tuple(left for left in self.left if linkless_path(left.place.path) == path),
             old_guards=self.old_guards & {path},
         )
 
@@ -137,8 +137,8 @@ class Migration:
         return "choose the guard by hand; the old one still hides this from autograd"
 
 
-def migrate(report: FixableReport) -> Migration:
-    """What the fixes come to that a report takes."""
+def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
+    """What the fixes come to that a report takes. With `embedded`, guards of C++ in Python strings are counted, too."""
     from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
@@ -147,9 +147,9 @@ def migrate(report: FixableReport) -> Migration:
     settled = settle(report)
     places = SourcePositions(report.workspace)
 
-    def place(finding: Finding, offset: int) -> Place:
+    def place(finding: Finding, offset: int) -> SourcePlace:
         start = places.start(finding.path, Span(offset, offset))
-        return Place(finding.path, start.row, start.column, finding.code)
+        return SourcePlace(finding.path, start.row, start.column, finding.code)
 
     texts: dict[Path, bytes] = {}
     applied: list[Applied] = []
@@ -161,7 +161,7 @@ def migrate(report: FixableReport) -> Migration:
         if not rewritten.changed:
             continue
         rewritten_files[path] = rewritten
-        texts[real_path(path)] = rewritten.source.encode(rewritten.text)
+        texts[linkless_path(path)] = rewritten.source.encode(rewritten.text)
         for finding, fix, offset in rewritten.applied_where():
             applied.append(Applied(place(finding, offset), fix.applicability is Applicability.UNSAFE, fix.message))
     left = tuple(
@@ -172,7 +172,7 @@ def migrate(report: FixableReport) -> Migration:
         )
         for finding in settled.last.findings
     )
-    sites, counted = count_guards(report, rewritten_files)
+    sites, counted = count_guards(report, rewritten_files, embedded=embedded)
     return Migration(
         texts=texts,
         applied=tuple(applied),
@@ -189,4 +189,4 @@ def _old_guards(report: Report) -> Iterator[Path]:
 
     for facts in report.project.checked():
         if not frontend_named(facts.language).is_fragment and any(use.guard == LEGACY for use in facts.guard_uses):
-            yield real_path(facts.path)
+            yield linkless_path(facts.path)

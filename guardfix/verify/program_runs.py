@@ -7,6 +7,7 @@ import os
 import re
 import select
 import signal
+import site
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
@@ -120,20 +122,28 @@ class Process:
         self.recording = folder / "recording"
         self.table = table = folder / "guard_table"
         make_table(table, guards)
+        temporary, home = folder / "tmp", folder / "home"
+        temporary.mkdir()
+        home.mkdir()
+        environment = {**environment, "TMPDIR": str(temporary), "HOME": str(home)}
+        writable = (*specification.writable, str(folder))
+        if specification.source.endswith(".py"):
+            # What such a program compiles is kept for the next run of it, and apart from what others compile.
+            cache = cache_folder().parent / "contained"
+            cache.mkdir(parents=True, exist_ok=True)
+            environment["GUARDFIX_CACHE_DIR"] = str(cache)
+            writable = (*writable, str(cache))
         specification = replace(
             specification,
             recording=str(self.recording),
             # With the folder goes what a compiler had begun when it was stopped.
             workplace=str(folder / "compiling"),
             guard_table=str(table),
-            writable=(*specification.writable, str(folder)),
-            temporary=str(folder / "tmp"),
+            writable=writable,
+            temporary=str(temporary),
             memory=limits.memory,
             seconds=limits.seconds,
         )
-        temporary, home = folder / "tmp", folder / "home"
-        temporary.mkdir()
-        home.mkdir()
         specification.write(folder / "specification.json")
         read, write = os.pipe()
         self.alive = read
@@ -153,7 +163,7 @@ class Process:
                     stdout=output,
                     stderr=errors,
                     cwd=where,
-                    env={**environment, "TMPDIR": str(temporary), "HOME": str(home)},
+                    env=environment,
                     start_new_session=True,
                     pass_fds=(write,),
                 )
@@ -229,8 +239,12 @@ _ENVIRONMENT = {
 
 
 def environment() -> dict[str, str]:
-    """The environment of the programs: ours, with what makes runs alike."""
-    return {**os.environ, **_ENVIRONMENT}
+    """The environment of the programs: ours, with what makes runs alike.
+
+    Their HOME is another one; the caches, and the packages that a user has installed, stay where they are.
+    """
+    places = {"GUARDFIX_CACHE_DIR": str(cache_folder().parent), "PYTHONUSERBASE": site.getuserbase()}
+    return {**os.environ, **_ENVIRONMENT, **places}
 
 
 # What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.

@@ -234,8 +234,13 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[bool]) ->
     if judgement.verdict is not Verdict.SAME or any(guards):
         return judgement
     if run.ops == 0:
+        ended = run.first("ended") or {}
         said = next((line.strip() for line in (run.output + run.errors).splitlines() if line.strip()), "")
-        end = status_in_words(run.status) + (f", after printing {said[:200]!r}" if said else "")
+        end = status_in_words(run.status)
+        if ended.get("error"):
+            end += f", {ended['error']}: {short(ended['message'])}"
+        elif said:
+            end += f", after printing {said[:200]!r}"
         return judgement.saying(
             Verdict.NOT_REACHED, f"the program ended before it came to a step of torch: {end}", _GIVE_IT_WORK
         )

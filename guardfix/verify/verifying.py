@@ -17,7 +17,7 @@ from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_outcomes import GuardReach, ProgramReach, reached
-from .guard_sites import count_guards_of, real_path
+from .guard_sites import count_guards_of, linkless_path
 from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment
@@ -88,13 +88,19 @@ def verify(programs: Sequence[Program], migration: Migration, settings: Settings
     yield from _uncompiled(migration, files)
 
 
+def is_run(program: Program, migration: Migration) -> bool:
+    """Whether verifying runs the program: the migration changes it, or leaves a guard in it."""
+    part = migration.of(program)
+    return bool(part.texts) or part.leaves_guards
+
+
 def _programs(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
     for (root, named), group in groupby(programs, key=lambda program: (program.root, program.named)):
         members = [(program, migration.of(program)) for program in group]
         with ExitStack() as stack:
             pair: _Pair | None = None
             for program, part in members:
-                own = frozenset({str(real_path(program.path))})
+                own = frozenset({str(linkless_path(program.path))})
                 if not part.texts and not part.leaves_guards:
                     judgement = Judgement(Verdict.SAME, part.why_nothing(program))
                     yield Result(program, judgement, migration=part, files=own)
@@ -131,7 +137,10 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
     """Compare two given programs."""
     program, other = (Program(path, path.parent, named=True) for path in (first, second))
     sites, (before, after) = count_guards_of((first, second))
-    migration = Migration(sites=sites, counted={real_path(first): (before, before), real_path(second): (after, after)})
+    counted = {linkless_path(first): (before, before), linkless_path(second): (after, after)}
+    if len(counted) == 1:  # a program against itself: its guards have one number in each copy
+        counted = {linkless_path(first): (before, after)}
+    migration = Migration(sites=sites, counted=counted)
     with _Pair(program.root, other.root, settings) as pair:
         result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, migration, program, other), other)
     return replace(result, against=str(second))
@@ -248,7 +257,7 @@ class _Pair:
         if other is None and before.files:
             # A header's guard that the program does not include is none of its guards.
             guards = tuple(
-                reach for reach in guards if reach.is_entered or str(real_path(reach.site.place.path)) in files
+                reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in files
             )
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)

@@ -40,6 +40,10 @@ _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|er
 """Headers of the C++ and C libraries and of gtest, which use nothing of torch."""
 
 
+_PRECOMPILED_AFTER = 5
+"""Programs, where each has to wait until the header is precompiled."""
+
+
 @dataclass(frozen=True)
 class CompilerOptions:
     """How a program is compiled: what `guardfix run` takes."""
@@ -341,7 +345,7 @@ def precompiled(
     command: list[str],
     toolchain: Toolchain,
     *,
-    programs: int,
+    programs: int = _PRECOMPILED_AFTER,
     work: Path | None = None,
 ) -> list[str]:
     """The options that use the precompiled form of the header with this text, if there is one in `folder`.

@@ -102,6 +102,7 @@ def _prepare() -> None:
 
 
 def _run_python(specification: Specification, writer: Writer) -> int:
+    from ..cpp import chosen_backend
     from ..cpp.cpp_program import SHIM
     from ..cpp.extension_module import bound_to
     from .recorder import Recorder, watching
@@ -110,6 +111,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     contained(specification, writer)
     seed(shim)  # behind the fork, after which Python seeds its own numbers anew
     table = guard_table.table_of(specification)
+    chosen_backend.current().guard_table = table  # guards of extension modules count there
     recorder = Recorder(writer, specification.source, table)
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)

@@ -93,12 +93,34 @@ def asked(folder: Path, cache: Path, *more: str, answer: str = "") -> subprocess
 
 
 def test_nothing_is_run_before_it_is_agreed_to(tmp_path: Path, cache: Path) -> None:
-    (tmp_path / "program.py").write_text("import torch\nprint(torch.ones(1))\n")
+    program = tmp_path / "program.py"
+    program.write_text("import torch\nprint(torch.ones(1))\n")
+    assert "about to run" not in asked(tmp_path, cache).stderr, "there is nothing to run"
+    program.write_text("import torch\nwith torch.inference_mode(), torch.no_grad():\n    print(torch.ones(1))\n")
     first = asked(tmp_path, cache)
     assert (first.returncode, first.stdout) == (2, "")
-    assert f"runs the programs in {tmp_path}, in copies" in first.stderr
+    assert f"about to run programs of {tmp_path}: in copies" in first.stderr
     assert "agree with --yes" in first.stderr
     agreed = asked(tmp_path, cache, "--yes")
-    assert (agreed.returncode, "runs the programs" in agreed.stderr) == (0, False)
+    assert (agreed.returncode, "about to run" in agreed.stderr) == (0, False)
     again = asked(tmp_path, cache)
-    assert (again.returncode, "runs the programs" in again.stderr) == (0, False), "it was agreed to before"
+    assert (again.returncode, "about to run" in again.stderr) == (0, False), "it was agreed to before"
+
+
+def test_a_private_home_takes_no_cache_away(tmp_path: Path) -> None:
+    """What is compiled is kept in the user's cache, although programs have another home."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.endswith(("_CACHE_DIR", "_CACHE_HOME"))
+    }
+    program = tmp_path / "project" / "program.cpp"
+    program.parent.mkdir()
+    program.write_text("int main() {}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "guardfix", "verify", str(program), "--against", str(program), "--isolated"],
+        env={**environment, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "ended before it came to a step" in done.stdout) == (1, True), done
+    assert len(list((tmp_path / ".cache" / "guardfix" / "programs").glob("*/*/program.so"))) == 2

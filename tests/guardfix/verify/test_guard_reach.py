@@ -342,3 +342,20 @@ def test_a_program_without_a_load_gets_no_model() -> None:
 )
 def test_how_a_program_calls_its_model(text: str, call: ModelCall) -> None:
     assert called_methods(text) == [call]
+
+
+def test_a_guard_in_a_string_of_cpp_is_counted() -> None:
+    """In place, in the literal; with PyTorch's own headers, which know no counter, it is left alone."""
+    text = (
+        'from torch.utils.cpp_extension import load_inline\n\nSOURCE = """\n'
+        "at::Tensor f(const at::Tensor& x) { at::AutoNonVariableTypeMode guard(true); return x * 2; }\n"
+        '"""\nload_inline(name="m", cpp_sources=SOURCE, functions=["f"])\n'
+    )
+    source = decode(text.encode(), "program.py")
+    counted = CountedText(source)
+    assert counted.facts is not None
+    [use] = [use for piece in counted.facts.embedded for use in piece.guard_uses]
+    result, numbers = counted.with_counters({7: use})
+    assert numbers == {7}
+    assert result.decode() == text.replace("{ at::Auto", "{ ::guardfix::Entered guardfix_entered_7(7); at::Auto")
+    assert CountedText(source, embedded=False).with_counters({7: use}) == (text.encode(), frozenset())

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry
+from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Asked, Signal, SignalKind, Weight, shown, signal
 from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds
-from guardfix.linter.findings import Side
+from guardfix.linter.engine import check as check_paths
+from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Context, Side
 
 OP = "at::Tensor scale(const at::Tensor& self) { GUARD; return at::relu(self); }\n"
 IN_PLACE = "at::Tensor& scale_(at::Tensor& self) { GUARD; return at::relu_(self); }\n"
@@ -221,9 +226,42 @@ def test_a_file_of_an_application_is_known_by_its_suffix(path: str, found: bool)
     assert ("in-objective-c" in kinds) is found
 
 
+SHOWN_BY_RUNNING = {
+    "survives-as-kernel": Context.KERNEL,
+    "survives-as-below-autograd": Context.BELOW_AUTOGRAD,
+    "survives-as-inference": Context.INFERENCE,
+    "survives-removal": Context.REMOVE,
+}
+
+
+@pytest.mark.parametrize("name", SHOWN_BY_RUNNING)
+def test_what_running_showed_is_a_signal_for_that_guard(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "ops.cpp"
+    source.write_text(OP.replace("GUARD;", "at::AutoNonVariableTypeMode guard(true);"))
+
+    def found() -> set[str]:
+        project = check_paths([str(source)]).project
+        facts = project.files[str(source)]
+        [use] = facts.guard_uses
+        return {one.kind.name for asked in Asked for one in direct_signals(scene_of(project, facts, use), asked=asked)}
+
+    assert not found() & set(SHOWN_BY_RUNNING)
+    text = source.read_bytes()
+    start = text.index(b"at::Auto")
+    digest = Source(str(source), text).digest
+    keep_runs(digest, [ObservedRun(start, SHOWN_BY_RUNNING[name], "tests/test_ops.py")], [source])
+    assert found() & set(SHOWN_BY_RUNNING) == {name}
+    keep_runs(digest, [ObservedRun(start + 1, SHOWN_BY_RUNNING[name], "tests/test_ops.py")], [source])
+    assert not found() & set(SHOWN_BY_RUNNING), "another guard"
+
+
 def test_every_kind_that_is_looked_for_has_its_cases() -> None:
     looked_for = {kind.name for kind in signal_kinds() if kind.find is not None and kind.asked is not Asked.LAST}
-    assert looked_for == {name for name, *_ in CASES} | {"in-objective-c", "beside-inference-workload"}
+    elsewhere = {"in-objective-c", "beside-inference-workload", *SHOWN_BY_RUNNING}
+    assert looked_for == {name for name, *_ in CASES} | elsewhere
 
 
 @pytest.mark.parametrize(

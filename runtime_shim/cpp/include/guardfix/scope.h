@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <guardfix/guard_counter.h>  // in C++ that stands in a string, no line can be added for it
 
 namespace guardfix {
 
