@@ -120,14 +120,13 @@ class Library:
             _check_elsewhere(key)
             return
         op, bit = entry(self.ns, name), KEYS[key]
-        kernels = op.kernels.setdefault(bit, [])
-        if kernels:
+        if op.kernels.get(bit):
             _warn_of_overriding(op, key)
         kernel = WithKeySet(fn) if with_keyset else fn
-        kernels.append(kernel)
+        op.add_kernel(bit, kernel)
         for tell in op.when_python_registers:
             tell()
-        self._undo.append(lambda: kernels.remove(kernel))
+        self._undo.append(lambda: op.remove_kernel(bit, kernel))
 
     def _block(self) -> str:
         return f"(Error occurred while processing {_KINDS[self.kind]} block at {self._place})"
