@@ -110,7 +110,9 @@ def units_of(project: Project, root: Path) -> Iterator[Path]:
 
 def _generated(project: Project) -> Path:
     """A folder with the headers that the project's build makes."""
-    folder = cache_folder().with_name("generated") / digest(project.name, *(part for row in project.generated for part in row))
+    folder = cache_folder().with_name("generated") / digest(
+        project.name, *(part for row in project.generated for part in row)
+    )
     for path, text in project.generated:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")

@@ -176,6 +176,47 @@ def import_ratio(rounds: int) -> float:
     return statistics.median(ratios)
 
 
+BORDER = """\
+at::Tensor same(const at::Tensor& x) { return x; }
+int64_t rows(const at::Tensor& x) { return x.size(0); }
+TORCH_LIBRARY(border, m) {
+  m.def("same(Tensor x) -> Tensor");
+  m.def("total(Tensor x, int[] dims, float by=1) -> Tensor");
+}
+at::Tensor total(const at::Tensor& x, at::IntArrayRef, double) { return x; }
+TORCH_LIBRARY_IMPL(border, CPU, m) {
+  m.impl("same", &same);
+  m.impl("total", &total);
+}
+"""
+CROSSINGS = {
+    "pybind11 function": "m.same(a)",
+    "pybind11 function that reads a size": "m.rows(a)",
+    "op of a library": "o.same(a)",
+    "op of a library, list and default": "o.total(a, [1, 2])",
+}
+
+
+def crossings(shim: ModuleType, rounds: int) -> list[Case]:
+    """Calls from Python into C++ that do nothing there; none without a compiler or pybind11."""
+    if importlib.util.find_spec("pybind11") is None:
+        return []
+    cpp_extension = importlib.import_module(f"{SHIM}.utils.cpp_extension")
+    try:
+        module = cpp_extension.load_inline("border", BORDER, functions=["same", "rows"], extra_cflags=["-O2"])
+    except RuntimeError:
+        return []
+    cases = []
+    for what, statement in CROSSINGS.items():
+        with shim.no_grad():
+            names = {"m": module, "o": shim.ops.border, "a": shim.ones(2, 3)}
+            timer, seconds, loops = timeit.Timer(statement, globals=names), [], {}
+            for number in range(rounds + 1):
+                _time(timer, "shim", loops, seconds, warm=number == 0)
+        cases.append(Case("crossing", what, "no_grad", "2x3", {"shim": seconds}))
+    return cases
+
+
 def contestants() -> dict[str, ModuleType]:
     modules = {"shim": importlib.import_module(SHIM)}
     if importlib.util.find_spec("torch"):
@@ -203,6 +244,7 @@ def run(rounds: int) -> tuple[list[Case], list[Target]]:
         for case in measure(modules, "inference", (1000, 1000), group, rounds)
     ]
     pairs = {group: against_no_grad(modules["shim"], group, rounds) for group in GROUPS}
+    across = crossings(modules["shim"], rounds)
     slowest_view = max(
         case.microseconds("shim") for case in small if case.mode == "inference" and case.group == "views"
     )
@@ -220,7 +262,8 @@ def run(rounds: int) -> tuple[list[Case], list[Target]]:
         Target("1000x1000, the slowest op, of numpy", 1.3, max(case.ratio("shim", "numpy") for case in large)),
         Target("import, of numpy's", 1.3, import_ratio(max(5, rounds // 3))),
     ]
-    return [*small, *large, *pairs.values()], targets
+    targets += [Target(f"a call across: {case.op}", 5.0, case.microseconds("shim"), "us") for case in across]
+    return [*small, *large, *pairs.values(), *across], targets
 
 
 def table(cases: list[Case]) -> Iterable[str]:
@@ -230,6 +273,9 @@ def table(cases: list[Case]) -> Iterable[str]:
         if "shim" not in case.seconds:
             ratio = case.ratio("inference", "no_grad")
             yield f"{case.size:<10} {case.mode:<26} {case.group:<22} {'':>10} {'':>10} {ratio:>8.2f}x"
+            continue
+        if case.group == "crossing":
+            yield f"{case.size:<10} {case.mode:<26} {case.op:<22.22} {'':>10} {case.microseconds('shim'):>10.2f}"
             continue
         figures = f"{case.microseconds('numpy'):>10.2f} {case.microseconds('shim'):>10.2f}"
         ratios = f"{case.ratio('shim', 'numpy'):>8.2f}x"

@@ -36,6 +36,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"guardfix\.ru
 __version__ = "2.13.0+guardfix.shim"
 
 float16 = half = dtypes.float16
+bfloat16 = dtypes.bfloat16
 float32 = float = dtypes.float32
 float64 = double = dtypes.float64
 int8 = dtypes.int8

@@ -107,8 +107,9 @@ class ComparedTest:
         if self.verdict is TestVerdict.CHANGED:
             return f"before: {_told(self.before)}; after: {_told(self.after)}"
         if self.verdict is TestVerdict.DIFFERS:
-            assert self.comparison is not None and self.comparison.parting is not None
-            return f"{self.comparison.parting.where()}: {self.comparison.parting.what()}"
+            parting = self.comparison.parting if self.comparison is not None else None
+            assert parting is not None
+            return f"{parting.where()}: {parting.what()}"
         return ""
 
 
@@ -227,9 +228,14 @@ def _run(
     with open(log, "wb") as output:
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=where, env=dict(variables),
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=where,
+                env=dict(variables),
                 start_new_session=True,
-            )  # fmt: skip
+            )
         except OSError as error:
             raise VerificationFailed(f"{command[0]}: {error.strerror or error}") from None
         status: int | None = None

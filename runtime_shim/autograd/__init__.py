@@ -192,6 +192,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"guardfix.runtime_shim.autograd.{name}")
     if name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
         return getattr(importlib.import_module("guardfix.runtime_shim.core.gradient_modes"), name)
+    if name in ("gradcheck", "gradgradcheck"):
+        return getattr(importlib.import_module("guardfix.runtime_shim.autograd.gradient_checks"), name)
     if name == "Variable":
         return Tensor
     from ..core.supported_names import missing_attribute

@@ -55,6 +55,25 @@ class dtype:
         return complex64 if self.itemsize <= 4 else complex128
 
 
+class NamedType(dtype):
+    """A type that has a name, and no tensors: numpy has no such elements. Every use for a tensor is refused."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, scalar_name: str, itemsize: int) -> None:
+        self.name = name
+        self.scalar_name = scalar_name
+        self.short = f"c10::{scalar_name}"
+        self.is_floating_point = self.is_signed = True
+        self.is_complex = False
+        self.itemsize = itemsize
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+        raise NotImplementedError(f"the shim has no torch.{self.name} tensors: numpy has no elements of this type")
+
+
+bfloat16 = NamedType("bfloat16", "BFloat16", 2)
 float16 = dtype("float16", "float16", "Half", "c10::Half")
 float32 = dtype("float32", "float32", "Float", "float")
 float64 = dtype("float64", "float64", "Double", "double")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -75,6 +75,12 @@ class ShimBackend(Backend):
         return call if self.printer is None else self.printer.traced(call)
 
     # ---- tensors
+
+    def sizes(self, t: AnyTensor) -> Sequence[int]:
+        return t._array.shape
+
+    def dtype_name(self, t: AnyTensor) -> str:
+        return t.dtype.name
 
     def is_leaf(self, t: AnyTensor) -> bool:
         return _C._is_leaf(t)

@@ -22,8 +22,9 @@ from ..core.supported_names import missing_attribute
 from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
 from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
 from .operator_schema import parse
+from .registered_autograd import autograd_kernel
 
-__all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops"]
+__all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops", "register_autograd", "register_fake"]
 
 _KINDS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL": "TORCH_LIBRARY_IMPL"}
 #: Namespaces that have a Library of kind DEF.
@@ -120,14 +121,13 @@ class Library:
             _check_elsewhere(key)
             return
         op, bit = entry(self.ns, name), KEYS[key]
-        kernels = op.kernels.setdefault(bit, [])
-        if kernels:
+        if op.kernels.get(bit):
             _warn_of_overriding(op, key)
         kernel = WithKeySet(fn) if with_keyset else fn
-        kernels.append(kernel)
+        op.add_kernel(bit, kernel)
         for tell in op.when_python_registers:
             tell()
-        self._undo.append(lambda: kernels.remove(kernel))
+        self._undo.append(lambda: op.remove_kernel(bit, kernel))
 
     def _block(self) -> str:
         return f"(Error occurred while processing {_KINDS[self.kind]} block at {self._place})"
@@ -239,6 +239,51 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
             library.impl(name, function, key)
 
     return register if func is None else register(func)
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., None] | None = None,
+    lib: Library | None = None,
+) -> None:
+    """Give an op a gradient: `backward(ctx, *grads)` returns one for each input.
+
+    `setup_context(ctx, inputs, output)` saves what it needs. AttributeError if the op is not defined.
+    """
+    found = _defined(op)
+    _library(found.namespace, lib).impl(found.name(), autograd_kernel(found, backward, setup_context), "Autograd")
+
+
+def register_fake(
+    op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None, allow_override: bool = False
+) -> Any:
+    """Register what an op does with tensors without memory. The shim has none, so that it never runs.
+
+    Usable as a decorator. AttributeError if the op is not defined.
+    """
+    found = _defined(op)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _library(found.namespace, lib).impl(found.name(), function, "Meta")
+        return function
+
+    return register if func is None else register(func)
+
+
+def _defined(op: Any) -> OpOverload:
+    """The op itself, or of the name `namespace::name`."""
+    if isinstance(op, OpOverload):
+        return op
+    if not isinstance(op, str):
+        raise ValueError(f"expected a name or an op, got {type(op)}")
+    namespace, name = _split(op)
+    found = REGISTRY.get(namespace, {}).get(name)
+    if found is None or found._schema is None:
+        raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{name}'")
+    return found
 
 
 def _key_of(kind: str) -> str:

@@ -40,7 +40,7 @@ def implement(name: str, key: str, kernel: Callable[..., Any] | None, called_fro
             return  # of tensors, or under modes, that the shim has not
         raise RuntimeError(f"could not parse dispatch key: {key}")
     op = entry(*name.split("::", 1))
-    op.kernels.setdefault(KEYS[key], []).append(fallthrough_kernel if kernel is None else CompiledKernel(kernel))
+    op.add_kernel(KEYS[key], fallthrough_kernel if kernel is None else CompiledKernel(kernel))
     _share(name, called_from_python)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..aten import FUNCTIONS
@@ -52,6 +52,11 @@ class CompiledKernel:
     def __init__(self, call: Kernel) -> None:
         self.call = call
 
+    def __call__(self, keys: int, values: Sequence[Any]) -> Any:
+        if tls.state.tracer is not None or CompiledKernel.printing:
+            keys |= CompiledKernel.TOLD
+        return self.call(keys, *values)
+
 
 class OpOverload:
     """One op with one schema. Calling it dispatches; `redispatch(keys, …)` starts from a given key set."""
@@ -61,7 +66,9 @@ class OpOverload:
         self._opname = name
         self._overloadname = overload or "default"
         self._definition: Schema | None = None
-        self._exact: tuple[type, ...] | None = None
+        #: Arguments by position -> all values for a C++ kernel, or None where something must be converted.
+        self._plan: Callable[[tuple[Any, ...]], Sequence[Any] | None] | None = None
+        self._first_kernels: dict[int, tuple[Any, bool]] = {}
         self.defined_at = ""
         #: Kernels by layer, the newest last; it is the one that runs.
         self.kernels: dict[int, list[Any]] = {}
@@ -81,23 +88,34 @@ class OpOverload:
     @_schema.setter
     def _schema(self, schema: Schema | None) -> None:
         self._definition = schema
-        self._exact = None if schema is None else schema.exact_types()
+        self._plan = None if schema is None else schema.plan()
         OpOverload.definitions += 1
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         state = tls.state
-        args, kwargs = self._bind(args, kwargs)
+        filled = None if self._plan is None or kwargs else self._plan(args)
+        if filled is None:
+            args, kwargs = self._bind(args, kwargs)
         keys = BACKEND | state.included
+        history = False
         for value in args:
             if isinstance(value, Tensor):
                 keys |= value._keys
+                history = history or value._meta is not None
             elif isinstance(value, list):
                 for tensor in _tensors(value):
                     keys |= tensor._keys
+                    history = history or tensor._meta is not None
         if kwargs:
             for tensor in _tensors(kwargs.values()):
                 keys |= tensor._keys
-        return self._run(keys & ~state.excluded, args, kwargs)
+        keys &= ~state.excluded
+        if filled is not None:
+            kernel, below_autograd = self._first_kernel(keys)
+            if type(kernel) is CompiledKernel and not (below_autograd and history and state.grad_mode):
+                return kernel(keys & ~AUTOGRAD if below_autograd else keys, filled)
+            args, kwargs = self._bind(args, kwargs)
+        return self._run(keys, args, kwargs)
 
     def redispatch(self, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call the kernel of the highest key in `keys` (a DispatchKeySet or its bits)."""
@@ -107,12 +125,6 @@ class OpOverload:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         schema = self._definition
         assert schema is not None
-        if not kwargs and self._exact is not None and len(args) == len(self._exact):
-            for value, exact in zip(args, self._exact, strict=True):
-                if type(value) is not exact:
-                    break
-            else:
-                return args, kwargs  # as it is: nothing to convert, and nothing left out
         values, keywords = schema.bind(args, kwargs)
         return tuple(values), keywords
 
@@ -134,6 +146,31 @@ class OpOverload:
             f"registered: {', '.join(LAYERS[b] for b in LAYERS if self._kernel(b) is not None) or 'none'}"
         )
 
+    def add_kernel(self, bit: int, kernel: Any) -> None:
+        """Put a kernel above those that the layer has."""
+        self.kernels.setdefault(bit, []).append(kernel)
+        self._first_kernels = {}
+
+    def remove_kernel(self, bit: int, kernel: Any) -> None:
+        """Take a kernel back."""
+        self.kernels[bit].remove(kernel)
+        self._first_kernels = {}
+
+    def _first_kernel(self, keys: int) -> tuple[Any, bool]:
+        """The kernel that a call with these keys comes to, and whether it stands below an Autograd layer without one.
+
+        No kernel where the way is longer: a layer that falls through, or a kernel that stands for several layers.
+        """
+        found = self._first_kernels.get(keys)
+        if found is None:
+            top = next((bit for bit in LAYERS if keys & bit and self._kernel(bit) is not None), None)
+            kernel = None if top is None else self._kernel(top)
+            below = bool(keys & AUTOGRAD) and top != AUTOGRAD
+            if kernel is fallthrough_kernel or (below and self._kernel(BACKEND) is None):
+                kernel = None
+            found = self._first_kernels[keys] = kernel, below
+        return found
+
     def _kernel(self, bit: int) -> Any:
         found = self.kernels.get(bit)
         return found[-1] if found else None
@@ -141,9 +178,7 @@ class OpOverload:
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
         if type(kernel) is CompiledKernel:
-            if tls.state.tracer is not None or CompiledKernel.printing:
-                keys |= CompiledKernel.TOLD
-            return kernel.call(keys, *self._schema.complete(args, kwargs))
+            return kernel(keys, self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):
             from .._C import key_set
 

@@ -8,7 +8,7 @@ torch/csrc/utils/python_dispatch.cpp.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,17 +201,35 @@ class Schema:
 
     __repr__ = __str__
 
-    def exact_types(self) -> tuple[type, ...] | None:
-        """The types of arguments that need no converting, if all can be given by position; None if there is no such.
+    def plan(self) -> Callable[[tuple[Any, ...]], Sequence[Any] | None]:
+        """A function that completes the arguments of a call by position with the defaults, when none needs converting.
 
-        A call with all arguments, exactly of these types, is bound as it is. Not so when the last ones may have their
-        defaults, which `bind` leaves out.
+        It gives None for every other call, which is for `bind`.
         """
-        if any(a.keyword_only or a.type.suffixes or a.type.name not in _EXACT for a in self.arguments):
-            return None
-        if any(a.default is not _REQUIRED for a in self.arguments):
-            return None
-        return tuple(_EXACT[a.type.name] for a in self.arguments)
+        exact = [_EXACT.get(a.type.name) if a.type.suffixes in ((), ("?",)) else None for a in self.arguments]
+        elements = [_EXACT.get(a.type.name) if a.type.suffixes == ("[]",) else None for a in self.arguments]
+        optional = [a.type.suffixes == ("?",) for a in self.arguments]
+        defaults = [a.default for a in self.arguments]
+        positional = sum(not a.keyword_only for a in self.arguments)
+        required = max((i + 1 for i, default in enumerate(defaults) if default is _REQUIRED), default=0)
+
+        def filled(args: tuple[Any, ...]) -> Sequence[Any] | None:
+            given = len(args)
+            if not required <= given <= positional:
+                return None
+            for i in range(given):
+                kind = type(args[i])
+                if kind is exact[i] or (args[i] is None and optional[i]):
+                    continue
+                element = elements[i]
+                if kind is not list or element is None:
+                    return None
+                for item in args[i]:
+                    if type(item) is not element:
+                        return None
+            return args if given == len(defaults) else [*args, *defaults[given:]]
+
+        return filled
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Check and convert a call. Kernels get no argument that equals its default and no positional one follows:

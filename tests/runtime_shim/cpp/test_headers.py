@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import pybind11
 import pytest
 
 from guardfix.runtime_shim.cpp import toolchain
@@ -21,6 +22,7 @@ HEADERS = sorted(
 PARTS = {
     "ATen/core/TensorIndex.h",
     "guardfix/call.h",
+    "guardfix/module_block.h",  # in place of pybind11, which other headers bring
     "torch/csrc/autograd/node.h",
     "torch/csrc/autograd/view_meta.h",
 }
@@ -43,8 +45,8 @@ FIRST, *OTHERS = COMPILERS or ["g++"]
 def syntax_check(text: str, compiler: str, standard: str) -> str:
     """What the compiler has to say of `text`, our headers counting as the program's own."""
     command = [
-        compiler, f"-std={standard}", "-Wall", "-Wextra", "-fsyntax-only", "-x", "c++",
-        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-",
+        compiler, f"-std={standard}", "-Wall", "-Wextra", "-fsyntax-only", "-x", "c++", "-DTORCH_API_INCLUDE_EXTENSION_H",
+        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(), "-",
     ]  # fmt: skip
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
 
@@ -85,8 +87,8 @@ def test_programs_are_free_of_warnings(tmp_path: Path, compiler: str, standard: 
     """Templates are only looked at where they are used. The headers are read once, and the programs on top of them."""
     found = toolchain.find_toolchain(compiler)
     command = [
-        str(found.compiler), f"-std={standard}", "-Wall", "-Wextra",
-        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"),
+        str(found.compiler), f"-std={standard}", "-Wall", "-Wextra", "-DTORCH_API_INCLUDE_EXTENSION_H",
+        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(),
     ]  # fmt: skip
     if compiler == "g++":  # forgets, in precompiled headers, where one of them has switched this off
         command.append("-Wno-init-list-lifetime")

@@ -3,7 +3,7 @@
 
 #include <torch/all.h>
 
-#ifdef TORCH_EXTENSION_NAME  // a module is being built
+#if defined(TORCH_EXTENSION_NAME) || defined(TORCH_API_INCLUDE_EXTENSION_H)  // a module is being built
 #if !__has_include(<pybind11/pybind11.h>)
 #error "pybind11 was not found: install it with `pip install 'guardfix[extensions]'`"
 #endif

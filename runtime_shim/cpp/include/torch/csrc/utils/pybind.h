@@ -158,7 +158,7 @@ struct type_caster<at::Scalar> {
       value = c10::IValue(guardfix::Object::borrow(source.ptr())).read();       \
       return true;                                                              \
     }                                                                           \
-    static handle cast(type source, return_value_policy, handle) { return write; } \
+    static handle cast([[maybe_unused]] type source, return_value_policy, handle) { return write; } \
     template <typename T>                                                       \
     using cast_op_type = movable_cast_op_type<T>;                               \
     operator type*() { return &value; }                                         \

@@ -1,0 +1,247 @@
+"""`torch.autograd.gradcheck` and `gradgradcheck`: gradients against finite differences.
+
+Source of the behaviour: torch/autograd/gradcheck.py, its slow mode. Not checked: undefined and batched gradients, and
+forward-mode differentiation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import Array
+from ..core.tensor import Tensor, requires_grad
+from . import _as_tuple, grad
+
+_GRADIENT = "f", "c"
+"""Kinds of dtypes that have gradients."""
+
+
+class GradcheckError(RuntimeError):
+    """A gradient is not what finite differences give."""
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Compare backward of `func(*inputs)` with central differences, for each input that requires grad.
+
+    Inputs should be of double precision. GradcheckError if a gradient is off by more than `atol + rtol * |value|`, or
+    if two runs of backward differ by more than `nondet_tol`; with `raise_exception=False`, False instead.
+    """
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
+    try:
+        _check(func, _as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Compare the gradients of gradients with central differences. `grad_outputs` are drawn when not given."""
+    if check_fwd_over_rev:
+        raise NotImplementedError("the shim has no forward-mode gradients; gradgradcheck without them")
+    given = _as_tuple(inputs)
+    outputs = _differentiable(func(*given))
+    if grad_outputs is None:
+        generator = np.random.default_rng(0)
+        grads = [_drawn(output, generator) for output in outputs]
+    else:
+        grads = list(_as_tuple(grad_outputs))
+
+    def gradients(*values: Any) -> tuple[Any, ...]:
+        arguments, weights = values[: len(given)], values[len(given) :]
+        targets = [t for t in arguments if isinstance(t, Tensor) and requires_grad(t)]
+        found = grad(_differentiable(func(*arguments)), targets, weights, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None and requires_grad(g))
+
+    return gradcheck(
+        gradients,
+        (*given, *grads),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_grad_dtypes=check_grad_dtypes,
+    )
+
+
+def _drawn(output: Tensor, generator: np.random.Generator) -> Tensor:
+    from ..core.function_table import FUNCTIONS
+
+    drawn = FUNCTIONS["zeros_like"](output).detach()
+    drawn._array[...] = generator.standard_normal(output._array.shape)
+    return drawn.requires_grad_()
+
+
+def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
+    return tuple(
+        o for o in _as_tuple(outputs) if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT and requires_grad(o)
+    )
+
+
+def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
+    found = [t for t in inputs if isinstance(t, Tensor) and requires_grad(t)]
+    if not found:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
+        )
+    for i, t in enumerate(inputs):
+        if not isinstance(t, Tensor) or not requires_grad(t):
+            continue
+        if t._array.dtype.char not in "dD":
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=4,
+            )
+        if any(stride == 0 and n > 1 for stride, n in zip(t._array.strides, t._array.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                ".contiguous on the input before passing it to gradcheck."
+            )
+        t.retain_grad()
+    return found
+
+
+def _check(
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    dtypes: bool,
+) -> None:
+    checked = _inputs_to_check(inputs)
+    outputs = _differentiable(func(*inputs))
+    if not outputs:
+        _check_constant(func, inputs, checked, eps)
+        return
+    analytical = [_analytical(output, checked, dtypes) for output in outputs]
+    again = [_analytical(output, checked, dtypes) for output in outputs]
+    for first, second in zip(analytical, again, strict=True):
+        for one, two in zip(first, second, strict=True):
+            if one.size and float(np.max(np.abs(one - two))) > nondet_tol:
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                    "gives different values, although analytical gradient matches numerical gradient."
+                    f"The tolerance for nondeterminism was {nondet_tol}."
+                )
+    for j, t in enumerate(checked):
+        numerical = _numerical(func, inputs, t, outputs, eps)
+        for i, (found, expected) in enumerate(zip(analytical, numerical, strict=True)):
+            if not np.allclose(found[j], expected, rtol, atol):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {i} with respect to input {j},\n"
+                    f"numerical:{_shown(expected)}\nanalytical:{_shown(found[j])}\n"
+                )
+
+
+def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor], eps: float) -> None:
+    outputs = tuple(o for o in _as_tuple(func(*inputs)) if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT)
+    for j, t in enumerate(checked):
+        for i, numerical in enumerate(_numerical(func, inputs, t, outputs, eps)):
+            if np.any(numerical != 0):
+                raise GradcheckError(f"Numerical gradient for function expected to be zero (output {i}, input {j})")
+
+
+def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Array]:
+    """For each input the Jacobian, a row for each of its elements and a column for each of the output's."""
+    from ..core.function_table import FUNCTIONS
+
+    size = output._array.size
+    found = [np.zeros((t._array.size, size), dtype=np.promote_types(t._array.dtype, np.float64)) for t in inputs]
+    for column in range(size):
+        weights = FUNCTIONS["zeros_like"](output).detach()
+        weights._array.reshape(-1)[column] = 1
+        for jacobian, t, gradient in zip(
+            found, inputs, grad(output, inputs, weights, retain_graph=True, allow_unused=True), strict=True
+        ):
+            if gradient is None:
+                continue
+            if gradient._array.shape != t._array.shape:
+                raise GradcheckError("Analytical gradient has incorrect size")
+            if dtypes and gradient._array.dtype != t._array.dtype:
+                raise GradcheckError("Analytical gradient has dtype mismatch")
+            jacobian[:, column] = gradient._array.reshape(-1)
+    return found
+
+
+def _numerical(
+    func: Callable[..., Any], inputs: Sequence[Any], t: Tensor, outputs: Sequence[Tensor], eps: float
+) -> list[Array]:
+    """The same by central differences. The elements of `t` are changed and put back, and no version counts it."""
+    wanted = [i for i, o in enumerate(_as_tuple(func(*inputs))) if _is_among(o, outputs)]
+    kinds = np.promote_types(t._array.dtype, np.float64)
+    found = [np.zeros((t._array.size, o._array.size), dtype=kinds) for o in outputs]
+
+    def results() -> list[Array]:
+        given = _as_tuple(func(*inputs))  # with a history: it may be of gradients
+        return [np.array(given[i]._array).reshape(-1) for i in wanted]
+
+    for row, index in enumerate(np.ndindex(t._array.shape)):
+        before = t._array[index].copy()
+        t._array[index] = before - eps
+        low = results()
+        t._array[index] = before + eps
+        high = results()
+        t._array[index] = before
+        for jacobian, above, below in zip(found, high, low, strict=True):
+            jacobian[row] = (above - below) / (2 * eps)
+    return found
+
+
+def _is_among(output: Any, outputs: Sequence[Tensor]) -> bool:
+    """Whether an output is of the kind that is checked."""
+    if not isinstance(output, Tensor) or output._array.dtype.kind not in _GRADIENT:
+        return False
+    return requires_grad(output) or not any(map(requires_grad, outputs))
+
+
+def _shown(jacobian: Array) -> str:
+    from ..core.tensor import new_tensor
+
+    return str(new_tensor(jacobian))

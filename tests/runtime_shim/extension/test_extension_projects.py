@@ -1,0 +1,132 @@
+"""A project with a setup.py: built in place, installed, and tested before and after a change of its C++."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.verify.program_migration import Migration
+from guardfix.verify.project_tests import TestSettings, verify_project_tests
+
+pytest.importorskip("setuptools")
+
+SETUP = """\
+import torch
+from setuptools import setup
+from torch.__config__ import parallel_info
+from torch.utils.cpp_extension import BuildExtension, CppExtension, CUDAExtension
+
+assert torch.version.cuda is None and not torch.cuda.is_available() and "backend" in parallel_info()
+setup(
+    name="doubling",
+    version="1",
+    install_requires=["torch>=2.0"],
+    packages=["doubling"],
+    ext_modules=[
+        CUDAExtension(
+            "doubling._C",
+            ["module.cpp", "kernel.cc", "kernel.cu"],
+            libraries=["torch", "c10"],
+            extra_compile_args={"cxx": ["-O0"], "nvcc": ["-O3"]},
+        )
+    ],
+    cmdclass={"build_ext": BuildExtension.with_options(no_python_abi_suffix=True, use_ninja=False)},
+)
+"""
+MODULE = """\
+#include <Python.h>
+#include <torch/library.h>
+at::Tensor doubled(const at::Tensor& x);
+TORCH_LIBRARY(doubling, m) { m.def("doubled", &doubled); }
+extern "C" PyObject* PyInit__C() {
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr};
+  return PyModule_Create(&definition);
+}
+"""
+KERNEL = """\
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+at::Tensor doubled(const at::Tensor& x) {
+  %s guard;
+  return x * 2;
+}
+"""
+TESTS = """\
+import torch
+import doubling._C
+
+def test_values():
+    assert torch.ops.doubling.doubled(torch.ones(2)).tolist() == [2, 2]
+
+def test_changed_later():
+    torch.ops.doubling.doubled(torch.ones(2)).add_(1)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for name, text in (
+        ("setup.py", SETUP),
+        ("module.cpp", MODULE),
+        ("kernel.cc", KERNEL % "at::AutoDispatchBelowADInplaceOrView"),
+        ("kernel.cu", "__global__ void kernel() {}\n"),
+        ("doubling/__init__.py", ""),
+        ("tests/test_doubling.py", TESTS),
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def run(project: Path, *command: str) -> str:
+    """Runs Python in the project, where `torch` is the shim, and returns what it says."""
+    torch = write_torch_distribution(project.parent / "torch")
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(torch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.mark.thorough
+def test_setup_py_builds_in_place(project: Path) -> None:
+    said = run(project, "setup.py", "build_ext", "--inplace")
+    assert "doubling._C: kernel.cu is left out: the shim has no GPU" in said
+    assert (project / "doubling" / "_C.so").is_file()
+    assert (
+        run(project, "-c", "import torch, doubling._C; print(torch.ops.doubling.doubled(torch.ones(1)))")
+        == "tensor([2.])\n"
+    )
+
+
+@pytest.mark.thorough
+def test_tests_of_an_extension_before_and_after(project: Path) -> None:
+    migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
+    result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
+    verdicts = {test.name.rpartition("::")[2]: (test.verdict.value, test.why()) for test in result.tests}
+    assert verdicts["test_values"] == ("same", "")
+    assert verdicts["test_changed_later"][0] == "changed"
+    assert "Inplace update to inference tensor" in verdicts["test_changed_later"][1]
+
+
+def test_the_distribution_is_the_shim(tmp_path: Path) -> None:
+    said = run(
+        tmp_path,
+        "-c",
+        "import importlib.metadata, torch, torch.nn.functional as f\n"
+        "print(importlib.metadata.version('torch'), torch.__version__, torch.__name__, f.__name__, f.__spec__.name)",
+    )
+    functional = "guardfix.runtime_shim.nn.functional"
+    assert said == f"2.13.0 2.13.0+guardfix.shim guardfix.runtime_shim {functional} {functional}\n"
