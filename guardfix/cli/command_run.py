@@ -21,15 +21,13 @@ from ..configuration import (
     read_configuration,
 )
 from ..output.format_registry import Output
-from ..output.terminal_layout import has_links
+from ..output.terminal_layout import has_links, terminal_width
 from .command_failure import Failure, no_such_rule
 from .progress_line import shown_progress
 from .standard_input import paths_and_text
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options, Report
-
-_NARROWEST = 30
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
         paths,
         options,
         _color(arguments.pop("color")),
-        _width(),
+        terminal_width(),
         arguments.pop("quiet"),
         configuration.path,
         (*select, *ignore, *extend),
@@ -147,14 +145,6 @@ def _color(choice: str) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _width() -> int | None:
-    if not sys.stdout.isatty():
-        return None
-    import shutil
-
-    return max(_NARROWEST, shutil.get_terminal_size().columns)
 
 
 def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) -> Report:

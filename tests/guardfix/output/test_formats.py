@@ -91,7 +91,7 @@ def test_commands_offer_what_they_can_use(copy: Path) -> None:
     assert offered(copy, "verify") == {"full", "json"}
     status, _, errors = guardfix(copy, "rules", "--output-format", "bars")
     assert (status, "'bars' is not one of" in errors) == (2, True)
-    assert guardfix(copy, "rules", "--output-format", "wide-bars")[1].startswith("GF001|GF101|")
+    assert guardfix(copy, "rules", "--output-format", "wide-bars")[1].startswith("GF001|GF002|GF101|")
 
 
 def offered(copy: Path, command: str) -> set[str]:
