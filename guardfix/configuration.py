@@ -90,8 +90,12 @@ class Configuration:
         from guardfix.linter.files.discovery import PathPatterns
         from guardfix.linter.rule import Selection
 
-        from .extensions import own_guards, plugin_rules
+        from .extensions import BadExtension, own_guards, plugin_rules
 
+        try:
+            guards, rules = own_guards(self), plugin_rules(self)
+        except BadExtension as error:
+            raise BadConfiguration(f"{self.path or '--config'}: {error}") from None
         excludes, include = self._last_patterns("exclude"), self._last_patterns("include")
         layers = [Selection()]
         for source in self.sources:
@@ -112,8 +116,8 @@ class Configuration:
             force_exclude=self.value("force-exclude"),
             include_docs=self.value("include-docs"),
             minimum_torch=self.value("minimum-torch"),
-            guards=own_guards(self),
-            rules=plugin_rules(self),
+            guards=guards,
+            rules=rules,
         )
 
     def _last_patterns(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (9744, 1694734429),
+    'guards.py': (9882, 1363526743),
     'frontends/cpp/cpp_frontend.py': (1595, 2581943894),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
@@ -80,7 +80,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf203_vexing_parse_guard.py': (3180, 2132360422),
     'rules/gf204_static_or_global_guard.py': (2753, 522306953),
     'rules/gf205_heap_guard.py': (5642, 3429804088),
-    'rules/gf206_guard_member.py': (3099, 2819396917),
+    'rules/gf206_guard_member.py': (3128, 2139334536),
     'rules/gf207_guard_lost_in_thread.py': (14087, 1393896396),
     'rules/gf208_guard_after_work.py': (6901, 3261953443),
     'rules/gf301_kernel_guard_in_user_code.py': (6448, 266308851),

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...facts import Facts, Function, Include, Invocation, Registration, Span
+from ... import guards
+from ...facts import Facts, Function, GuardUse, Include, Invocation, Registration, Span
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
@@ -77,7 +78,7 @@ def extract_cpp(
         notes=(*source.notes, *directives.notes),
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
-        guard_uses=tuple(sorted(uses, key=lambda use: use.type_span)),
+        guard_uses=tuple(sorted(map(_as_the_one_it_is_like, uses), key=lambda use: use.type_span)),
         functions=(*reading.functions, *left_out),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
@@ -93,6 +94,12 @@ def extract_cpp(
         suppressions=directives.suppressions,
         line_starts=source.line_starts,
     )
+
+
+def _as_the_one_it_is_like(use: GuardUse) -> GuardUse:
+    """A use of a project's own guard as one of PyTorch's, by another name."""
+    own = guards.CPP.get(use.guard)
+    return use if own is None or not own.like else replace(use, guard=own.like, alias=use.alias or use.written)
 
 
 def _first_error_row(root: Node, source: Source) -> int:
