@@ -90,8 +90,12 @@ class Configuration:
         from guardfix.linter.files.discovery import PathPatterns
         from guardfix.linter.rule import Selection
 
-        from .extensions import own_guards, plugin_rules
+        from .extensions import BadExtension, own_guards, plugin_rules
 
+        try:
+            guards, rules = own_guards(self), plugin_rules(self)
+        except BadExtension as error:
+            raise BadConfiguration(f"{self.path or '--config'}: {error}") from None
         excludes, include = self._last_patterns("exclude"), self._last_patterns("include")
         layers = [Selection()]
         for source in self.sources:
@@ -116,8 +120,8 @@ class Configuration:
             reindent_limit=self.value("reindent-limit"),
             intents=tuple(self.value("intent").items()),
             intents_from=os.path.relpath(intents.path) if intents is not None and intents.path else "",
-            guards=own_guards(self),
-            rules=plugin_rules(self),
+            guards=guards,
+            rules=rules,
         )
 
     def _last_patterns(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

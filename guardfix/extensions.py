@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from guardfix.linter.guards import Guard
@@ -10,12 +13,88 @@ if TYPE_CHECKING:
 
     from .configuration import Configuration
 
+RULES_GROUP = "guardfix.rules"
+"""The group of entry points that give rules."""
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+_CODE = re.compile(r"[A-Z]+[0-9]{3,}")
+
+
+class BadExtension(Exception):
+    """A guard or a plugin that cannot be used; the message says why."""
+
 
 def own_guards(configuration: Configuration) -> tuple[tuple[str, Guard], ...]:
-    """(language, row of the guard table) of the setting `guards`."""
-    return ()
+    """(language, row of the guard table) of the setting `guards`. Raises `BadExtension`."""
+    given = configuration.value("guards")
+    if not given:
+        return ()
+    from guardfix.linter import guards
+
+    rows = []
+    for told in given:
+        like = guards.CPP.get(told["like"].rpartition("::")[2])
+        if like is None or not guards.gradient_guards(like):
+            known = ", ".join(name for name, guard in guards.CPP.items() if guards.gradient_guards(guard))
+            raise BadExtension(f"`guards`: `{told['like']}` is no guard of PyTorch's; these are: {known}")
+        if _NAME.fullmatch(told["name"]) is None:
+            raise BadExtension(f"`guards`: `{told['name']}` is no name of a C++ class")
+        *spaces, name = told["name"].lstrip(":").split("::")
+        if name in guards.CPP:
+            raise BadExtension(f"`guards`: `{name}` is the name of a guard of PyTorch's")
+        space = ("::".join(spaces),) if spaces else ()
+        row = guards.Guard(name, space, like.takes, like.effect, tuple(told.get("headers", ())), like=like.name)
+        rows.append(("cpp", row))
+    return tuple(rows)
 
 
 def plugin_rules(configuration: Configuration) -> tuple[Rule, ...]:
-    """The rules of the entry points that the setting `plugins` names."""
-    return ()
+    """The rules of the entry points that the setting `plugins` names. Raises `BadExtension`."""
+    return tuple(rule for name in configuration.value("plugins") for rule in rules_of_plugin(name))
+
+
+@cache
+def rules_of_plugin(name: str) -> tuple[Rule, ...]:
+    """The rules of one entry point, which gives a rule, or several. Raises `BadExtension`."""
+    from importlib.metadata import entry_points
+
+    found = [entry for entry in entry_points(group=RULES_GROUP) if entry.name == name]
+    if not found:
+        known = ", ".join(sorted(entry.name for entry in entry_points(group=RULES_GROUP)))
+        raise BadExtension(
+            f"`plugins`: no installed package has the entry point `{name}` in `{RULES_GROUP}`"
+            + (f"; there are: {known}" if known else "")
+        )
+    try:
+        loaded = found[0].load()
+    except Exception as error:  # whatever a plugin does wrong, its name has to be told
+        raise BadExtension(f"`plugins`: `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
+    return tuple(_checked(rule, name) for rule in _rules_in(loaded))
+
+
+def _rules_in(loaded: Any) -> Iterator[Any]:
+    """What an entry point gives: a rule, a module with a `RULE`, or several of these."""
+    if hasattr(loaded, "RULE"):
+        import inspect
+
+        from guardfix.linter.rule import documented
+
+        yield documented(loaded.RULE, inspect.getdoc(loaded) or "")
+    elif isinstance(loaded, (list, tuple)):
+        for one in loaded:
+            yield from _rules_in(one)
+    else:
+        yield loaded
+
+
+def _checked(rule: Any, plugin: str) -> Rule:
+    from guardfix.linter.rule import Rule
+    from guardfix.linter.rule_names import rule_names
+
+    if not isinstance(rule, Rule):
+        raise BadExtension(f"`plugins`: `{plugin}` gives a {type(rule).__name__}, which is no rule")
+    if _CODE.fullmatch(rule.code) is None or any(rule.code == own.code for own in rule_names()):
+        raise BadExtension(
+            f"`plugins`: `{plugin}` has a rule with the code `{rule.code}`, which is guardfix's own or none"
+        )
+    rule.url = rule.url or ""
+    return rule

@@ -49,6 +49,8 @@ class Guard:
     deprecated_since: str | None = None
     companions: tuple[str, ...] = ()
     """Names beside the class that belong to it: the struct whose static functions do the same."""
+    like: str = ""
+    """Of a project's own guard: the one of PyTorch's that it does the same as. Its uses are then uses of that one."""
 
 
 # `namespace at { using namespace c10; }` and `namespace torch { using namespace at; }` make every class of

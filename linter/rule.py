@@ -158,8 +158,13 @@ class Rule:
 def load_rule(name: RuleName) -> Rule:
     module = importlib.import_module(f"{__package__}.rules.{name.module}")
     rule: Rule = module.RULE
-    rule.documentation = inspect.cleandoc(module.__doc__ or "")
-    rule.summary = rule.documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
+    return documented(rule, inspect.cleandoc(module.__doc__ or ""))
+
+
+def documented(rule: Rule, documentation: str) -> Rule:
+    """The rule with a module's docstring as its documentation; the first line is the summary."""
+    rule.documentation = documentation
+    rule.summary = documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
     return rule
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from guardfix.cli.main import cli
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
+_OWN = re.compile(r"https://github\.com/guardfix/guardfix/(?:blob|tree)/main/")
 _FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 
 GENERATED = {"docs/rules.md": ["explain", "ALL"]}
@@ -37,10 +39,12 @@ def anchors(page: Path) -> set[str]:
 def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
     broken = []
     for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
-        if "://" in link:
+        # The README's links are absolute: PyPI shows it, too.
+        own = _OWN.match(link)
+        if "://" in link and own is None:
             continue
-        name, _, fragment = link.partition("#")
-        target = page.parent / name if name else page
+        name, _, fragment = (link[own.end() :] if own else link).partition("#")
+        target = (ROOT if own else page.parent) / name if name else page
         if not target.exists() or (fragment and fragment not in anchors(target)):
             broken.append(link)
     assert broken == []
@@ -68,3 +72,19 @@ def test_make_lists_every_target() -> None:
         ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert set(re.findall(r"^  make (\w+)  ", listed, re.MULTILINE)) == targets()
+
+
+def test_the_readme_s_links_lead_somewhere_on_pypi_too() -> None:
+    links = _LINK.findall(_FENCED.sub("", (ROOT / "README.md").read_text(encoding="utf-8")))
+    assert [link for link in links if "://" not in link and not link.startswith("#")] == []
+
+
+def test_the_readme_s_example_of_the_library_has_its_types(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    (tmp_path / "example.py").write_text(example, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "example.py")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout

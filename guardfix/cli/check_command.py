@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--add-noqa", is_flag=True, help="Write a comment behind each finding that suppresses it, and report nothing."
 )
+@click.option("--watch", "-w", is_flag=True, help="Check again after each change, until Ctrl-C.")
 @click.option("--diff", is_flag=True, help="Show what the fixes would change instead of reporting findings.")
 @choosing
 @narrowing
@@ -43,6 +44,7 @@ def command(**arguments: Any) -> None:
     """
     from guardfix.codemods.choice import FixChoice
 
+    given = dict(arguments)
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
     told = Reporting.of(arguments, run)
@@ -53,6 +55,13 @@ def command(**arguments: Any) -> None:
     if arguments["add_noqa"] and (fix or diff or run.standard_input is not None):
         raise click.UsageError("--add-noqa can't be combined with --fix, --diff or standard input")
     counting = Narrowing.of(arguments, run, fixes=fix)
+    if arguments["watch"]:
+        from .watching import watch
+
+        if fix or diff or arguments["add_noqa"] or run.standard_input is not None or counting.changed_in == "-":
+            raise click.UsageError("--watch can't be combined with --fix, --diff, --add-noqa or standard input")
+        watch(run, lambda: _report_anew(given))
+        sys.exit(0)
     if arguments["add_noqa"]:
         from .add_noqa import add_comments
 
@@ -70,6 +79,15 @@ def command(**arguments: Any) -> None:
         sys.exit(finished(report, 2 if failed else 1 if changed and told.exit_non_zero_on_fix else 0))
     told.write(report, run, sys.stderr if run.standard_input is not None else None)
     sys.exit(finished(report, told.status(report, changed=changed, failed=failed)))
+
+
+def _report_anew(given: dict[str, Any]) -> None:
+    """The whole check, with the configuration as it is now."""
+    arguments = dict(given)
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
+    told, counting = Reporting.of(arguments, run), Narrowing.of(arguments, run, fixes=False)
+    told.write(counting.apply(_checked(run, choice), run), run)
 
 
 def _checked(run: CommandRun, choice: FixChoice) -> FixableReport:

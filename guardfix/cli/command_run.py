@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +21,13 @@ from ..configuration import (
     read_configuration,
 )
 from ..output.format_registry import Output
-from ..output.terminal_layout import has_links
+from ..output.terminal_layout import has_links, terminal_width
 from .command_failure import Failure, no_such_rule
+from .progress_line import shown_progress
 from .standard_input import paths_and_text
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options, Report
-
-_NARROWEST = 30
-_PROGRESS_FROM = 2000
-"""With fewer files a run is over before a bar is any use."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
         paths,
         options,
         _color(arguments.pop("color")),
-        _width(),
+        terminal_width(),
         arguments.pop("quiet"),
         configuration.path,
         (*select, *ignore, *extend),
@@ -151,14 +147,6 @@ def _color(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _width() -> int | None:
-    if not sys.stdout.isatty():
-        return None
-    import shutil
-
-    return max(_NARROWEST, shutil.get_terminal_size().columns)
-
-
 def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) -> Report:
     """Run the check, with a progress bar where a person is watching a long one."""
     from guardfix.linter.engine import check
@@ -166,7 +154,7 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
     from guardfix.linter.rule import UnknownRule
 
     try:
-        with _progress(run.quiet) as progress:
+        with shown_progress(run.quiet) as progress:
             return check(run.paths, run.options, workspace=run.workspace, progress=progress, at_first_hit=at_first_hit)
     except NoSuchPath as error:
         raise Failure(f"no such file or directory: {error}") from None
@@ -187,27 +175,3 @@ def finished(report: Report, status: int) -> int:
     for line in lost_workers(report):
         click.echo(line, err=True)
     return 2 if report.lost else status
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    bar: Any = None
-
-    def show(done: int, total: int) -> None:
-        nonlocal bar
-        if bar is None and total >= _PROGRESS_FROM:
-            bar = click.progressbar(length=total, label="reading files", file=sys.stderr)
-            bar.__enter__()
-        if bar is not None:
-            bar.update(done - bar.pos)
-
-    try:
-        yield show
-    finally:
-        if bar is not None:
-            bar.__exit__(None, None, None)
-            # The finished bar is noise above the findings.
-            click.echo("\x1b[1A\x1b[2K", file=sys.stderr, nl=False, color=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..configuration import BadConfiguration, Configuration, configuration_for, inline_settings, read_configuration
+from ..output.terminal_layout import terminal_width, wrapped
 from ..settings_table import BY_KEY, SETTINGS, Setting
 from ..wording import printable
 from .command_failure import Failure, did_you_mean, no_such_rule
@@ -45,7 +46,8 @@ def _describe(key: str | None) -> None:
     if key is None:
         width = max(len(setting.key) for setting in SETTINGS)
         for setting in SETTINGS:
-            click.echo(f"{setting.key:<{width}}  {setting.summary}")
+            lines = wrapped(setting.summary, terminal_width(), first=width + 2, indent=" " * (width + 2))
+            click.echo("\n".join([f"{setting.key:<{width}}  {lines[0]}", *lines[1:]]))
         return
     if key not in BY_KEY:
         raise Failure(f"no setting is called `{key}`{did_you_mean(key, BY_KEY) or '; `guardfix config` lists them'}")

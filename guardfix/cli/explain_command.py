@@ -10,6 +10,8 @@ from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
+from ..output.finding_places import RULES_PAGE
+from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
 from .options import complete_rule
 
@@ -22,9 +24,15 @@ def command(rule: str) -> None:
         click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     try:
-        click.echo("\n\n".join(found.documentation for found in find_rules(rule)))
+        click.echo("\n\n".join(_page(found) for found in find_rules(rule)))
     except UnknownRule:
         raise Failure(no_such_rule(rule)) from None
+
+
+def _page(rule: Rule) -> str:
+    """A rule's documentation as it fits the terminal, with its address."""
+    url = rule.url if rule.url is not None else f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}"
+    return "\n\n".join(filter(None, (reflowed(rule.documentation, terminal_width()), url)))
 
 
 def pages(rules: Iterable[Rule]) -> str:

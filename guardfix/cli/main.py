@@ -21,12 +21,12 @@ class _Commands(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         modules = os.listdir(os.path.dirname(__file__))
-        return sorted(name.removesuffix(_SUFFIX) for name in modules if name.endswith(_SUFFIX))
+        return sorted(name.removesuffix(_SUFFIX).replace("_", "-") for name in modules if name.endswith(_SUFFIX))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(context):
             return None
-        module = importlib.import_module(f"{__package__}.{name}{_SUFFIX[:-3]}")
+        module = importlib.import_module(f"{__package__}.{name.replace('-', '_')}{_SUFFIX[:-3]}")
         command: click.Command = module.command
         return command
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
+from ..output.terminal_layout import TAB, terminal_width, wrapped
 from .command_failure import Failure, did_you_mean
 from .command_run import CommandRun
 from .options import output_format_option
@@ -93,7 +95,8 @@ class Reporting:
                 output_format.findings(report, output)
             if not run.quiet:
                 for note in notes(report):
-                    click.echo(note, err=True)
+                    for line in wrapped(note, terminal_width(sys.stderr), indent=TAB):
+                        click.echo(line, err=True)
                 if not output_format.for_machines:
                     output.write(summary(report, output.width), newline=False)
 

@@ -8,6 +8,7 @@ from guardfix.linter.rule import load_rule
 from guardfix.linter.rule_names import rule_names
 
 from ..output.format_registry import Output, load_format
+from ..output.terminal_layout import terminal_width
 from .options import output_format_option
 
 
@@ -17,4 +18,4 @@ def command(output_format: str) -> None:
     """List every rule: code, name, whether it is on by default, its fix, and what it says."""
     write = load_format(output_format).rules
     assert write is not None, "only formats that can write rules are offered"
-    write([load_rule(name) for name in rule_names()], Output())
+    write([load_rule(name) for name in rule_names()], Output(width=terminal_width()))

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
     """Take the paths out of a command's arguments, and read standard input where they ask for that."""
-    paths = tuple(arguments.pop("paths"))
+    given = tuple(arguments.pop("paths"))
+    paths = tuple(path for one in given for path in _listed(one))
+    if given and not paths:
+        return (), None  # an empty list of paths is not the working folder
     if "stdin_filename" not in arguments:
         return paths or (os.curdir,), None
     name = arguments.pop("stdin_filename")
@@ -30,6 +33,17 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
     if sys.stdin is None:
         raise Failure("standard input is closed")
     return (name,), sys.stdin.buffer.read()
+
+
+def _listed(path: str) -> list[str]:
+    """The paths that an argument stands for: those in FILE, one a line, for `@FILE`; else itself."""
+    if not path.startswith("@") or os.path.exists(path):
+        return [path]
+    try:
+        with open(path[1:], encoding="utf-8", errors="surrogateescape") as file:
+            return file.read().splitlines()
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror or error}") from None
 
 
 def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:

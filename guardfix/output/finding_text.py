@@ -40,8 +40,12 @@ def place_text(finding: FixableFinding, report: FixableReport, output: Output) -
 
 def brief(finding: FixableFinding, output: Output) -> str:
     """`CODE [*] message`."""
-    parts = (styled_code(finding, output), styled_mark(finding, output), one_line(finding.message))
-    return " ".join(filter(None, parts))
+    return f"{head_of(finding, output)} {one_line(finding.message)}"
+
+
+def head_of(finding: FixableFinding, output: Output) -> str:
+    """`CODE [*]`."""
+    return " ".join(filter(None, (styled_code(finding, output), styled_mark(finding, output))))
 
 
 def linked(text: str, uri: str, output: Output) -> str:

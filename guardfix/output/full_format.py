@@ -122,7 +122,9 @@ def _write_rules(rules: Sequence[Rule], output: Output) -> None:
         fix = find_fix_rule(rule.code, rule.name)
         claim = f"{fix.most} fix" if fix else "no fix"
         state = "" if rule.default else " (off by default)"
-        output.write(f"{rule.code}  {rule.name:<{width}}  {claim:<11}  {rule.summary}{state}")
+        head = f"{rule.code}  {rule.name:<{width}}  {claim:<11}  "
+        lines = wrapped(f"{rule.summary}{state}", output.width, first=len(head), indent=TAB)
+        output.write("\n".join([head + lines[0], *lines[1:]]))
 
 
 FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules, statistics=write_counts)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 TAB = "    "
 _LONGEST = 500
+_NARROWEST = 30
 _ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})
 # A control character would move the cursor, or worse.
 _PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
@@ -53,6 +55,15 @@ def has_links(environment: Mapping[str, str] = os.environ) -> bool:
     )
 
 
+def terminal_width(stream: TextIO | None = None) -> int | None:
+    """Columns of the terminal that a stream (standard output) writes to; None where it goes elsewhere."""
+    if not (stream or sys.stdout).isatty():
+        return None
+    import shutil
+
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes: wide characters take two, combining ones none (UAX #11)."""
     return len(text) if text.isascii() else sum(map(_width, text))
@@ -86,6 +97,20 @@ def wrapped(text: str, width: int | None, *, first: int = 0, indent: str = "") -
         else:
             lines[-1] = longer
     return lines
+
+
+def reflowed(text: str, width: int | None) -> str:
+    """A text whose paragraphs are broken anew, to fit a terminal; indented lines, which are code, stay as they are."""
+    if width is None:
+        return text
+    lines: list[str] = []
+    for paragraph in text.split("\n\n"):
+        own = paragraph.split("\n")
+        if any(line.startswith((" ", "\t")) for line in own):
+            lines += [*own, ""]
+        else:
+            lines += [*wrapped(" ".join(own), width), ""]
+    return "\n".join(lines[:-1])
 
 
 class Frame(NamedTuple):

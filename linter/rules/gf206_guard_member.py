@@ -70,7 +70,7 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
 
 def is_made_of_guards(class_: Class) -> bool:
     """Whether the class is a guard itself."""
-    if _SCOPED.search(class_.name):
+    if class_.name in guards.CPP or _SCOPED.search(class_.name):
         return True
     return not class_.has_methods and all(
         member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))

@@ -2,8 +2,8 @@
 
 What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode (in a decorated method, in
 a `with` block, or in a method called from there) when another method reads `self.x` in normal mode. Also one that
-`forward`, or a method that it calls, fills, if the file builds the model elsewhere and runs it both under inference mode
-and to train.
+`forward`, or a method that it calls, fills, if the file builds the model elsewhere and runs it both under inference
+mode and to train.
 
 Why it is bad: whoever runs first fills the cache. If that is an evaluation, every later training step finds an
 inference tensor and raises `Inference tensors cannot be saved for backward`. If it is training, all is well. So the

@@ -42,7 +42,7 @@ def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) 
     return CppExtension(name, sources, *args, **kwargs)
 
 
-class BuildExtension(build_ext):  # type: ignore[misc]
+class BuildExtension(build_ext):
     """setuptools' build_ext for extensions of PyTorch: flags for C++ among flags for others, and no GPU."""
 
     @classmethod

@@ -50,7 +50,7 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
 
     name = f"GeneratedBackwardFor_{op.namespace}_{op._opname}_{op._overloadname}"
     body = {"forward": staticmethod(forward), "backward": staticmethod(run_backward)}
-    function = type(name, (Function,), body)
+    function: Any = type(name, (Function,), body)
 
     def kernel(*args: Any, **keywords: Any) -> Any:
         if not (tls.state.grad_mode and any(map(requires_grad, _tensors_in((*args, *keywords.values()))))):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ... import guards
 from ...facts import Facts, Function, GuardUse, Include, Invocation, Registration, Span
 from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
@@ -97,7 +98,9 @@ def extract_cpp(
         notes=(*source.notes, *directives.notes, *declared.notes),
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
-        guard_uses=tuple(sorted(with_comments(uses, source.text, bare), key=lambda use: use.type_span)),
+        guard_uses=tuple(
+            sorted(map(_as_the_one_it_is_like, with_comments(uses, source.text, bare)), key=lambda use: use.type_span)
+        ),
         functions=(*reading.functions, *left_out),
         classes=tuple(reading.classes),
         calls=tuple(reading.calls),
@@ -120,6 +123,14 @@ def extract_cpp(
 def _doubted(use: GuardUse, blanked: Iterable[Span]) -> GuardUse:
     """The use; under an error where a directive stands in its declaration, which an edit would take for code."""
     return msgspec.structs.replace(use, under_error=True) if any(use.span.holds(span) for span in blanked) else use
+
+
+def _as_the_one_it_is_like(use: GuardUse) -> GuardUse:
+    """A use of a project's own guard as one of PyTorch's, by another name."""
+    own = guards.CPP.get(use.guard)
+    if own is None or not own.like:
+        return use
+    return msgspec.structs.replace(use, guard=own.like, alias=use.alias or use.written)
 
 
 def _first_error_row(root: Node, source: Source) -> int:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guardfix import __version__
+from guardfix.version import VERSION
 from guardfix.linter.engine import Report
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.rule import Rule
@@ -33,7 +33,7 @@ def _write_findings(report: Report, output: Output) -> None:
     positions = SourcePositions(report.workspace)
     for finding in report.findings:
         row, column = positions.start(finding.path, finding.span)
-        output.write(f"{__version__}|{finding.path}|{row}|{column}|{finding.code}|{output.color}|{output.width}")
+        output.write(f"{VERSION}|{finding.path}|{row}|{column}|{finding.code}|{output.color}|{output.width}")
 
 
 def _write_rules(rules: Sequence[Rule], output: Output) -> None:
@@ -91,7 +91,7 @@ def test_commands_offer_what_they_can_use(copy: Path) -> None:
     assert offered(copy, "verify") == {"full", "json"}
     status, _, errors = guardfix(copy, "rules", "--output-format", "bars")
     assert (status, "'bars' is not one of" in errors) == (2, True)
-    assert guardfix(copy, "rules", "--output-format", "wide-bars")[1].startswith("GF001|GF101|")
+    assert guardfix(copy, "rules", "--output-format", "wide-bars")[1].startswith("GF001|GF002|GF101|")
 
 
 def offered(copy: Path, command: str) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardfix.output.terminal_layout import cells, displayable, frame, wrapped
+from guardfix.output.terminal_layout import cells, displayable, frame, has_links, reflowed, wrapped
 
 
 @pytest.mark.parametrize(
@@ -192,3 +192,46 @@ def test_colors_on_a_terminal(env: dict[str, str], arguments: list[str], colored
     printed = on_terminal(["check", *arguments, "a.cpp"], tmp_path, COLUMNS="60", **env)
     assert ("\x1b[" in printed) is colored
     assert re.sub(r"\x1b\[\d*m", "", printed) == plain
+
+
+def test_paragraphs_are_broken_anew_and_code_is_not() -> None:
+    text = "GF1 a: one two\nthree four.\n\nExample:\n\n    code code code code code;\n    more;\n\nEnd."
+    assert reflowed(text, 20) == (
+        "GF1 a: one two three\nfour.\n\nExample:\n\n    code code code code code;\n    more;\n\nEnd."
+    )
+    assert reflowed(text, None) == text
+
+
+@pytest.mark.parametrize(
+    ("environment", "links"),
+    [
+        pytest.param({}, False, id="an unknown terminal"),
+        pytest.param({"TERM": "xterm-256color"}, False, id="a name that many have"),
+        pytest.param({"TERM_PROGRAM": "iTerm.app"}, True, id="a program"),
+        pytest.param({"TERM": "xterm-kitty"}, True, id="a terminal's name"),
+        pytest.param({"VTE_VERSION": "7003"}, True, id="VTE"),
+        pytest.param({"VTE_VERSION": "4601"}, False, id="an old VTE"),
+        pytest.param({"VTE_VERSION": "7003", "TMUX": "/tmp/x"}, False, id="inside tmux"),
+        pytest.param({"TERM_PROGRAM": "vscode", "CI": "true"}, False, id="in CI"),
+        pytest.param({"TMUX": "/tmp/x", "FORCE_HYPERLINK": "1"}, True, id="forced"),
+        pytest.param({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, False, id="forbidden"),
+    ],
+)
+def test_which_terminals_have_links(environment: dict[str, str], links: bool) -> None:
+    assert has_links(environment) == links
+
+
+def test_links_lead_to_the_file_and_the_rule() -> None:
+    import io
+
+    from guardfix import Options, check_text
+    from guardfix.output.format_registry import Output, load_format
+
+    report = check_text("void f() { at::AutoNonVariableTypeMode g; }\n", "/src/ä b.cpp", options=Options())
+    for name in ("full", "concise"):
+        stream = io.StringIO()
+        load_format(name).findings(report, Output(stream, color=True, links=True))
+        text = stream.getvalue()
+        assert "\x1b]8;;file:///src/%C3%A4%20b.cpp\x1b\\" in text
+        assert "docs/rules.md#gf101-legacy-guard\x1b\\" in text
+        assert text.count("\x1b]8;;\x1b\\") == 2

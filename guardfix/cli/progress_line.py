@@ -1,0 +1,60 @@
+"""A line on a terminal that says what a long run is doing."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_FIRST, _NEXT = 0.5, 0.1
+"""Seconds until the line is shown, and until it is shown anew."""
+
+
+@contextmanager
+def shown_progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show what goes on, where a person is watching and it takes longer than half a second.
+
+    A timer's signal writes the line: a thread would get into the way of the processes that are forked meanwhile.
+    """
+    can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if quiet or not can or not sys.stderr.isatty() or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
+        yield None
+        return
+    line = _Line()
+    signal.signal(signal.SIGALRM, line.show)
+    signal.setitimer(signal.ITIMER_REAL, _FIRST, _NEXT)
+    try:
+        yield line.parsed
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        line.clear()
+
+
+class _Line:
+    """What is said: the search, then how many files are parsed, then the rest."""
+
+    def __init__(self) -> None:
+        self._text = "searching files"
+        self._shown = False
+
+    def parsed(self, done: int, total: int) -> None:
+        """Note that so many of the files are parsed."""
+        self._text = f"parsing files: {done} of {total}" if done < total else "deciding"
+
+    def show(self, number: int, frame: Any) -> None:
+        """Write the line anew."""
+        self._shown = True
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write(f"\r\x1b[K{self._text[: max(0, width - 1)]}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away: it is noise above the findings."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,47 @@
+"""`guardfix test-rules`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ..wording import count_of, printable
+from .command_failure import Failure, no_such_rule
+from .command_run import run_from
+from .options import selection
+
+
+@click.command("test-rules", short_help="Check fixtures that say in comments what is found in them.")
+@selection
+def command(**arguments: Any) -> None:
+    """Check the files at and below PATHS, each alone, against the comments in them.
+
+    A comment at the end of a line names what is expected there: `// GF101`, `# MY001, GF403`. What is found elsewhere
+    is a mistake, and so is a fix that doesn't give the sibling `name.migrated.cpp` (safe) or `name.unsafe.cpp`.
+    Rules of plugins are tested like guardfix's own; codes of rules that aren't run are passed over.
+    """
+    run = run_from(arguments)
+    from guardfix.linter.engine import found_files
+    from guardfix.linter.files.discovery import NoSuchPath
+    from guardfix.linter.rule import UnknownRule
+
+    from ..rule_fixtures import fixture_mistakes, is_sibling
+
+    try:
+        files = [path for path in sorted(found_files(run.paths, run.options)) if not is_sibling(path)]
+        mistakes = [mistake for path in files for mistake in fixture_mistakes(path, run.options)]
+    except NoSuchPath as error:
+        raise Failure(f"no such file or directory: {error}") from None
+    except UnknownRule as error:
+        raise Failure(no_such_rule(str(error))) from None
+    for mistake in mistakes:
+        click.echo(printable(mistake))
+    if not files:
+        click.echo("No fixtures found.", err=True)
+        sys.exit(2)
+    if not run.quiet:
+        told = count_of(len(mistakes), "mistake") if mistakes else "as they say"
+        click.echo(f"{count_of(len(files), 'fixture')}: {told}.")
+    sys.exit(1 if mistakes else 0)
