@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -10,6 +11,7 @@ from guardfix.linter.files.sources import Source
 
 from ..fixable import FixableReport
 from .rewriting import Rewrite, rewrite
+from .temporary_files import remove_abandoned
 from .writing import NotWritten, write
 
 
@@ -56,6 +58,7 @@ def rewrites(report: FixableReport) -> Iterator[Rewrite]:
 def apply_fixes(report: FixableReport) -> Outcome:
     """Write the chosen fixes, each file whole or not at all."""
     outcome = Outcome()
+    remove_abandoned(os.path.dirname(os.path.realpath(path)) for path in report.project.files)
     report.make_fixes()
     for rewritten in rewrites(report):
         if rewritten.refused:
