@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from guardfix.linter.files.project_root import find_configuration
+from guardfix.linter.files.sources import DEFAULT_MEGABYTES, Unreadable, read_regular
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options
 
 _LISTS = ("select", "ignore", "exclude")
 _SWITCHES = ("respect-gitignore", "force-exclude", "include-docs")
-KEYS = (*_LISTS, *_SWITCHES, "minimum-torch", "per-file-ignores")
+KEYS = (*_LISTS, *_SWITCHES, "max-file-size", "minimum-torch", "per-file-ignores")
+_LARGEST = 8 << 20
+"""Bytes of the largest configuration that is read."""
 
 
 class BadConfiguration(Exception):
@@ -35,6 +39,7 @@ class Configuration:
     respect_gitignore: bool = True
     force_exclude: bool = False
     include_docs: bool = False
+    max_file_size: float = DEFAULT_MEGABYTES
     minimum_torch: str = ""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -51,6 +56,7 @@ class Configuration:
             respect_gitignore=self.respect_gitignore,
             force_exclude=self.force_exclude,
             include_docs=self.include_docs,
+            max_file_size=self.max_file_size,
             minimum_torch=self.minimum_torch,
         )
 
@@ -76,13 +82,18 @@ def read_configuration(path: str) -> Configuration:
         import tomli as tomllib
 
     try:
-        with open(path, "rb") as file:
-            table: Mapping[str, Any] = tomllib.load(file)
+        table: Mapping[str, Any] = tomllib.loads(read_regular(path, _LARGEST).decode("utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}") from None
+    except Unreadable as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+    except RecursionError:
+        raise BadConfiguration(f"{path}: not valid TOML: it nests too deep") from None
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, which TOML requires") from None
     except tomllib.TOMLDecodeError as error:
+        raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
+    except ValueError as error:  # a number of too many digits, a date that does not exist
         raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
     if os.path.basename(path) == "pyproject.toml":
         for name in ("tool", "guardfix"):
@@ -103,6 +114,9 @@ def read_configuration(path: str) -> Configuration:
     minimum = table.get("minimum-torch", "")
     if not isinstance(minimum, str) or (minimum and not is_version(minimum)):
         raise BadConfiguration(f'{path}: `minimum-torch` must be a version, such as "1.13"')
+    largest = table.get("max-file-size", DEFAULT_MEGABYTES)
+    if not isinstance(largest, (int, float)) or isinstance(largest, bool) or not 0 < largest < 1 << 20:
+        raise BadConfiguration(f"{path}: `max-file-size` must be a number of megabytes, such as {DEFAULT_MEGABYTES:g}")
     ignores = table.get("per-file-ignores", {})
     if not isinstance(ignores, dict) or not all(_is_strings(codes) for codes in ignores.values()):
         raise BadConfiguration(f"{path}: `per-file-ignores` must map patterns to lists of rules")
@@ -114,6 +128,7 @@ def read_configuration(path: str) -> Configuration:
         respect_gitignore=table.get("respect-gitignore", True),
         force_exclude=table.get("force-exclude", False),
         include_docs=table.get("include-docs", False),
+        max_file_size=largest,
         minimum_torch=table.get("minimum-torch", ""),
         per_file_ignores=tuple((pattern, tuple(codes)) for pattern, codes in ignores.items()),
     )
@@ -121,5 +136,4 @@ def read_configuration(path: str) -> Configuration:
 
 def is_version(text: str) -> bool:
     """Whether a text is a version number: `2`, `1.13`, `2.1.0`."""
-    parts = text.split(".")
-    return all(part.isdigit() for part in parts)
+    return re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}", text) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,12 @@ from .facts import Facts
 from .facts.index import has_function_in
 from .files.discovery import UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
-from .files.sources import Position
+from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import is_suppressed
 from .files.workspace import DISK, Workspace
 from .findings import Finding
 from .frontends.extraction import collection_paused, guard_tables_extended
+from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import funnel_of
 from .guards import Guard
@@ -47,6 +48,12 @@ class Options:
     force_exclude: bool = False
     include_docs: bool = False
     """C++ in the code blocks of .md and .rst files is looked at too."""
+    max_file_size: float = DEFAULT_MEGABYTES
+    """Megabytes of the largest file that is read; a larger one that may matter is a finding. 0 for any size."""
+    timeout_per_file: float = 0.0
+    """Seconds that reading one file may take; what takes longer is a finding. 0 for any time."""
+    memory: int = 0
+    """Megabytes that a process may take; what is left out then is a finding. 0 for any amount."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
     workers: int = 0
@@ -102,6 +109,7 @@ def check(
     `UnknownRule`, `BadPattern`.
     """
     options = options or Options()
+    workspace = replace(workspace, largest=int(options.max_file_size * (1 << 20)))
     rules = select_rules(options.select, options.ignore, options.rules)
     extended = options.rules if options.rules or options.guards else None
     choice = FileChoice(
@@ -116,6 +124,7 @@ def check(
             guards=options.guards,
             workspace=workspace,
             workers=options.workers,
+            limits=FileLimits(options.timeout_per_file, options.memory),
             executor=executor,
         )
         project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)

@@ -73,6 +73,8 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
         include_docs=configured.include_docs or include_docs,
         minimum_torch=arguments.pop("minimum_torch") or configured.minimum_torch,
         workers=arguments.pop("jobs") or 0,
+        timeout_per_file=arguments.pop("timeout_per_file") or 0.0,
+        memory=arguments.pop("memory") or 0,
     )
     paths, text = paths_and_text(arguments)
     return CommandRun(

@@ -68,7 +68,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1919, 746802105),
-    'rules/gf001_unreadable_file.py': (2015, 3056940428),
+    'rules/gf001_unreadable_file.py': (2144, 880967959),
     'rules/gf101_legacy_guard.py': (5578, 2354553992),
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
