@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from guardfix.linter.files.project_root import find_configuration
+from guardfix.linter.files.sources import Unreadable, read_regular
 
 from .settings_table import BY_KEY
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20
 """Files that extend each other."""
+_LARGEST = 8 << 20
+"""Bytes of the largest configuration that is read."""
 
 
 class BadConfiguration(Exception):
@@ -116,6 +119,7 @@ class Configuration:
             respect_gitignore=self.value("respect-gitignore"),
             force_exclude=self.value("force-exclude"),
             include_docs=self.value("include-docs"),
+            max_file_size=self.value("max-file-size"),
             minimum_torch=self.value("minimum-torch"),
             reindent_limit=self.value("reindent-limit"),
             intents=tuple(self.value("intent").items()),
@@ -199,13 +203,18 @@ def read_configuration(path: str, folder: str = "") -> Configuration:
 def _table_of(path: str) -> Mapping[str, Any]:
     """The table of guardfix's settings in a file."""
     try:
-        with open(path, "rb") as file:
-            table: Mapping[str, Any] = _toml().load(file)
+        table: Mapping[str, Any] = _toml().loads(read_regular(path, _LARGEST).decode("utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}") from None
+    except Unreadable as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+    except RecursionError:
+        raise BadConfiguration(f"{path}: not valid TOML: it nests too deep") from None
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, which TOML requires") from None
     except _toml().TOMLDecodeError as error:
+        raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
+    except ValueError as error:  # a number of too many digits, a date that does not exist
         raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
     tool = table.get("tool")
     if os.path.basename(path) == "pyproject.toml" or (isinstance(tool, dict) and "guardfix" in tool):

@@ -3,12 +3,14 @@ documentation are made."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from guardfix.linter.analysis.project import REINDENT_LIMIT
 from guardfix.linter.facts.intents import PURPOSES
+from guardfix.linter.files.sources import DEFAULT_MEGABYTES
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def _is_texts(value: Any) -> bool:
 
 def is_version(text: str) -> bool:
     """Whether a text is a version number: `2`, `1.13`, `2.1.0`."""
-    return all(part.isdigit() for part in text.split("."))
+    return re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}", text) is not None
 
 
 def _is_guard(value: Any) -> bool:
@@ -93,6 +95,11 @@ LINES = SettingKind(
     "a number of lines, 0 or more",
     lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
     {"type": "integer", "minimum": 0},
+)
+MEGABYTES = SettingKind(
+    f"a number of megabytes, such as {DEFAULT_MEGABYTES:g}",
+    lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1 << 20,
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 << 20},
 )
 FORMAT_NAME = SettingKind("the name of an output format", _is_text, _TEXT)
 GUARDS = SettingKind(
@@ -169,6 +176,14 @@ SETTINGS = (
         "How many lines a safe fix may indent anew.",
         REINDENT_LIMIT,
         "20",
+        whole_run=True,
+    ),
+    Setting(
+        "max-file-size",
+        MEGABYTES,
+        "Megabytes of the largest file that is read; a larger one is reported as GF001.",
+        DEFAULT_MEGABYTES,
+        "8",
         whole_run=True,
     ),
     Setting("respect-gitignore", SWITCH, "Leave out what .gitignore excludes.", True, "false", whole_run=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,13 @@ from .facts import Facts, Span, Suppression
 from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
-from .files.sources import Position
+from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import suppressing
 from .files.workspace import DISK, Workspace
 from .findings import Finding
 from .frontends.embedded.embedded_cpp import real_path
 from .frontends.extraction import collection_paused, guard_tables_extended
+from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel, funnel_of
 from .guards import Guard
@@ -56,6 +57,12 @@ class Options:
     counts; the patterns start from `root`. A word that is no `Purpose` is a `ValueError`."""
     intents_from: str = ""
     """The configuration file that has them, for messages."""
+    max_file_size: float = DEFAULT_MEGABYTES
+    """Megabytes of the largest file that is read; a larger one that may matter is a finding. 0 for any size."""
+    timeout_per_file: float = 0.0
+    """Seconds that reading one file may take; what takes longer is a finding. 0 for any time."""
+    memory: int = 0
+    """Megabytes that a process may take; what is left out then is a finding. 0 for any amount."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
     reindent_limit: int = REINDENT_LIMIT
@@ -153,12 +160,13 @@ def check(
     parsed while another process still searches, so that imports can be done then. Raises `NoSuchPath`,
     `UnknownRule`, `BadPattern`, and what `options.nearest` raises.
     """
+    options = options or Options()
     return _check_all(
         tuple(paths),
-        options or Options(),
+        options,
         executor,
         KnownFacts(),
-        workspace,
+        replace(workspace, largest=int(options.max_file_size * (1 << 20))),
         progress=progress,
         at_first_hit=at_first_hit,
     )
@@ -233,6 +241,7 @@ def _check(
             guards=guards,
             workspace=workspace,
             workers=options.workers,
+            limits=FileLimits(options.timeout_per_file, options.memory),
             executor=executor,
             known=known,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..fixable import FixableReport
 from .rewriting import Rewrite
 from .settling import Settled, settle
+from .temporary_files import remove_abandoned
 from .writing import NotWritten, write
 
 
@@ -47,6 +49,7 @@ def apply_fixes(report: FixableReport) -> Outcome:
 def write_settled(settled: Settled) -> Outcome:
     """Write the files that change, each whole or not at all."""
     outcome = Outcome()
+    remove_abandoned(os.path.dirname(os.path.realpath(path)) for path in settled.first.project.files)
     for rewritten in settled.rewrites:
         if rewritten.refused:
             outcome.refused.append(rewritten)

@@ -102,6 +102,18 @@ def selection(command: F) -> F:
                 help="The oldest torch version that the code supports; used by GF505 and --preserve.",
             ),
             click.option(
+                "--timeout-per-file",
+                type=click.FloatRange(min=0, min_open=True),
+                metavar="SECONDS",
+                help="Leave out a file that takes longer to read, and report it (GF001).",
+            ),
+            click.option(
+                "--memory",
+                type=click.IntRange(min=1),
+                metavar="MB",
+                help="Leave out what takes a process more memory than this, and report it (GF001).",
+            ),
+            click.option(
                 "--color",
                 type=click.Choice(["auto", "always", "never"]),
                 default="auto",

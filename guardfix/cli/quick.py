@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from ..wording import passed
 
 _COMMANDS = ("check",)
+_LARGEST = 8 << 20
+"""Bytes of a file that is read here; a larger one may be too large altogether."""
 
 
 def is_clean(arguments: Sequence[str]) -> str | None:
@@ -49,6 +51,8 @@ def is_clean(arguments: Sequence[str]) -> str | None:
 
 def _may_matter(path: str, look: str) -> bool:
     """Whether a file that holds a needle needs the real command, by the second look of its front end."""
+    if os.path.getsize(path) > _LARGEST:
+        return True
     may_matter = __import__(look, fromlist=("may_matter",)).may_matter
     with open(path, "rb") as file:
         data = file.read()

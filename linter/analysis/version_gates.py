@@ -48,8 +48,19 @@ def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
 
     A use through an alias is as deliberate as the alias.
     """
-    if use.alias is not None:
-        return any(has_new_counterpart(other, where, project) for where, other in project.alias_uses(use.alias))
+    waiting, seen = [(facts, use)], {""}
+    while waiting:  # aliases of aliases can be many
+        where, one = waiting.pop()
+        if one.alias is None:
+            if _has_new_counterpart(one, where):
+                return True
+        elif one.alias not in seen:
+            seen.add(one.alias)
+            waiting += project.alias_uses(one.alias)
+    return False
+
+
+def _has_new_counterpart(use: GuardUse, facts: Facts) -> bool:
     return any(
         other.guard in NEW_GUARDS and (_asks_for_version(conditional) or _stand_in_one_place(use, other, facts))
         for conditional, own in gates_around(use, facts)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .funnel_table import LANGUAGES
-from .languages import language_of
+from .languages import LANGUAGES, language_of
 from .project_root import CONFIGURATION_FILES
+from .sources import Unreadable, read_regular
 from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(
@@ -54,21 +54,43 @@ class FoundFiles:
         return [path for paths in self.files.values() for path in paths]
 
 
+_LARGEST_IGNORE_FILE = 1 << 20
+"""Bytes; of a larger file nothing is read."""
+_LONGEST_PATTERN = 4096
+"""Characters, as of a path; a longer line is no pattern."""
+
 Ignored = Callable[[str, bool], bool]
 """Whether a path (absolute, is it a folder) is ignored."""
 
 
 def is_pattern(line: str) -> bool:
     """Whether .gitignore's syntax gives the line a meaning; blank lines and comments have one."""
+    return _are_patterns([line])
+
+
+def _are_patterns(lines: Sequence[str]) -> bool:
     import re
 
     from pathspec import GitIgnoreSpec
 
+    if any(len(line) > _LONGEST_PATTERN for line in lines):
+        return False
     try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):  # the latter for a character range that runs backwards
+        GitIgnoreSpec.from_lines(lines)
+    except (ValueError, re.error, OverflowError, RecursionError):  # a character range that runs backwards
         return False
     return True
+
+
+def _spec(lines: Sequence[str], make: Any) -> Any:
+    import inspect
+
+    from pathspec import GitIgnoreSpec
+
+    from_lines: Any = GitIgnoreSpec.from_lines
+    # Newer releases would choose another engine where one is installed.
+    simple = {"backend": "simple"} if "backend" in inspect.signature(from_lines).parameters else {}
+    return from_lines(lines, make, **simple)
 
 
 class _IgnoreFile:
@@ -81,38 +103,41 @@ class _IgnoreFile:
     def __init__(self, folder: str, lines: Iterable[str]) -> None:
         import re
 
-        from pathspec import GitIgnoreSpec
+        from .linear_matching import linear, pattern_class
 
         self.prefix = len(folder.rstrip(os.sep)) + 1
         lines = list(lines)
-        try:
-            self.spec = GitIgnoreSpec.from_lines(lines)
-        except (ValueError, re.error):
-            # git passes over a line that it cannot read: one such line must not cost the others.
-            self.spec = GitIgnoreSpec.from_lines(line for line in lines if is_pattern(line))
+        make = pattern_class()
+        # git passes over a line that it cannot read: one such line must not cost the others.
+        readable = lines if _are_patterns(lines) else [line for line in lines if is_pattern(line)]
+        self.spec = _spec(readable, make)
         sources = [str(p.regex.pattern) for p in self.spec.patterns if p.include is not None and p.regex is not None]
+        quick = [source for source in sources if linear(source) is None]
+        self.slow = [match for source in sources if (match := linear(source)) is not None]
         # pathspec names a group in each of its expressions, and a name may stand only once in the union.
-        union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in sources)
-        self.any = re.compile(union).match if sources else None
+        union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in quick)
+        self.any = re.compile(union).match if quick else None
 
     def __call__(self, path: str, is_folder: bool) -> bool | None:
         """True ignored, False taken back by a `!` pattern, None when no pattern matches."""
-        if self.any is None:
+        if self.any is None and not self.slow:
             return None
         relative = path[self.prefix :] + ("/" if is_folder else "")
         if os.sep != "/":
             relative = relative.replace(os.sep, "/")
-        if self.any(relative) is None:
+        quick = self.any is not None and self.any(relative) is not None
+        if not quick and all(match(relative) is None for match in self.slow):
             return None
-        return self.spec.check_file(relative).include
+        verdict: bool | None = self.spec.check_file(relative).include
+        return verdict
 
 
 def _read_ignore_file(folder: str) -> _IgnoreFile | None:
     try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as lines:
-            return _IgnoreFile(folder, lines.read().splitlines())
-    except OSError:
+        data = read_regular(os.path.join(folder, ".gitignore"), _LARGEST_IGNORE_FILE)
+    except (OSError, Unreadable):
         return None
+    return _IgnoreFile(folder, data.decode("utf-8", "replace").splitlines())
 
 
 def _ignore_files_above(root: str) -> list[_IgnoreFile]:

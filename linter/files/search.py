@@ -35,6 +35,22 @@ def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
     return data[:2] in _UTF16
 
 
+def _search_rest(handle: int, buffer: bytearray, needles: Sequence[bytes]) -> int:
+    """Read on until a needle stands in the buffer, or to the end: however large a file is, so much of it is in memory.
+
+    Gives the number of bytes in the buffer, which begins with what may be the beginning of a needle.
+    """
+    kept = max(map(len, needles)) - 1
+    view = memoryview(buffer)
+    size = _BUFFER
+    while True:
+        buffer[:kept] = buffer[size - kept : size]
+        read = os.readv(handle, (view[kept:],))
+        size = kept + read
+        if not read or holds(buffer, size, needles):
+            return size
+
+
 def candidates(paths: Iterable[AnyStr], needles: Sequence[bytes]) -> Iterator[tuple[AnyStr, str]]:
     """(path, why it could not be read, or "") of each file that holds a needle or could not be read."""
     if not needles:
@@ -51,14 +67,9 @@ def candidates(paths: Iterable[AnyStr], needles: Sequence[bytes]) -> Iterator[tu
             continue
         try:
             size = readv(handle, views)
-            if size == _BUFFER:
-                rest = [bytes(buffer)]
-                while part := os.read(handle, _BUFFER):
-                    rest.append(part)
-                data: bytes | bytearray = b"".join(rest)
-                size = len(data)
-            else:
-                data = buffer
+            if size == _BUFFER and not holds(buffer, size, needles):
+                size = _search_rest(handle, buffer, needles)
+            data = buffer
         except OSError as error:
             yield path, error.strerror or str(error)
             continue

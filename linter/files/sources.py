@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ..facts import Span
+
+DEFAULT_MEGABYTES = 8.0
+"""The size up to which files are read, if nothing else is said."""
 
 
 class Unreadable(Exception):
@@ -126,14 +130,31 @@ def decode(data: bytes, path: str) -> Source:
     return Source(path, body, "utf-8", bom)
 
 
-def read_from_disk(path: str) -> Source:
+def read_from_disk(path: str, largest: int = 0) -> Source:
     """The text of a file as the disk has it; all others ask their `Workspace`. Raises `Unreadable`, `BinaryFile`."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        # Opening a named pipe would wait for somebody to write into it.
-        raise Unreadable("not a regular file")
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path, largest)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
     return decode(data, path)
+
+
+def read_regular(path: str, largest: int = 0) -> bytes:
+    """The bytes of a file, of at most so many where `largest` is not 0.
+
+    Raises `Unreadable` for a larger one, and for what is no regular file: opening a named pipe would wait for somebody
+    to write into it. Raises OSError.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable("not a regular file" if not stat.S_ISDIR(found.st_mode) else "Is a directory")
+        if largest and found.st_size > largest:
+            raise Unreadable(too_large(found.st_size, largest))
+        return file.read()
+
+
+def too_large(size: int, largest: int) -> str:
+    """Why a file of so many bytes is not read."""
+    return f"it has {size / (1 << 20):.1f} MB, and the largest that is read has {largest / (1 << 20):g} (max-file-size)"

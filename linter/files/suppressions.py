@@ -22,9 +22,9 @@ _MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
 # A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
 _DIRECTIVE = re.compile(
     rb"\bNOLINT(?P<kind>NEXTLINE|BEGIN|END)?\b"
-    rb"(?:\((?P<checks>[^)\n]*)\)|[ \t]+\((?P<spaced>[ \t]*{check}(?:[ \t]*,[ \t]*{check})*[ \t]*)\))?"
+    rb"(?:\((?P<checks>[^()\n]*)\)|[ \t]+\((?P<spaced>[ \t]*{check}(?:[ \t]*,[ \t]*{check})*[ \t]*)\))?"
     rb"|(?:^|#|//)[ \t]*(?i:noqa)\b(?:[ \t]*:[ \t]*(?P<codes>{code}(?:[ \t]*,[ \t]*{code}|[ \t]+(?i:[A-Z]+\d+)\b)*))?"
-    rb"|\bguardfix:[ \t]*ignore-file\b".replace(b"{check}", rb"(?:[\w.*-]*[\d*-][\w.*-]*)").replace(
+    rb"|\bguardfix:[ \t]*ignore-file\b".replace(b"{check}", rb"(?:(?=[\w.]*[\d*-])[\w.*-]+)").replace(
         b"{code}", rb"[\w-]+"
     )
 )
@@ -163,6 +163,19 @@ def names_rule(given: str, code: str, name: str) -> bool:
     given = given.lower().removeprefix("guardfix-")
     code = code.lower()
     if "*" in given:
-        pattern = ".*".join(map(re.escape, given.split("*")))
-        return re.fullmatch(pattern, code) is not None or re.fullmatch(pattern, name) is not None
+        return _fits(given, code) or _fits(given, name)
     return given in (code, name) or (re.fullmatch(r"gf\d*", given) is not None and code.startswith(given))
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Whether the text is the pattern with something in the place of each star: the first place that fits is best."""
+    first, *middle, last = pattern.split("*")
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True

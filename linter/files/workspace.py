@@ -9,10 +9,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk
+from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk, too_large
 
 if TYPE_CHECKING:
     from ..facts import Facts
@@ -29,6 +29,8 @@ class Workspace:
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     """The texts in memory, as bytes of files, by `key` of their paths; none for the disk."""
     has_disk: bool = True
+    largest: int = 0
+    """Bytes of the largest file that is read; 0 for any size."""
 
     @classmethod
     def in_memory(cls, texts: Mapping[str, str | bytes]) -> Workspace:
@@ -55,10 +57,12 @@ class Workspace:
         """The text of a file. Raises `Unreadable`, `BinaryFile`."""
         data = self.buffer(path)
         if data is not None:
+            if self.largest and len(data) > self.largest:
+                raise Unreadable(too_large(len(data), self.largest))
             return decode(data, path)
         if not self.has_disk:
             raise Unreadable(os.strerror(errno.ENOENT))
-        return read_from_disk(path)
+        return read_from_disk(path, self.largest)
 
     def read_or_none(self, path: str) -> Source | None:
         """The text of a file, or None when it cannot be read as text."""
@@ -101,7 +105,7 @@ class Workspace:
         if not self.buffers:
             return self
         keys = {self.key(path) for path in paths}
-        return Workspace({key: self.buffers[key] for key in keys & self.buffers.keys()}, self.has_disk)
+        return replace(self, buffers={key: self.buffers[key] for key in keys & self.buffers.keys()})
 
 
 DISK = Workspace()

@@ -91,6 +91,8 @@ class Readers(Generic[Found]):
                 for worker in workers:
                     while waiting and worker.alive and len(worker.in_hand) < _IN_HAND:
                         worker.give(waiting.popleft())
+                if self._is_full():
+                    self._leave_out(waiting, pieces, found)
                 mine = waiting.pop() if here and waiting else None
                 if mine is not None:
                     self._take(self.extract(pieces[mine]), len(pieces[mine]), found)
@@ -107,6 +109,16 @@ class Readers(Generic[Found]):
             for worker in workers:
                 worker.end()
         return again
+
+    def _is_full(self) -> bool:
+        """Whether what was found in the files that were read so far takes as much memory as there may be."""
+        return bool(self.limits.megabytes) and _resident() > self.limits.megabytes << 20
+
+    def _leave_out(self, waiting: deque[int], pieces: Sequence[Piece], found: list[Found]) -> None:
+        why = f"what was read before takes {self.limits.megabytes} MB already (--memory)"
+        while waiting:
+            piece = pieces[waiting.popleft()]
+            self._take([one for hit in piece for one in self.unread(hit, why)], len(piece), found)
 
     def _take(self, part: list[Found], files: int, found: list[Found]) -> None:
         found += part
@@ -216,6 +228,13 @@ class _Worker(Generic[Found]):
             self.close()
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has; 0 where the system does not say."""
+    with suppress(OSError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def _with_news(workers: Sequence[_Worker[Found]], wait: bool) -> list[_Worker[Found]]:

@@ -1,7 +1,8 @@
 """GF001 unreadable-file: a file or directory can't be read, so guardfix knows nothing about it.
 
 What it flags: a file that can't be opened, a directory that can't be listed, or a file whose byte order mark
-announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding. In a Python file, also a place that another
+announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding; a file that is larger than `max-file-size`
+(8 MB), or takes more than `--timeout-per-file` or `--memory` allow. In a Python file, also a place that another
 rule would report but that Python's own parser and libcst read differently: nothing is reported or edited there.
 
 Why it is bad: if a run skipped such a file silently, it would look like a clean run.
@@ -12,7 +13,7 @@ Example:
     $ guardfix check src
     src/ops.cpp:1:1: GF001 cannot read this file: Permission denied
 
-Use instead: make the file readable, save it in a single encoding, or exclude it with `--exclude`.
+Use instead: make the file readable, save it in a single encoding, raise the limit, or exclude it with `--exclude`.
 
 Fix: none.
 

@@ -109,6 +109,16 @@ def test_a_signal_ends_the_run_and_all_its_processes(name: str, delay: float, ma
         pytest.param(b"\xff", "not valid UTF-8 at byte 0, which TOML requires", id="no UTF-8"),
         pytest.param(b"selct = ['GF1']", "unknown setting `selct`; did you mean `select`?", id="a setting"),
         pytest.param(b"colour = 1", "unknown setting `colour`; the settings are baseline, ", id="a setting unlike any"),
+        pytest.param(b"x = " + b"[" * 5000, "not valid TOML: it nests too deep", id="deep TOML"),
+        pytest.param(b"x = " + b"9" * 5000, "", id="a number of many digits"),
+        pytest.param(
+            b"minimum-torch = '" + b"9" * 5000 + b"'", "`minimum-torch` must be a version", id="a long version"
+        ),
+        pytest.param(
+            "minimum-torch = '1.²'".encode(), "`minimum-torch` must be a version", id="a digit of another kind"
+        ),
+        pytest.param(b"max-file-size = -1", "`max-file-size` must be a number of megabytes", id="a size"),
+        pytest.param(b"max-file-size = inf", "`max-file-size` must be a number of megabytes", id="no size"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_told_with_its_place(toml: bytes, message: str, tree: Path) -> None:
@@ -237,3 +247,41 @@ def test_names_and_text_beyond_ascii_in_any_locale(env: dict[str, str], tmp_path
     subprocess.run([*GUARDFIX, "migrate", "--apply", "."], cwd=tmp_path, env={**os.environ, **env}, check=True)
     assert "NonVariable" not in (tmp_path / ODD).read_text("utf-8")
     assert "größe 解" in (tmp_path / ODD).read_text("utf-8")
+
+
+def test_a_file_that_is_too_large_is_a_finding(tree: Path) -> None:
+    (tree / "large.cpp").write_text("at::AutoNonVariableTypeMode g;\n" + "int x;\n" * 1_300_000)
+    (tree / "large_and_clean.cpp").write_text("int x;\n" * 1_300_000)
+    outcome = shell("guardfix check .", tree)
+    assert outcome.returncode == 1
+    assert (
+        "large.cpp:1:1: GF001 cannot read this file: it has 8.7 MB, and the largest that is read has 8"
+        in outcome.stdout
+    )
+    assert "large_and_clean" not in outcome.stdout
+    assert "kernel.cpp" in outcome.stdout
+    assert shell("guardfix check large.cpp", tree).stdout.startswith("large.cpp:1:1: GF001")
+    (tree / "guardfix.toml").write_text("max-file-size = 9.5\n")
+    assert "large.cpp:1:1: GF101" in shell("guardfix check .", tree).stdout
+
+
+def test_limits_for_each_file(tree: Path) -> None:
+    lines = "void f@(torch::jit::Module& m) { at::AutoNonVariableTypeMode g; m.forward({}); }\n"
+    (tree / "slow.cpp").write_text("".join(lines.replace("@", str(n)) for n in range(20_000)))
+    outcome = shell("guardfix check --timeout-per-file 1.5 .", tree)
+    assert outcome.returncode == 1
+    assert "slow.cpp:1:1: GF001 cannot read this file: reading it took longer than 1.5 seconds" in outcome.stdout
+    assert "kernel.cpp:5" in outcome.stdout
+    (tree / "slow.cpp").unlink()
+    outcome = shell("guardfix check --memory 20 .", tree)
+    assert outcome.returncode == 1
+    assert "kernel.cpp:1:1: GF001 cannot read this file: " in outcome.stdout
+    assert "(--memory)" in outcome.stdout
+
+
+def test_a_chain_of_aliases(tree: Path) -> None:
+    names = ["using G0 = at::AutoNonVariableTypeMode;", *(f"using G{n} = G{n - 1};" for n in range(1, 600))]
+    (tree / "aliases.cpp").write_text("\n".join([*names, "void f(torch::jit::Module& m) { G599 g; m.forward({}); }\n"]))
+    outcome = shell("guardfix check aliases.cpp", tree)
+    assert outcome.returncode == 1
+    assert "aliases.cpp:1:" in outcome.stdout

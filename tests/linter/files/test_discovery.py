@@ -169,3 +169,10 @@ def test_odd_names(tmp_path: Path) -> None:
     names = {"with space.cpp", "new\nline.cpp", "ünïcødé.cpp", "-dash.cpp"}
     make(tmp_path, *names)
     assert found(tmp_path) == names
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_an_ignore_file_that_is_a_pipe_is_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".gitignore")
+    (tmp_path / "a.cpp").write_text("")
+    assert find_files([str(tmp_path)]).paths() == [str(tmp_path / "a.cpp")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,35 @@ def test_unmatched_directives_are_among_the_notes_of_a_file(tmp_path: Path) -> N
     report = check([str(path)], Options(select=("GF101",), workers=1))
     assert len(report.findings) == 1
     assert [note for facts in report.project for note in facts.notes] == [f"line 1: `NOLINTBEGIN(GF101)` {UNMATCHED}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        pytest.param(b"// NOLINT(GF101," * 20_000, 0, id="brackets that nobody closes"),
+        pytest.param(b"// NOLINT (GF101," * 20_000, 0, id="with a space"),
+        pytest.param(b"// NOLINT (" + b"1" * 200_000, 0, id="a long number"),
+        pytest.param(b"// NOLINT (" + b"a-" * 100_000, 0, id="a long name"),
+        pytest.param(b"// " + b"# " * 100_000, 0, id="many signs"),
+        pytest.param(b"// noqa: " + b"GF101, " * 50_000 + b"!", 1, id="many codes"),
+    ],
+)
+def test_comments_of_any_length(text: bytes, rows: int) -> None:
+    start = time.process_time()
+    source = Source("a.cpp", text + b"\n")
+    found = find_directives(source.text, source.row, cpp_comments)
+    assert len(found.suppressions) >= rows
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("given", "silent"),
+    [
+        ("*", True), ("GF*", True), ("*101", True), ("G*1*1", True), ("G*F*1*0*1", True), ("gf10*1", True), ("*legacy*", True), ("legacy-*", True),
+        ("GF1*02", False), ("GF101*101", False), ("*a" * 60 + "b", False), ("guardfix-*", True),
+    ],
+)  # fmt: skip
+def test_stars(given: str, silent: bool) -> None:
+    source = Source("a.cpp", f"x; // NOLINT({given})\n".encode())
+    found = find_directives(source.text, source.row, cpp_comments)
+    assert is_suppressed(found.suppressions, range(1, 2), "GF101", "legacy-guard") is silent
