@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from .languages import LANGUAGES, language_of
+from .funnel_table import LANGUAGES
+from .languages import language_of
 from .project_root import CONFIGURATION_FILES
 from .sources import Unreadable, read_regular
 from .workspace import DISK, Workspace
