@@ -239,8 +239,10 @@ class ProjectReader:
                 if new:
                     known |= new
                     # Facts are read anew where a watched name stands: the place itself is then among the uses.
-                    more += self._files_that_name(new, frozenset(known), language)
-                    around += self._files_that_name(new, frozenset(known), language, self._around.files)
+                    more += self._files_that_name(new, frozenset(known), language, progress=progress)
+                    around += self._files_that_name(
+                        new, frozenset(known), language, self._around.files, progress=progress
+                    )
             if not more and not around:
                 break
             project = project.joined(more, around)
@@ -266,7 +268,8 @@ class ProjectReader:
                 language: str = language,
                 watched: frozenset[str] = watched,
             ) -> list[Facts]:
-                return self._extract(self._job(((language, path, "") for path in paths), watched)._replace(named=named))
+                job = self._job(((language, path, "") for path in paths), watched)
+                return self._extract(job._replace(named=named), progress)
 
             around = self._around.files.get(language, ())
             surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract)
@@ -319,6 +322,7 @@ class ProjectReader:
         language: str,
         among: Mapping[str, Sequence[str]] | None = None,
         stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
+        progress: Progress | None = None,
     ) -> list[Facts]:
         """The facts of the files, of all that are checked or `among` others, in which one of the names stands."""
         words = [name.encode() for name in sorted(names)]
@@ -332,7 +336,7 @@ class ProjectReader:
         job = self._job(hits, watched)._replace(stands=stands(words))
         if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
             job = job._replace(hits=self._without_common_names(job))
-        return self._extract(job)
+        return self._extract(job, progress)
 
     def _without_common_names(self, job: Job) -> tuple[Hit, ...]:
         """The files that name what few files name, or that may register what many name."""

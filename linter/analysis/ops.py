@@ -36,6 +36,11 @@ def is_in_place_or_view(function: Function, operator: str = "") -> bool:
     return any(mentions_tensor(parameter.type) and "&" in parameter.type.marks for parameter in first)
 
 
+def is_factory_by_name(call: Call) -> bool:
+    """Whether the call makes a new tensor, or has the name of a function that does: `tensor(1.0)` after `using`."""
+    return is_factory(call) or (call.receiver is None and len(call.path) == 1 and call.name in _FACTORIES)
+
+
 def is_factory(call: Call) -> bool:
     """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`, `at::detail::make_tensor<…>(…)`."""
     makes = call.name in _FACTORIES or _EMPTY_OF_A_BACKEND.match(call.name) is not None

@@ -25,7 +25,7 @@ def is_vendored(path: str) -> bool:
     return _VENDORED.search(path) is not None
 
 
-class Place(NamedTuple):
+class TopicPlace(NamedTuple):
     """The first place of a topic, and how many there are."""
 
     path: str
@@ -43,7 +43,7 @@ class Survey:
         """How many of the project's own files were looked at."""
         self._functions: dict[str, list[str]] = defaultdict(list)
         self._classes: dict[str, list[str]] = defaultdict(list)
-        self._places: dict[Topic, Place] = {}
+        self._places: dict[Topic, TopicPlace] = {}
         for sketch in sketches:
             for name in sketch.functions:
                 self._functions[name].append(sketch.path)
@@ -55,7 +55,7 @@ class Survey:
             for topic, mention in sketch.mentions.items():
                 known = self._places.get(topic)
                 self._places[topic] = (
-                    Place(sketch.path, mention, mention.times)
+                    TopicPlace(sketch.path, mention, mention.times)
                     if known is None
                     else known._replace(times=known.times + mention.times)
                 )
@@ -64,7 +64,7 @@ class Survey:
         """In how many places the project's own code mentions the topic."""
         return self._places[topic].times if topic in self._places else 0
 
-    def place(self, topic: Topic) -> Place | None:
+    def place(self, topic: Topic) -> TopicPlace | None:
         """Where it does so first, by path."""
         return self._places.get(topic)
 

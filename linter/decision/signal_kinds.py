@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..analysis.ops import is_in_place_or_view
-from ..analysis.survey import Place
+from ..analysis.survey import TopicPlace
 from ..facts import Facts
 from ..findings import Evidence, Side
 from .scene import Scene
@@ -54,7 +54,7 @@ class Sighting(NamedTuple):
     """The file of the place; None for the file of the use."""
     operator: str = ""
     """The op that the function around the use implements, where the place names it."""
-    elsewhere: Place | None = None
+    elsewhere: TopicPlace | None = None
     """The place, where it stands in a file that was only looked at and has no facts."""
 
 

@@ -11,6 +11,7 @@ from ...analysis.coverage import is_in_test, takes_benchmark_state
 from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
+from ...analysis.ops import is_factory_by_name
 from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
 from ...analysis.training_calls import training_in
@@ -192,7 +193,7 @@ def in_test(scene: Scene) -> Iterator[Sighting]:
     calls = scene.calls_in(function.body)
     if any(call.name in _ABOUT_DISPATCH or "ops" in call.path or training_in(call) for call in calls):
         return
-    if any(map(computes_tensors, calls)):
+    if any(computes_tensors(call) or is_factory_by_name(call) for call in calls):
         yield Sighting("is in a test that runs ops and compares what they give", function.span.start)
 
 

@@ -82,7 +82,7 @@ def mask_define_comments(text: bytes) -> bytes:
 
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
-    text = mask_define_comments(text)
+    text = mask_test_heads(mask_define_comments(text))
     text = _HAS_INCLUDE.sub(lambda match: b"1".ljust(len(match.group())), text)
     text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
@@ -99,6 +99,34 @@ def mask_macros(text: bytes) -> bytes:
         end = closing(text, match.end() - 1)
         if end is not None and text[end : end + 1] in (b"\n", b" ", b"\r") and _statement_ends(text, end):
             masked[end] = ord(";")
+    return bytes(masked)
+
+
+_TEST_HEAD = re.compile(
+    rb"(?P<case>TEST_CASE|SCENARIO|TEST_CASE_METHOD|TEST_CASE_FIXTURE|TEMPLATE_TEST_CASE)(?=\s*\()"
+    rb"|(?P<block>SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN|AND_THEN)(?=\s*\()"
+)
+
+
+def mask_test_heads(text: bytes) -> bytes:
+    """Let the tests of Catch2 and doctest, whose names are strings, read as functions and their sections as `if`s.
+
+    `TEST_CASE("adds", "[m]") {` becomes `TEST_CASE(             ) {`, and `SECTION("twice") {` `if     ("twice") {`.
+    """
+    if b"TEST_CASE" not in text and b"SCENARIO" not in text:
+        return text
+    masked = bytearray(text)
+    for match in _TEST_HEAD.finditer(text):
+        opening = text.index(b"(", match.end())
+        end = closing(text, opening)
+        if end is None or not begins_word(text, match.start()) or _on_define_line(text, match.start()):
+            continue
+        if not text[end : end + 200].lstrip().startswith(b"{") or text[opening + 1 : end - 1].lstrip()[:1] == b")":
+            continue
+        if match["case"]:
+            blank(masked, opening + 1, end - 1)
+        else:
+            masked[match.start() : match.end()] = b"if".ljust(match.end() - match.start())
     return bytes(masked)
 
 

@@ -44,6 +44,24 @@ LITERALS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("statement", "context"),
+    [
+        pytest.param("return {dispatch};", "unknown", id="a placeholder for a value is work"),
+        pytest.param("{statements}", "unknown", id="a placeholder on a line of its own is work"),
+        pytest.param("auto out = {expression};\n  return out;", "unknown", id="a placeholder that is assigned is work"),
+        pytest.param("{kind} out;\n  return out;", "remove", id="a placeholder for a type is none"),
+        pytest.param("return self;", "remove", id="nothing is left to do"),
+    ],
+)
+def test_a_placeholder_can_stand_for_work(statement: str, context: str, tmp_path: Path) -> None:
+    text = f"at::Tensor f(at::Tensor self) {{{{\n  {OLD};\n  {statement}\n}}}}\n"
+    (tmp_path / "generate.py").write_text(f'TEMPLATE = f"""{text}"""\n')
+    (finding,) = check([str(tmp_path)], Options(select=("GF105",), workers=1)).findings
+    assert finding.decision is not None
+    assert finding.decision.context.value == context
+
+
 @pytest.mark.parametrize("text", LITERALS)
 def test_a_literal_is_found_and_migrated(text: str, tmp_path: Path) -> None:
     before = text[: text.index(OLD)]

@@ -1,0 +1,78 @@
+"""Which files are read where a use stays open: those that define what it reaches, whatever the project's size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guardfix.linter import surveying
+from guardfix.linter.engine import Options, check
+from guardfix.linter.surveying import nearest
+
+USE = """\
+#include "net.h"
+void Server::serve(at::Tensor x) {
+  at::AutoNonVariableTypeMode guard(true);
+  net_->answer(x);
+}
+"""
+HEADER = """\
+#include <torch/script.h>
+struct Net { void answer(at::Tensor x); torch::jit::Module module_; };
+struct Server { void serve(at::Tensor x); Net* net_; };
+"""
+NET = """\
+#include "net.h"
+void Net::answer(at::Tensor x) { module_.forward({x}); }
+void Net::unrelated(at::Tensor x) { other(x); }
+"""
+OP = "#include <torch/library.h>\nTORCH_LIBRARY(ns, m) {}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "largest", "expected"),
+    [
+        pytest.param({"net.h": HEADER, "net.cpp": NET}, 100, "inference medium", id="what it calls runs a model"),
+        pytest.param({"net.h": HEADER, "op.cpp": OP}, 100, "unknown low", id="what it calls is nowhere defined"),
+        pytest.param(
+            {"net.h": HEADER, "net.cpp": NET, "op.cpp": OP}, 100, "inference medium", id="in a project with ops"
+        ),
+        pytest.param(
+            {"src/net.h": HEADER, "src/net.cpp": NET, "op.cpp": OP, "a/b.cpp": "", "a/c.cpp": ""},
+            3,
+            "inference medium",
+            id="in a large project, in the folder of the use",
+        ),
+    ],
+)
+def test_what_a_use_reaches_is_read(
+    files: dict[str, str], largest: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveying, "LARGE", largest)
+    for name, text in {**files, "src/server.cpp": USE}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (finding,) = check([str(tmp_path)], Options(select=("GF101",), workers=1)).findings
+    assert finding.decision is not None
+    assert f"{finding.decision.context.value} {finding.decision.confidence.value}" == expected
+
+
+def test_nothing_is_surveyed_where_every_use_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying.Surveying, "_survey", lambda *args: pytest.fail("nobody had to ask"))
+    text = USE.replace("net_->answer(x);", "at::NoGradGuard off; module.forward({x});")
+    (tmp_path / "server.cpp").write_text(text)
+    assert len(check([str(tmp_path)], Options(select=("GF101",), workers=1)).findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "uses", "expected"),
+    [
+        pytest.param(["a/x.cpp", "b/y.cpp"], ["b/z.cpp"], ["b/y.cpp", "a/x.cpp"], id="the same folder first"),
+        pytest.param(["y.cpp", "a/b/x.cpp"], ["a/z.cpp"], ["a/b/x.cpp", "y.cpp"], id="then what is below it"),
+        pytest.param(["c/y.cpp", "a/c/x.cpp"], ["a/b/z.cpp"], ["a/c/x.cpp", "c/y.cpp"], id="then its neighbours"),
+        pytest.param(["a.cpp", "b.cpp", "c.cpp"], ["d.cpp"], ["a.cpp", "b.cpp"], id="and no more than so many"),
+    ],
+)
+def test_the_nearest_files_come_first(files: list[str], uses: list[str], expected: list[str]) -> None:
+    assert nearest(files, uses, 2) == expected
