@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +33,7 @@ from .traces import Comparison, compare
 from .verdicts import Judgement, Verdict, VerificationFailed, judge
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
+_CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 
 _MISSING = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) ((?:torch|at|c10|<)[\w.:<>/]*\w>?)")
@@ -259,8 +262,11 @@ def _round(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0)
 
 def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
     """The environment of building and testing: the shim is `torch`, and our Python and its programs come first."""
-    temporary = folder / "tmp"
+    temporary, home = folder / "tmp", folder / "home"
     temporary.mkdir()
+    home.mkdir()
+    cache = cache_folder().with_name("contained")  # apart from what is compiled by us
+    cache.mkdir(parents=True, exist_ok=True)
     sources = [copy, *([copy / "src"] if (copy / "src").is_dir() else [])]
     found = environment()
     search = [str(torch), *map(str, sources), *filter(None, [found.get("PYTHONPATH")])]
@@ -269,6 +275,8 @@ def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(search),
         "PATH": os.pathsep.join(programs),
         "TMPDIR": str(temporary),
+        "HOME": str(home),
+        "GUARDFIX_CACHE_DIR": str(cache),
     }
 
 
@@ -287,8 +295,11 @@ def _run(
     """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output."""
     with open(log, "wb") as output:
         try:
+            if shutil.which(command[0], path=variables.get("PATH")) is None:
+                raise VerificationFailed(f"{command[0]}: No such file or directory")
+            folders = json.dumps([variables["TMPDIR"], str(where), str(log.parent), variables["GUARDFIX_CACHE_DIR"]])
             process = subprocess.Popen(
-                command,
+                [sys.executable, "-P", "-m", _CONTAINED, folders, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
