@@ -83,6 +83,7 @@ coverage: ## the everyday tests, with line and branch coverage of all their proc
 
 bench: ## measurements; TREE, SITES and CHECKOUTS as bench/README.md says
 	$(RUN)python bench/shim.py
+	$(RUN)python bench/small_programs.py
 	$(RUN)python bench/verify.py
 	$(RUN)python bench/odd_files.py
 ifneq ($(TREE),)

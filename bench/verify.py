@@ -98,7 +98,9 @@ def by_one_command(folder: Path) -> tuple[float, int, float]:
 def left(*folders: Path) -> list[Path]:
     """Files that are no part of the cache of compiled programs, and folders of verify's."""
     kept = {"program.so", "manifest.json", "programs", "precompiled.h", "precompiled.h.gch", "precompiled.h.pch"}
-    found = [path for folder in folders for path in folder.rglob("*")]
+    while any(list(folder.glob("programs/unfinished/*")) for folder in folders):
+        time.sleep(0.1)  # a header that is being precompiled
+    found = [path for folder in folders for path in folder.rglob("*") if path.parent.name != "agreed"]
     return [path for path in found if path.name not in kept and (path.is_file() or path.name == "verify")]
 
 
@@ -110,7 +112,7 @@ def main() -> int:
         sources, cache, temporary = (Path(folder) / name for name in ("sources", "cache", "temporary"))
         for path in (sources, cache, temporary):
             path.mkdir()
-        os.environ |= {"GUARDFIX_CACHE_DIR": str(cache), "TMPDIR": str(temporary)}
+        os.environ |= {"GUARDFIX_CACHE_DIR": str(cache), "TMPDIR": str(temporary), "GUARDFIX_YES": "1"}
         tempfile.tempdir = None
         programs = write_programs(sources, count)
         before = sorted(sources.rglob("*"))

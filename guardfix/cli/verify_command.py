@@ -104,6 +104,17 @@ if TYPE_CHECKING:
     help="Also compile these files into each C++ program, as far as it uses them.",
 )
 @click.option(
+    "--test",
+    "tests",
+    metavar="COMMAND",
+    help="Instead of programs, run the tests of the project in PATHS, a directory: COMMAND runs them with pytest.",
+)
+@click.option(
+    "--test-build",
+    metavar="COMMAND",
+    help="What builds the project before its tests; by default `setup.py build_ext --inplace` if it has extensions.",
+)
+@click.option(
     "--decide",
     is_flag=True,
     help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
@@ -135,7 +146,6 @@ def command(**arguments: Any) -> None:
     choice = choice_from(arguments, run.options.minimum_torch)
     from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
-    from ..verify.verdicts import Verdict
     from ..verify.verifying import Settings
 
     settings = Settings(
@@ -150,6 +160,8 @@ def command(**arguments: Any) -> None:
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
+    if arguments["tests"]:
+        sys.exit(_test(run, choice, arguments))
     if arguments["decide"]:
         sys.exit(_decide(run, choice, arguments, settings))
     output_format = load_format(arguments["output_format"])
@@ -171,12 +183,7 @@ def command(**arguments: Any) -> None:
             click.echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
         click.echo(verdict_summary(results, outcomes), err=True)
-    allowed = {Verdict.SAME, Verdict.REPAIRED}
-    if arguments["allow_unsupported"]:
-        allowed.add(Verdict.UNSUPPORTED)
-    if arguments["allow_not_reached"]:
-        allowed.add(Verdict.NOT_REACHED)
-    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed else 1)
+    sys.exit(0 if exit_verdicts(results, outcomes) <= _allowed(arguments) else 1)
 
 
 def _model(given: str) -> str:
@@ -265,6 +272,50 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
             return
         results.append(result)
         yield result
+
+
+def _test(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
+    """Runs a project's tests before and after migration; the exit status."""
+    import json
+
+    from ..output.project_test_report import project_test_lines, project_test_object, project_test_summary
+    from ..verify.project_tests import TestSettings, verify_project_tests
+    from ..verify.verdicts import VerificationFailed
+
+    if len(run.paths) != 1 or not Path(run.paths[0]).is_dir():
+        raise click.UsageError("--test takes the directory of one project")
+    if arguments["backend"] != "shim":
+        raise click.UsageError("--test runs on the shim only")
+    migration = _migration(run, choice, embedded=True)
+    _agree(run, list(run.paths), yes=arguments["yes"])
+    settings = TestSettings(arguments["tests"], arguments["test_build"])
+    with _ended_in_order():
+        try:
+            result = verify_project_tests(Path(run.paths[0]), migration, settings)
+        except (VerificationFailed, OSError) as error:
+            raise Failure(str(error)) from None
+    output = run.output()
+    if load_format(arguments["output_format"]).for_machines:
+        output.write(json.dumps(project_test_object(result), indent=2))
+    else:
+        for line in project_test_lines(result):
+            output.write(line)
+        if not run.quiet:
+            click.echo(project_test_summary(result), err=True)
+    judged = {outcome.verdict for outcome in result.outcomes} | {test.judgement.verdict for test in result.tests}
+    return 0 if judged <= _allowed(arguments) else 1
+
+
+def _allowed(arguments: dict[str, Any]) -> set[Verdict]:
+    """The verdicts that are no failure."""
+    from ..verify.verdicts import Verdict
+
+    allowed = {Verdict.SAME, Verdict.REPAIRED}
+    if arguments["allow_unsupported"]:
+        allowed.add(Verdict.UNSUPPORTED)
+    if arguments["allow_not_reached"]:
+        allowed.add(Verdict.NOT_REACHED)
+    return allowed
 
 
 def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
+from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.run_specification import read_events
 
+from .guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcomes
+from .guard_sites import GuardSite, linkless_path
 from .program_migration import Migration
-from .program_runs import OUTPUT_LIMIT, comparable, environment
+from .program_runs import OUTPUT_LIMIT, ProgramRun, comparable, environment
 from .scratch import TREE_LIMIT, copy_tree, scratch_folder, write_texts
 from .traces import Comparison, compare
-from .verdicts import VerificationFailed
+from .verdicts import Judgement, Verdict, VerificationFailed, judge
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
+_CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 
 _MISSING = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) ((?:torch|at|c10|<)[\w.:<>/]*\w>?)")
@@ -57,6 +64,14 @@ class TestRun:
     """passed, failed, error, skipped, xfailed, xpassed; `unfinished` when the process ended within it."""
     message: str = ""
     events: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    counts: dict[int, GuardCount] = field(default_factory=dict)
+    """The guards that it entered, by their numbers; row 0 has all its ops."""
+
+    @property
+    def as_program(self) -> ProgramRun:
+        """The test as a program that fails where the test does, and says why."""
+        passed = self.outcome in ("passed", "skipped", "xfailed")
+        return ProgramRun(0 if passed else 1, "", f"{self.outcome} {self.message}".strip(), self.events)
 
     @property
     def missing(self) -> str | None:
@@ -100,6 +115,29 @@ class ComparedTest:
             return TestVerdict.DIFFERS
         return TestVerdict.SAME
 
+    @property
+    def judgement(self) -> Judgement:
+        """What the two runs of the test say about the migration."""
+        if self.missing is not None or self.before is None or self.after is None:
+            missing = self.verdict is TestVerdict.UNSUPPORTED
+            return Judgement(Verdict.UNSUPPORTED if missing else Verdict.CHANGED, self.why())
+        return judge(self.before.as_program, self.after.as_program, {})
+
+    def reach(self, sites: Sequence[GuardSite]) -> ProgramReach:
+        """What the test says about guards."""
+        found = []
+        for site in sites:
+            before, after = (
+                None if run is None or not counted else run.counts.get(site.number, GuardCount())
+                for run, counted in zip((self.before, self.after), site.counted, strict=True)
+            )
+            found.append(GuardReach(site, before, after))
+        judgement = self.judgement
+        # A test that can't run says nothing about the guards that it did not come to.
+        runs = judgement.verdict is not Verdict.UNSUPPORTED
+        files = frozenset(str(linkless_path(site.place.path)) for site in sites if runs)
+        return ProgramReach(self.name, judgement.verdict, judgement.reason, tuple(found), files)
+
     def why(self) -> str:
         """The verdict's reason, in words; empty for `same`."""
         if self.verdict is TestVerdict.UNSUPPORTED:
@@ -127,6 +165,17 @@ class ProjectTests:
     before: Round
     after: Round
     tests: tuple[ComparedTest, ...]
+    sites: tuple[GuardSite, ...] = ()
+    """The guards that were counted."""
+
+    @property
+    def reaches(self) -> list[ProgramReach]:
+        return [test.reach(self.sites) for test in self.tests]
+
+    @property
+    def outcomes(self) -> list[GuardOutcome]:
+        """What is known about each guard that the migration changes."""
+        return guard_outcomes(self.sites, self.reaches)
 
     @property
     def missing(self) -> Counter[str]:
@@ -152,7 +201,7 @@ class TestSettings:
 
 
 def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
-    """Runs the project's tests in a copy, as it is and migrated.
+    """Runs the project's tests in a copy, as it is and migrated, with counters beside the guards.
 
     Both rounds have the same folder, one after the other, so that paths are alike and only what the migration changed
     is compiled again. Raises VerificationFailed when no test ran in either round.
@@ -162,13 +211,25 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         copy = scratch / root.name
         copy.mkdir()
         copy_tree(root, copy, limit=TREE_LIMIT)
-        before = _round(copy, scratch / "before", settings)
-        write_texts(root, copy, migration.texts)
-        after = _round(copy, scratch / "after", settings)
+        rounds = []
+        counted = bool(migration.sites)
+        for index, name in enumerate(("before", "after")):
+            texts = dict(migration.texts) if index else {}
+            write_texts(
+                root, copy, texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {})
+            )
+            made = _round(copy, scratch / name, settings, guards=migration.highest_site)
+            if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
+                counted = False  # a counter does not compile there
+                write_texts(root, copy, texts or {path: path.read_bytes() for path in migration.counted})
+                made = _round(copy, scratch / f"{name} uncounted", settings)
+            rounds.append(made)
+    before, after = rounds
     if not before.tests and not after.tests:
         said = before.failed_build or before.output
         raise VerificationFailed(f"no test of {project} ran: {said.strip()[-2000:] or 'the command printed nothing'}")
-    return ProjectTests(before, after, tuple(compared(before.tests, after.tests)))
+    sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
+    return ProjectTests(before, after, tuple(compared(before.tests, after.tests)), sites)
 
 
 def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Iterable[ComparedTest]:
@@ -179,7 +240,7 @@ def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Ite
         yield ComparedTest(name, one, two, comparison)
 
 
-def _round(copy: Path, folder: Path, settings: TestSettings) -> Round:
+def _round(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0) -> Round:
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
     torch = write_torch_distribution(folder / "torch")
@@ -189,7 +250,9 @@ def _round(copy: Path, folder: Path, settings: TestSettings) -> Round:
         status, output = _run(build, copy, folder / "build.log", variables, settings.seconds)
         if status != 0:
             return Round(None, "", {}, failed_build=output)
-    variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings)}
+    table = folder / "guard_table"
+    make_table(table, guards)
+    variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings), GUARD_TABLE_VARIABLE: str(table)}
     status, output = _run(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
     tests: dict[str, TestRun] = {}
     for path in sorted(recordings.glob("*.jsonl")):
@@ -199,8 +262,11 @@ def _round(copy: Path, folder: Path, settings: TestSettings) -> Round:
 
 def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
     """The environment of building and testing: the shim is `torch`, and our Python and its programs come first."""
-    temporary = folder / "tmp"
+    temporary, home = folder / "tmp", folder / "home"
     temporary.mkdir()
+    home.mkdir()
+    cache = cache_folder().with_name("contained")  # apart from what is compiled by us
+    cache.mkdir(parents=True, exist_ok=True)
     sources = [copy, *([copy / "src"] if (copy / "src").is_dir() else [])]
     found = environment()
     search = [str(torch), *map(str, sources), *filter(None, [found.get("PYTHONPATH")])]
@@ -209,6 +275,8 @@ def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(search),
         "PATH": os.pathsep.join(programs),
         "TMPDIR": str(temporary),
+        "HOME": str(home),
+        "GUARDFIX_CACHE_DIR": str(cache),
     }
 
 
@@ -227,8 +295,11 @@ def _run(
     """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output."""
     with open(log, "wb") as output:
         try:
+            if shutil.which(command[0], path=variables.get("PATH")) is None:
+                raise VerificationFailed(f"{command[0]}: No such file or directory")
+            folders = json.dumps([variables["TMPDIR"], str(where), str(log.parent), variables["GUARDFIX_CACHE_DIR"]])
             process = subprocess.Popen(
-                command,
+                [sys.executable, "-P", "-m", _CONTAINED, folders, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -261,6 +332,9 @@ def recorded_tests(events: Iterable[dict[str, Any]]) -> dict[str, TestRun]:
             run = found.setdefault(event["name"], TestRun("unfinished"))
             if run.outcome in ("unfinished", "passed"):  # what fails in teardown comes second
                 run.outcome, run.message = event["outcome"], event["message"]
+        elif event["event"] == "reached":
+            run = found.setdefault(event["name"], TestRun("unfinished"))
+            run.counts = {int(number): GuardCount(*count) for number, count in event["guards"].items()}
         elif current is not None:
             current.events.append(event)
     return found

@@ -52,6 +52,7 @@ def contain(
     needed = [*needed, *folders, temporary]
     if _enter_namespaces():
         found |= {NETWORK, PROCESSES}
+        _end_with_parent()  # a change of credentials forgets it
         with contextlib.suppress(OSError):
             _raise_loopback()
         _hide_tmp(temporary, needed)

@@ -78,6 +78,11 @@ class GuardTable:
             (value,) = _CELL.unpack_from(self.memory, place)
             _CELL.pack_into(self.memory, place, value + 1)
 
+    def counts(self) -> list[GuardCount]:
+        """The rows as they are now, the program's own first."""
+        with self.lock:
+            return [GuardCount(*row) for row in _ROW.iter_unpack(self.memory[:])]
+
     def enter(self, number: int) -> None:
         """The thread enters the guard."""
         self._add(number, 0)

@@ -98,7 +98,7 @@ def contained(specification: Specification, writer: Writer) -> None:
     aspects = contain(folders, Path(specification.temporary), needed=needed, held=held)
     writer.write("contained", aspects=sorted(aspects))
     if PROCESSES in aspects:
-        _lower(resource.RLIMIT_NPROC, PROCESS_LIMIT)  # in a namespace of its own it counts these alone
+        lower_limit(resource.RLIMIT_NPROC, PROCESS_LIMIT)  # in a namespace of its own it counts these alone
 
 
 PROCESS_LIMIT = 512
@@ -108,7 +108,8 @@ FILE_LIMIT = 1 << 30
 OPEN_FILES_LIMIT = 4096
 
 
-def _lower(kind: int, most: int) -> None:
+def lower_limit(kind: int, most: int) -> None:
+    """Lowers a limit of this process (`resource.RLIMIT_…`) to `most`, unless it is lower."""
     hard = resource.getrlimit(kind)[1]
     allowed = most if hard < 0 else min(most, hard)
     resource.setrlimit(kind, (allowed, allowed))
@@ -120,8 +121,8 @@ def limit(specification: Specification, *, more: int = 0) -> None:
     `more` is what a program that is not this process needs by itself.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
-    _lower(resource.RLIMIT_NOFILE, OPEN_FILES_LIMIT)
+    lower_limit(resource.RLIMIT_FSIZE, FILE_LIMIT)
+    lower_limit(resource.RLIMIT_NOFILE, OPEN_FILES_LIMIT)
     if specification.memory is not None:
         total = _taken() + specification.memory + more
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]

@@ -6,6 +6,10 @@
 
     {"event": "test", "name": "tests/test_ops.py::test_scale[2]"}        what follows belongs to this test
     {"event": "outcome", "name": …, "outcome": "failed", "message": "RuntimeError: …"}
+    {"event": "reached", "name": …, "guards": {"3": [2, 5]}}     guards that it entered, how often, and the ops below
+
+Guards are counted if the environment names a table (see `guard_table`): in one of the process's own, beside the
+recording.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import pytest
 import guardfix.runtime_shim as shim
 
 from ..cpp import chosen_backend
+from . import guard_table
 from .program_execution import seed
 from .recorder import Recorder, watching
 from .recording_backend import RecordingBackend
@@ -35,13 +40,17 @@ class TestRecorder:
 
     def __init__(self, path: Path) -> None:
         self.writer = Writer(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process runs
-        self.recorder = Recorder(self.writer)
-        backend = RecordingBackend()
+        self.table = _table_beside(path)
+        self.recorder = Recorder(self.writer, table=self.table)
+        backend = RecordingBackend(guard_table=self.table)
         backend.recorder = self.recorder
         chosen_backend.use(backend)
         # From now on, so that what a test module imports by name is watched as well.
         self._watching = watching(self.recorder)
         self._watching.__enter__()
+        # Copies have counters whether or not anything is counted.
+        self._within_reach = guard_table.within_reach(self.table)
+        self._within_reach.__enter__()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
@@ -49,8 +58,19 @@ class TestRecorder:
         self.writer.written = 0  # each test may be as long as a program
         self.writer.write("test", name=item.nodeid)
         seed(shim)
+        before = self._counts()
         outcome: Any = yield
+        reached = {
+            number: (count.entered - before[number].entered, count.ops - before[number].ops)
+            for number, count in enumerate(self._counts())
+            if count != before[number]
+        }
+        if reached:
+            self.writer.write("reached", name=item.nodeid, guards=reached)
         return outcome
+
+    def _counts(self) -> list[guard_table.GuardCount]:
+        return [] if self.table is None else self.table.counts()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
@@ -59,6 +79,17 @@ class TestRecorder:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.writer.write("outcome", name=report.nodeid, outcome="error", message=_message(report))
+
+
+def _table_beside(path: Path) -> guard_table.GuardTable | None:
+    """A table for this process alone, of the size of the one that the environment names."""
+    named = os.environ.get(guard_table.VARIABLE)
+    if not named:
+        return None
+    own = path.with_suffix(".table")
+    guard_table.make_table(own, max(0, len(guard_table.read_table(Path(named))) - 1))
+    os.environ[guard_table.VARIABLE] = str(own)
+    return guard_table.GuardTable(str(own))
 
 
 def _outcome(report: pytest.TestReport) -> str:

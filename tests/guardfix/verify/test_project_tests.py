@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from guardfix.cli.verify_command import command
 from guardfix.verify.program_migration import Migration
 from guardfix.verify.project_tests import ProjectTests, TestSettings, recorded_tests, verify_project_tests
 from guardfix.verify.verdicts import VerificationFailed
@@ -125,3 +128,62 @@ def test_a_command_that_is_not_there(project: Path) -> None:
 def test_a_process_that_ends_within_a_test() -> None:
     runs = recorded_tests([{"event": "test", "name": "a"}, {"event": "step", "op": "mul"}])
     assert (runs["a"].outcome, len(runs["a"].events)) == ("unfinished", 1)
+
+
+# ---- the command
+
+COMMAND_LIBRARY = """\
+import torch
+
+def total(x):
+    with torch.inference_mode(), torch.no_grad():
+        return (x * 2).sum()
+
+def unused(x):
+    with torch.inference_mode(), torch.no_grad():
+        return x + 1
+"""
+COMMAND_TESTS = """\
+import torch
+from totals import total
+
+def test_one():
+    assert total(torch.ones(2)).item() == 4
+
+def test_twice():
+    total(torch.ones(3))
+    total(torch.ones(3))
+
+def test_not_on_the_shim():
+    torch.fft.fft(torch.ones(2))
+"""
+
+
+def test_the_command_tells_which_tests_reach_which_guard(tmp_path: Path) -> None:
+    library, tests = tmp_path / "totals.py", tmp_path / "tests" / "test_totals.py"
+    tests.parent.mkdir()
+    library.write_text(COMMAND_LIBRARY)
+    tests.write_text(COMMAND_TESTS)
+    arguments = [str(tmp_path), "--test", "pytest -q -p no:cacheprovider tests", "--isolated"]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 1, done.output
+    assert done.stdout.splitlines() == [
+        f"{library}:4: no_grad: same",
+        "  Entered 3 times by 2 tests (tests/test_totals.py::test_one, tests/test_totals.py::test_twice), 6 ops below it.",
+        f"{library}:8: no_grad: not reached: never entered",
+        "The shim lacks torch.fft, which stops 1 test.",
+    ]
+    assert done.stderr.splitlines() == [
+        "3 tests: 2 same, 1 unsupported.",
+        f"1 of 2 migrated guards verified: 1 same; 1 not reached ({library}:8).",
+    ]
+    allowed = CliRunner().invoke(
+        command, [*arguments, "--allow-unsupported", "--allow-not-reached", "--output-format", "json"]
+    )
+    found = json.loads(allowed.stdout)
+    assert allowed.exit_code == 0
+    assert [(guard["verdict"], guard["entered"], guard["ops"]) for guard in found["guards"]] == [
+        ("same", 3, 6),
+        ("not reached", 0, 0),
+    ]
+    assert library.read_text() == COMMAND_LIBRARY
