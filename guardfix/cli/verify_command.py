@@ -108,6 +108,17 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
 )
+@click.option(
+    "--test",
+    "test_command",
+    metavar="COMMAND",
+    help="Run the tests of the project PATH by this command (`pytest tests/`) instead of programs, and compare each.",
+)
+@click.option(
+    "--build-command",
+    metavar="COMMAND",
+    help="With --test: what builds the project; by default `setup.py build_ext --inplace`, if it has extensions.",
+)
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
 @click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
@@ -307,10 +318,24 @@ def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], sett
             raise click.UsageError("--against takes exactly one file to compare with")
         yield verify_against(Path(run.paths[0]), other, settings)
         return
+    if arguments["test_command"] is not None:
+        yield from _tests(run, choice, arguments, settings)
+        return
     programs = _programs(run, arguments, settings)
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
         yield from verify(programs, _migration(_with_paths(run, units), choice), settings)
+
+
+def _tests(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
+    from ..verify.project_tests import verify_tests
+
+    if len(run.paths) != 1 or not Path(run.paths[0]).is_dir():
+        raise click.UsageError("--test takes exactly one folder, the project")
+    build: str | None = arguments["build_command"]
+    yield from verify_tests(
+        Path(run.paths[0]), _migration(run, choice), arguments["test_command"], settings, build=build
+    )
 
 
 def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) -> list[Program]:

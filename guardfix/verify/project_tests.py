@@ -1,200 +1,137 @@
-"""A project's own tests, before and after migration, on the shim."""
+"""A project's own tests, before and after migration, on the shim: a result for each test."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shlex
 import signal
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.runtime_shim.recording.run_specification import read_events
+from guardfix.runtime_shim.recording.recording_request import RecordingRequest
 
+from .guard_outcomes import reached
 from .program_migration import Migration
-from .program_runs import OUTPUT_LIMIT, comparable, environment
+from .program_runs import OUTPUT_LIMIT, ProgramRun, environment
+from .programs import Program
 from .scratch import TREE_LIMIT, copy_tree, scratch_folder, write_texts
-from .traces import Comparison, compare
-from .verdicts import VerificationFailed
+from .verdicts import Judgement, Verdict, VerificationFailed, judge, with_reach
+from .verifying import Result, Settings
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
-_RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 
-_MISSING = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) ((?:torch|at|c10|<)[\w.:<>/]*\w>?)")
-"""What an error says that names something of PyTorch's that the shim lacks."""
+BUILD_SECONDS = 1800.0
+"""How long building a project may take."""
 
-
-class TestVerdict(Enum):
-    """What became of one test."""
-
-    __test__ = False
-
-    SAME = "same"
-    CHANGED = "changed"
-    """Its outcome is another one."""
-    DIFFERS = "differs"
-    """It ends alike, and what it computes is different."""
-    UNSUPPORTED = "unsupported"
-    """It uses what the shim lacks: there is nothing to compare."""
+_SKIPPED = "skipped\n"
+_GOOD = frozenset({"passed", "skipped", "xfailed"})
 
 
 @dataclass
-class TestRun:
-    """One test, run once."""
-
-    __test__ = False
-
-    outcome: str
-    """passed, failed, error, skipped, xfailed, xpassed; `unfinished` when the process ended within it."""
-    message: str = ""
-    events: list[dict[str, Any]] = field(default_factory=list, repr=False)
-
-    @property
-    def missing(self) -> str | None:
-        """The first name that the shim lacks, when that is why the test did not pass."""
-        found = _MISSING.search(self.message) if self.outcome in ("failed", "error", "unfinished") else None
-        return None if found is None else found[1].rstrip(".;")
-
-
-@dataclass
-class Round:
+class _Round:
     """All tests of the project, once: built, and run by the command."""
 
-    status: int | None
-    """The exit status of the command; None when it was stopped, or never started because building failed."""
-    output: str
-    tests: dict[str, TestRun]
+    tests: dict[str, ProgramRun] = field(default_factory=dict)
+    output: str = ""
     failed_build: str | None = None
     """What building said when it failed."""
 
 
-@dataclass(frozen=True)
-class ComparedTest:
-    """A test before and after; None where it did not run."""
+def verify_tests(
+    project: Path, migration: Migration, command: str, settings: Settings, *, build: str | None = None
+) -> Iterator[Result]:
+    """Runs the project's tests in a copy, as it is and migrated: one result for each test, in the order of the first.
 
-    name: str
-    before: TestRun | None
-    after: TestRun | None
-    comparison: Comparison | None = None
-
-    @property
-    def missing(self) -> str | None:
-        return next((run.missing for run in (self.before, self.after) if run is not None and run.missing), None)
-
-    @property
-    def verdict(self) -> TestVerdict:
-        if self.missing is not None:
-            return TestVerdict.UNSUPPORTED
-        if self.before is None or self.after is None or self.before.outcome != self.after.outcome:
-            return TestVerdict.CHANGED
-        if self.comparison is not None and self.comparison.parting is not None:
-            return TestVerdict.DIFFERS
-        return TestVerdict.SAME
-
-    def why(self) -> str:
-        """The verdict's reason, in words; empty for `same`."""
-        if self.verdict is TestVerdict.UNSUPPORTED:
-            return f"the shim lacks {self.missing}"
-        if self.verdict is TestVerdict.CHANGED:
-            return f"before: {_told(self.before)}; after: {_told(self.after)}"
-        if self.verdict is TestVerdict.DIFFERS:
-            parting = self.comparison.parting if self.comparison is not None else None
-            assert parting is not None
-            return f"{parting.where()}: {parting.what()}"
-        return ""
-
-
-def _told(run: TestRun | None) -> str:
-    if run is None:
-        return "did not run"
-    first = run.message.strip().partition("\n")[0]
-    return f"{run.outcome} ({first})" if first and run.outcome not in ("passed", "skipped") else run.outcome
-
-
-@dataclass(frozen=True)
-class ProjectTests:
-    """A project's tests, compared."""
-
-    before: Round
-    after: Round
-    tests: tuple[ComparedTest, ...]
-
-    @property
-    def missing(self) -> Counter[str]:
-        """What the shim lacks, by how many tests stop at it."""
-        return Counter(test.missing for test in self.tests if test.missing is not None)
-
-    def count(self, verdict: TestVerdict) -> int:
-        return sum(test.verdict is verdict for test in self.tests)
-
-
-@dataclass(frozen=True)
-class TestSettings:
-    """How a project is built and tested."""
-
-    __test__ = False
-
-    command: str
-    """What runs the tests, as in a shell without its operators: `pytest tests/`."""
-    build: str | None = None
-    """What builds the project; by default `setup.py build_ext --inplace` when its setup.py builds extensions."""
-    seconds: float = 600.0
-    """Time limit of the command, and of building."""
-
-
-def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
-    """Runs the project's tests in a copy, as it is and migrated.
-
-    Both rounds have the same folder, one after the other, so that paths are alike and only what the migration changed
-    is compiled again. Raises VerificationFailed when no test ran in either round.
+    `command` runs the tests, as in a shell without its operators (`pytest tests/`); `build` builds the project, by
+    default `setup.py build_ext --inplace` where its setup.py builds extensions. Both rounds have the same folder, one
+    after the other, so that paths are alike and only what the migration changed is compiled again. Raises
+    VerificationFailed when the project can't be built as it is, or no test ran.
     """
+    if settings.backend != "shim":
+        raise VerificationFailed("tests are run on the shim: leave out `--backend`")
     root = Path(os.path.realpath(project))
+    before, after = _rounds(root, migration, command, settings, build, counted=bool(migration.sites))
+    if any("guardfix::" in (found.failed_build or "") for found in (before, after)):
+        before, after = _rounds(root, migration, command, settings, build, counted=False)
+    if before.failed_build is not None:
+        raise VerificationFailed(f"{project} could not be built as it is:\n{before.failed_build.strip()[-2000:]}")
+    if not before.tests and not after.tests:
+        said = before.output.strip()[-2000:] or "the command printed nothing"
+        raise VerificationFailed(f"no test of {project} ran: {said}")
+    files = frozenset(map(str, migration.texts))
+    for name in dict.fromkeys([*before.tests, *after.tests]):
+        yield _result(name, root, migration, before, after, files)
+
+
+def _result(
+    name: str, root: Path, migration: Migration, before: _Round, after: _Round, files: frozenset[str]
+) -> Result:
+    one = before.tests.get(name) or _absent(before)
+    two = after.tests.get(name) or _absent(after)
+    guards = reached(migration.sites, one.counts, two.counts)
+    wanted = [reach.is_entered for reach in guards if reach.site.changed]
+    if one.output == two.output == _SKIPPED:
+        judgement = Judgement(Verdict.SAME, "the test is skipped")
+    elif wanted:
+        judgement = with_reach(judge(one, two, {}), one, wanted)
+    else:
+        judgement = judge(one, two, {})
+    program = Program(Path(name), root, named=True)
+    return Result(program, judgement, one, two, migration=migration, guards=guards, files=files)
+
+
+def _absent(found: _Round) -> ProgramRun:
+    """What is known of a test that did not run in a round."""
+    if found.failed_build is not None:
+        failure = {"event": "failed", "kind": "compile", "message": found.failed_build, "missing": None}
+        return ProgramRun(2, "", "", [failure])
+    ended = {"event": "ended", "status": 1, "error": "NotRun", "message": "the test did not run"}
+    return ProgramRun(1, "", "the test did not run", [ended])
+
+
+def _rounds(
+    root: Path, migration: Migration, command: str, settings: Settings, build: str | None, *, counted: bool
+) -> tuple[_Round, _Round]:
     with scratch_folder(cache_folder().with_name("verify"), f"tests {root}") as scratch:
         copy = scratch / root.name
         copy.mkdir()
         copy_tree(root, copy, limit=TREE_LIMIT)
-        before = _round(copy, scratch / "before", settings)
-        write_texts(root, copy, migration.texts)
-        after = _round(copy, scratch / "after", settings)
-    if not before.tests and not after.tests:
-        said = before.failed_build or before.output
-        raise VerificationFailed(f"no test of {project} ran: {said.strip()[-2000:] or 'the command printed nothing'}")
-    return ProjectTests(before, after, tuple(compared(before.tests, after.tests)))
+        guards = migration.highest_site if counted else 0
+        found = []
+        for index, name in enumerate(("before", "after")):
+            texts = dict(migration.texts) if index else {}
+            if counted:
+                texts |= {path: both[index] for path, both in migration.counted.items()}
+            write_texts(root, copy, texts)
+            found.append(_round(copy, scratch / name, command, settings, build, guards))
+    return found[0], found[1]
 
 
-def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Iterable[ComparedTest]:
-    """The tests of two rounds, side by side, in the order of the first."""
-    for name in dict.fromkeys([*before, *after]):
-        one, two = before.get(name), after.get(name)
-        comparison = None if one is None or two is None else compare(one.events, two.events)
-        yield ComparedTest(name, one, two, comparison)
-
-
-def _round(copy: Path, folder: Path, settings: TestSettings) -> Round:
+def _round(copy: Path, folder: Path, command: str, settings: Settings, build: str | None, guards: int) -> _Round:
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
-    torch = write_torch_distribution(folder / "torch")
-    variables = _variables(copy, torch, folder)
-    build = shlex.split(settings.build) if settings.build is not None else _build_command(copy)
-    if build:
-        status, output = _run(build, copy, folder / "build.log", variables, settings.seconds)
+    variables = _variables(copy, write_torch_distribution(folder / "torch"), folder)
+    building = shlex.split(build) if build is not None else _build_command(copy)
+    if building:
+        status, output = _run(building, copy, folder / "build.log", variables, BUILD_SECONDS)
         if status != 0:
-            return Round(None, "", {}, failed_build=output)
-    variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings)}
-    status, output = _run(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
-    tests: dict[str, TestRun] = {}
+            return _Round(failed_build=output.replace(f"{copy}{os.sep}", ""))
+    recording = RecordingRequest(str(recordings), guards, settings.legacy_since19)
+    variables |= {"PYTEST_PLUGINS": _PLUGIN, **recording.variables()}
+    status, output = _run(shlex.split(command), copy, folder / "output", variables, settings.limits.seconds)
+    tests: dict[str, ProgramRun] = {}
     for path in sorted(recordings.glob("*.jsonl")):
-        tests |= recorded_tests(read_events(path))
-    return Round(status, comparable(output, {str(copy): copy.name, str(folder): ""}), tests)
+        tests |= recorded_runs(read_events(path), guards, timed_out=status is None)
+    return _Round(tests, output)
 
 
 def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
@@ -250,17 +187,42 @@ def _run(
         return status, written.read(OUTPUT_LIMIT).decode("utf-8", "replace")
 
 
-def recorded_tests(events: Iterable[dict[str, Any]]) -> dict[str, TestRun]:
-    """The tests of one recording, by name."""
-    found: dict[str, TestRun] = {}
-    current: TestRun | None = None
+def recorded_runs(
+    events: Iterable[dict[str, Any]], guards: int = 0, *, timed_out: bool = False
+) -> dict[str, ProgramRun]:
+    """The tests of one recording, by name, each as the run of a program.
+
+    A test that passed, was skipped or failed as expected has status 0. One that the process ended in was stopped when
+    the command was, and else ended the process.
+    """
+    found: dict[str, ProgramRun] = {}
+    outcomes: dict[str, tuple[str, str]] = {}
+    current = ""
     for event in events:
-        if event["event"] == "test":
-            current = found.setdefault(event["name"], TestRun("unfinished"))
-        elif event["event"] == "outcome":
-            run = found.setdefault(event["name"], TestRun("unfinished"))
-            if run.outcome in ("unfinished", "passed"):  # what fails in teardown comes second
-                run.outcome, run.message = event["outcome"], event["message"]
-        elif current is not None:
-            current.events.append(event)
+        kind = event["event"]
+        if kind == "test":
+            current = event["name"]
+            # Nothing keeps what tests start from the network or from other files.
+            begun = [{"event": "ready"}, {"event": "contained", "aspects": []}]
+            found[current] = ProgramRun(None, "", "", begun, counts=[GuardCount()] * (guards + 1))
+        elif kind == "outcome":
+            name = event["name"]
+            found.setdefault(name, ProgramRun(None, "", "", []))
+            if outcomes.get(name, ("passed",))[0] == "passed":  # what fails in teardown comes second
+                outcomes[name] = event["outcome"], event["message"]
+        elif kind == "guards":
+            for number, entered, ops in event["counts"]:
+                found[event["name"]].counts[number] = GuardCount(entered, ops)
+        elif current:
+            found[current].events.append(event)
+    for name, run in found.items():
+        outcome, message = outcomes.get(name, ("unfinished", "the process ended within the test"))
+        run.status = 0 if outcome in _GOOD else 1
+        run.output = f"{outcome}\n"
+        run.timed_out = timed_out and name not in outcomes
+        run.errors = "" if run.status == 0 else message
+        error = None if run.status == 0 else message.partition(":")[0]
+        # The error is its own event where torch raised it: behind it the test's message only repeats it.
+        text = "" if run.status == 0 else message.partition(": ")[2] or message
+        run.events.append({"event": "ended", "status": run.status, "error": error, "message": text})
     return found

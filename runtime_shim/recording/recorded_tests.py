@@ -1,15 +1,16 @@
 """A pytest plugin: records what each test of a project does on the shim, and how it ends.
 
-`PYTEST_PLUGINS` names this module, so that it is there whatever command starts pytest, and in each of its workers;
-`GUARDFIX_RECORDING_FOLDER` names the folder for the recordings, one file for each process. The events are those of
-`trace_events`, and these:
+`PYTEST_PLUGINS` names this module, so that it is there whatever command starts pytest, and in each of its workers. The
+events are those of `trace_events`, and these:
 
     {"event": "test", "name": "tests/test_ops.py::test_scale[2]"}        what follows belongs to this test
     {"event": "outcome", "name": …, "outcome": "failed", "message": "RuntimeError: …"}
+    {"event": "guards", "name": …, "counts": [[1, 2, 5]]}                guard 1 was entered twice, with 5 ops below
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,12 +21,12 @@ import pytest
 import guardfix.runtime_shim as shim
 
 from ..cpp import chosen_backend
+from .guard_table import GuardTable, make_table, read_table, within_reach
 from .program_execution import seed
 from .recorder import Recorder, watching
 from .recording_backend import RecordingBackend
+from .recording_request import RecordingRequest
 from .trace_events import Writer
-
-FOLDER = "GUARDFIX_RECORDING_FOLDER"
 
 
 class TestRecorder:
@@ -33,15 +34,20 @@ class TestRecorder:
 
     __test__ = False  # pytest: this is no test
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, recording: RecordingRequest) -> None:
+        path = Path(recording.folder) / f"{os.getpid()}.jsonl"
         self.writer = Writer(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process runs
-        self.recorder = Recorder(self.writer)
-        backend = RecordingBackend()
-        backend.recorder = self.recorder
+        self.counts = path.with_suffix(".guards")
+        make_table(self.counts, recording.guards)
+        table = GuardTable(str(self.counts))
+        recorder = Recorder(self.writer, table=table)
+        backend = RecordingBackend(legacy_since19=recording.legacy_since19, guard_table=table)
+        backend.recorder = recorder
         chosen_backend.use(backend)
         # From now on, so that what a test module imports by name is watched as well.
-        self._watching = watching(self.recorder)
-        self._watching.__enter__()
+        self._inside = contextlib.ExitStack()
+        self._inside.enter_context(within_reach(table))
+        self._inside.enter_context(watching(recorder))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
@@ -49,7 +55,14 @@ class TestRecorder:
         self.writer.written = 0  # each test may be as long as a program
         self.writer.write("test", name=item.nodeid)
         seed(shim)
+        before = read_table(self.counts)
         outcome: Any = yield
+        counts = [
+            (number, now.entered - then.entered, now.ops - then.ops)
+            for number, (then, now) in enumerate(zip(before, read_table(self.counts), strict=True))
+            if now != then
+        ]
+        self.writer.write("guards", name=item.nodeid, counts=counts)
         return outcome
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -84,8 +97,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _made() -> TestRecorder | None:
-    folder = os.environ.get(FOLDER)
-    return None if not folder else TestRecorder(Path(folder) / f"{os.getpid()}.jsonl")
+    recording = RecordingRequest.told()
+    return None if recording is None else TestRecorder(recording)
 
 
 _recorder = _made()

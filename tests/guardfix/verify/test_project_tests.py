@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import ProjectTests, TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.project_tests import recorded_runs, verify_tests
 from guardfix.verify.verdicts import VerificationFailed
+from guardfix.verify.verifying import Result, Settings
 
 LIBRARY = """\
 import torch
@@ -74,54 +75,70 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def result(project: Path) -> ProjectTests:
+def results(project: Path) -> dict[str, Result]:
     migration = Migration({(project / "doubling.py").resolve(): AFTER.encode()})
-    return verify_project_tests(project, migration, TestSettings("pytest -q -p no:cacheprovider tests"))
+    found = verify_tests(project, migration, "pytest -q -p no:cacheprovider tests", Settings())
+    return {result.name.removeprefix("tests/test_doubling.py::"): result for result in found}
 
 
 VERDICTS = [
     pytest.param("test_values", "same", "", id="same values"),
     pytest.param(
         "test_result_is_changed_later",
-        "changed",
-        "Inplace update to inference tensor outside InferenceMode",
-        id="stricter",
+        "stricter",
+        "an inference tensor is changed in place outside the scope: now `add_` raises",
+        id="raises now",
     ),
-    pytest.param("test_gradient", "changed", "modified by an inplace operation", id="a silent error is one now"),
-    pytest.param("test_what_is_printed_depends_on_the_version", "differs", "full", id="other values, and no error"),
+    pytest.param("test_gradient", "repaired", "silently wrong", id="a silent error is one now"),
+    pytest.param("test_what_is_printed_depends_on_the_version", "changed", "full", id="other values, and no error"),
     pytest.param("test_without_guard[2]", "same", "", id="parametrized, reaches no guard"),
-    pytest.param("test_not_on_the_shim", "unsupported", "the shim lacks torch.fft", id="a name that the shim lacks"),
-    pytest.param("test_skipped", "same", "", id="skipped"),
+    pytest.param("test_not_on_the_shim", "unsupported", "the shim has no torch.fft", id="a name that the shim lacks"),
+    pytest.param("test_skipped", "same", "the test is skipped", id="skipped"),
     pytest.param("test_expected_to_fail", "same", "", id="expected to fail"),
 ]
 
 
-@pytest.mark.parametrize(("name", "verdict", "why"), VERDICTS)
-def test_verdict_of_each_test(result: ProjectTests, name: str, verdict: str, why: str) -> None:
-    (found,) = [test for test in result.tests if test.name == f"tests/test_doubling.py::{name}"]
-    assert (found.verdict.value, why in found.why(), bool(found.why())) == (verdict, True, bool(why)), found.why()
+@pytest.mark.parametrize(("name", "verdict", "reason"), VERDICTS)
+def test_verdict_of_each_test(results: dict[str, Result], name: str, verdict: str, reason: str) -> None:
+    judgement = results[name].judgement
+    assert judgement.verdict == verdict, judgement.reason
+    assert reason in judgement.reason
 
 
-def test_all_tests_are_there_and_the_names_that_are_missing(result: ProjectTests) -> None:
-    assert len(result.tests) == 9
-    assert dict(result.missing) == {"torch.fft": 1}
+def test_all_tests_are_there(results: dict[str, Result]) -> None:
+    assert len(results) == 9
 
 
-def test_the_project_is_left_as_it_is(result: ProjectTests, project: Path) -> None:
+def test_the_project_is_left_as_it_is(results: dict[str, Result], project: Path) -> None:
     assert (project / "doubling.py").read_text() == BEFORE
     assert sorted(path.name for path in project.iterdir()) == ["doubling.py", "tests"]
 
 
-def test_a_command_that_runs_no_test(project: Path) -> None:
-    with pytest.raises(VerificationFailed, match=r"no test of .*project ran"):
-        verify_project_tests(project, Migration(), TestSettings("python -c pass"))
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        pytest.param("python -c pass", r"no test of .*project ran: the command printed nothing", id="no test"),
+        pytest.param("no-such-command", "no-such-command: No such file", id="no command"),
+    ],
+)
+def test_nothing_to_verify(project: Path, command: str, message: str) -> None:
+    with pytest.raises(VerificationFailed, match=message):
+        list(verify_tests(project, Migration(), command, Settings()))
 
 
-def test_a_command_that_is_not_there(project: Path) -> None:
-    with pytest.raises(VerificationFailed, match="no-such-command: No such file"):
-        verify_project_tests(project, Migration(), TestSettings("no-such-command"))
+def test_a_build_that_fails(project: Path) -> None:
+    with pytest.raises(VerificationFailed, match="could not be built as it is:\nno headers"):
+        build = "python -c \"raise SystemExit('no headers')\""
+        list(verify_tests(project, Migration(), "pytest", Settings(), build=build))
 
 
 def test_a_process_that_ends_within_a_test() -> None:
-    runs = recorded_tests([{"event": "test", "name": "a"}, {"event": "step", "op": "mul"}])
-    assert (runs["a"].outcome, len(runs["a"].events)) == ("unfinished", 1)
+    events = [{"event": "test", "name": "a"}, {"event": "step", "op": "mul"}]
+    run = recorded_runs(events)["a"]
+    assert (run.status, run.output, run.timed_out, run.ops) == (1, "unfinished\n", False, 1)
+    assert recorded_runs(events, timed_out=True)["a"].timed_out
+
+
+def test_counts_of_guards() -> None:
+    events = [{"event": "test", "name": "a"}, {"event": "guards", "name": "a", "counts": [[0, 0, 7], [2, 1, 3]]}]
+    assert recorded_runs(events, 2)["a"].counts == [(0, 7), (0, 0), (1, 3)]
