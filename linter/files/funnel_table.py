@@ -82,7 +82,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf205_heap_guard.py': (5642, 3429804088),
     'rules/gf206_guard_member.py': (3128, 2139334536),
     'rules/gf207_guard_lost_in_thread.py': (14087, 1393896396),
-    'rules/gf208_guard_after_work.py': (6901, 3261953443),
+    'rules/gf208_guard_after_work.py': (6595, 1405922796),
     'rules/gf301_kernel_guard_in_user_code.py': (6448, 266308851),
     'rules/gf302_redundant_guard_in_function_forward.py': (3076, 3211742996),
     'rules/gf303_redundant_guard.py': (3576, 2573262293),
