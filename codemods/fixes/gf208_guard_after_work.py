@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from guardfix.linter import guards
 from guardfix.linter.rules.gf208_guard_after_work import late_work
 
 from ..edits.hazards import hazards_in_words
@@ -18,8 +17,8 @@ FIX = FixRule(Applicability.UNSAFE)
 def move_up(site: Site) -> Fix | None:
     use = site.use
     late = late_work(use, site.facts)
-    if use.guard != guards.INFERENCE_MODE or late is None:
-        return None  # the fix of GF101 moves the old guard
+    if late is None:
+        return None
     declaration = site.text[use.span.start : use.span.end].decode("utf-8", "replace")
     moved = hoisted(use, site.facts, site.text, declaration, late)
     if moved is None:

@@ -82,7 +82,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf205_heap_guard.py': (5642, 3429804088),
     'rules/gf206_guard_member.py': (3128, 2139334536),
     'rules/gf207_guard_lost_in_thread.py': (15951, 812413104),
-    'rules/gf208_guard_after_work.py': (6901, 3261953443),
+    'rules/gf208_guard_after_work.py': (6595, 1405922796),
     'rules/gf301_kernel_guard_in_user_code.py': (6800, 3254421786),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
     'rules/gf303_redundant_guard.py': (3655, 1569409544),

@@ -19,11 +19,11 @@ Use instead:
     auto module = torch::jit::load(path);
     auto output = module.forward(inputs);
 
-Fix: unsafe. The guard moves above the load or the run, so more tensors become inference tensors. For
-`at::AutoNonVariableTypeMode` in such a place, the fix of GF101 moves it.
+Fix: unsafe. The guard moves above the load or the run, so more tensors become inference tensors.
 
 Not flagged: a load that another guard covers; a load in another function or in the guard's own scope; a function
-that trains; a model that is run both above and below the guard, as in a comparison.
+that trains; a model that is run both above and below the guard, as in a comparison; `at::AutoNonVariableTypeMode` in
+such a place, which GF101 reports and offers to move.
 
 When not to use it: a model that is trained or modified elsewhere after loading needs ordinary parameters.
 
@@ -46,16 +46,14 @@ from ..analysis.calls import computes_tensors, is_load, is_run
 from ..analysis.coverage import covering, is_constantly_on
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..analysis.version_gates import has_new_counterpart
-from ..decision import decide
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.expressions import Expression, first_name, variable_of, words_of
 from ..facts.index import index_of
-from ..findings import Context, Finding, Severity
+from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF208", "guard-after-work", guards=guards_with(Effect.INFERENCE, Effect.BELOW_AUTOGRAD))
+RULE = Rule("GF208", "guard-after-work", guards=guards_with(Effect.INFERENCE))
 
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
 _READS = frozenset(
@@ -66,7 +64,7 @@ _READS = frozenset(
 
 @RULE.check_use
 def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.guard not in (guards.INFERENCE_MODE, guards.LEGACY) or use.form not in (Form.DECLARATION, Form.AUTO):
+    if use.guard != guards.INFERENCE_MODE or use.form not in (Form.DECLARATION, Form.AUTO):
         return
     if use.function is None or use.macro is not None or use.under_error or use.shared:
         return
@@ -76,10 +74,6 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     late = late_work(use, facts)
     if late is None:
-        return
-    if use.guard == guards.LEGACY and (
-        has_new_counterpart(use, facts, project) or decide(use, facts, project).context is not Context.INFERENCE
-    ):
         return
     row = facts.row(late.span.start)
     if is_load(late):

@@ -11,6 +11,7 @@ from .control_flow import runs_after
 from .first_work import first_work
 from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
 from .guard_holders import SMART, holder_of
+from .own_guard_names import means_own_guard
 from .places_in_text import is_outside_functions, variable_spans
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _with_keyword(reading: Reading, span: Span) -> Span:
 def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: dict[str, str]) -> bool:
     """Whether the name, as qualified here, is PyTorch's class and not another library's of that name."""
     if name in guards.CPP and guards.CPP[name].like:
-        return _is_own(reading, top, written, guards.CPP[name])
+        return means_own_guard(reading, top, written, guards.CPP[name])
     if name in resolve or (name not in guards.CPP and name != guards.LEGACY_API):
         return True  # an alias or a watched name of the project's own
     parts = written.lstrip(":").split("::")[:-1]
@@ -153,27 +154,6 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
         owner = next(class_ for class_ in reading.classes if class_.name == name)
         return owner.qualified[0] in _NAMESPACES
     return True
-
-
-def _is_own(reading: Reading, top: Node, written: str, guard: guards.Guard) -> bool:
-    """Whether the name, as qualified here, is the project's own guard and not another class of that name."""
-    span = reading.span(top)
-    if any(class_.name == guard.name and class_.span.holds(span) for class_ in reading.classes):
-        return False  # the class itself: its constructors, its copies
-    first, *more = written.lstrip(":").split("::")[:-1] or [""]
-    parts = [*filter(None, reading.namespaces.get(first, first).strip(":").split("::")), *more]
-    around = reading.namespace(top)
-    seen_from = [around[:depth] for depth in range(len(around) + 1)]
-    for alias in reading.aliases:
-        if alias.kind == "using-namespace":
-            seen_from.append(tuple(alias.target.strip(":").split("::")))
-        elif alias.kind == "using-declaration" and not parts and alias.target.strip(":") == _full_name(guard):
-            return True
-    return any("::".join((*space, *parts, guard.name)) == _full_name(guard) for space in seen_from)
-
-
-def _full_name(guard: guards.Guard) -> str:
-    return "::".join((*guard.namespaces[:1], guard.name))
 
 
 def _opens_torch(reading: Reading) -> bool:
