@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from guardfix.cli.verify_command import command
 from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.verify.program_migration import Migration
+from guardfix.verify.project_tests import TestSettings, verify_project_tests
 
 pytest.importorskip("setuptools")
 
@@ -51,8 +50,9 @@ extern "C" PyObject* PyInit__C() {
 """
 KERNEL = """\
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 at::Tensor doubled(const at::Tensor& x) {
-  at::AutoNonVariableTypeMode guard(true);
+  %s guard;
   return x * 2;
 }
 """
@@ -74,7 +74,7 @@ def project(tmp_path: Path) -> Path:
     for name, text in (
         ("setup.py", SETUP),
         ("module.cpp", MODULE),
-        ("kernel.cc", KERNEL),
+        ("kernel.cc", KERNEL % "at::AutoDispatchBelowADInplaceOrView"),
         ("kernel.cu", "__global__ void kernel() {}\n"),
         ("doubling/__init__.py", ""),
         ("tests/test_doubling.py", TESTS),
@@ -112,15 +112,13 @@ def test_setup_py_builds_in_place(project: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_tests_of_an_extension_before_and_after(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project.parent)
-    tests = "python -m pytest -q -p no:cacheprovider tests"
-    arguments = ["--isolated", "--yes", "--output-format", "json", "--test", tests, "project"]
-    done = CliRunner().invoke(command, arguments)
-    verdicts = {found["filename"].rpartition("::")[2]: found for found in json.loads(done.stdout)}
-    assert verdicts["test_values"]["verdict"] == "same", verdicts
-    later = verdicts["test_changed_later"]
-    assert later["verdict"] in ("same", "stricter"), later
+def test_tests_of_an_extension_before_and_after(project: Path) -> None:
+    migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
+    result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
+    verdicts = {test.name.rpartition("::")[2]: (test.verdict.value, test.why()) for test in result.tests}
+    assert verdicts["test_values"] == ("same", "")
+    assert verdicts["test_changed_later"][0] == "changed"
+    assert "Inplace update to inference tensor" in verdicts["test_changed_later"][1]
 
 
 def test_the_distribution_is_the_shim(tmp_path: Path) -> None:
