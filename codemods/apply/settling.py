@@ -13,7 +13,7 @@ from types import MappingProxyType
 from guardfix.linter.findings import Finding
 
 from ..fixable import FixableReport, fixes_for
-from .choosing import Choices, with_choices
+from .personal_choices import Choices, with_choices
 from .rewriting import Rewrite, rewrites
 
 MOST_PASSES = 20

@@ -14,7 +14,7 @@ from ..output.terminal_layout import displayable, wrapped
 from ..wording import count_of, printable
 
 if TYPE_CHECKING:
-    from guardfix.codemods.apply.choosing import Offer
+    from guardfix.codemods.apply.personal_choices import Offer
     from guardfix.codemods.fixable import FixableFinding, FixableReport
     from guardfix.linter.facts.intents import Purpose
     from guardfix.linter.findings import Evidence
@@ -50,7 +50,7 @@ def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, in
 
     Raises `click.Abort` at Ctrl-C.
     """
-    from guardfix.codemods.apply.choosing import offers, open_uses
+    from guardfix.codemods.apply.personal_choices import offers, open_uses
 
     uses = open_uses(report)
     answers = _Answers()

@@ -20,11 +20,11 @@ from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from .byte_words import any_of, line_before
+from .comments_at_guards import with_comments
 from .conditionals import dead_branches, find_conditionals
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
 from .cpp_parsing import grammar_for, is_objective_c, masked_text, read_through
 from .focus import focused, guard_places, needs_all, text_places
-from .guard_comments import with_comments
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
