@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .fix import Applicability, Fix
+from .fix import HOIST, Applicability, Fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class FixChoice:
     unsafe: bool = False
     """Unsafe fixes are taken too."""
     hoist: bool = True
-    """Among the unsafe fixes, guards are moved above the model load."""
+    """Among the unsafe fixes, those that move guards above the model load or run."""
     remove_redundant: bool = False
     """Guards in `Function<T>::forward` whose callee provably bypasses the dispatcher are removed, not replaced."""
     preserve: bool = False
@@ -23,7 +23,9 @@ class FixChoice:
     """The old guard stays, for torch before 1.9, in the other branch of an `#if`."""
 
     def takes(self, fix: Fix) -> bool:
-        """Whether a fix of this applicability is applied."""
+        """Whether a fix of this applicability, and of this name, is applied."""
+        if fix.name == HOIST and not self.hoist:
+            return False
         return fix.applicability is Applicability.SAFE or (self.unsafe and fix.applicability is Applicability.UNSAFE)
 
     def wanted(self, fix: Fix | None, *, chosen: bool = False) -> list[Fix]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from guardfix.linter.str_enum import StrEnum
 
 from ..choice import FixChoice
@@ -15,6 +17,7 @@ class Why(StrEnum):
     NO_FIX = "no fix"
     SHOWN_ONLY = "shown only"
     UNSAFE = "unsafe"
+    NOT_MOVED = "left by --no-hoist"
     HELD_BACK = "overlaps another fix"
     REFUSED = "refused"
 
@@ -29,6 +32,8 @@ def why_left(finding: FixableFinding, choice: FixChoice, refused: str = "") -> t
         return Why.NO_FIX, finding.message
     if fix.applicability is Applicability.DISPLAY:
         return Why.SHOWN_ONLY, fix.message
+    if not choice.takes(fix) and replace(choice, hoist=True).takes(fix):
+        return Why.NOT_MOVED, fix.message
     if not choice.takes(fix):
         return Why.UNSAFE, fix.message
     if refused:

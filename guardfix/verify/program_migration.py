@@ -25,6 +25,7 @@ _WORDS = {
     Why.NO_FIX: "",
     Why.SHOWN_ONLY: "only a suggestion: ",
     Why.UNSAFE: "",
+    Why.NOT_MOVED: "",
     Why.HELD_BACK: "its fix overlaps another one: ",
     Why.REFUSED: "",
 }

@@ -6,13 +6,14 @@ import pytest
 
 from guardfix.codemods.apply.leftovers import Why, why_left
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability, Fix
+from guardfix.codemods.fix import HOIST, Applicability, Fix
 from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
 from guardfix.linter.findings import Severity
 
 SAFE, UNSAFE, DISPLAY = (Fix(f"a {claimed} fix", claimed, ()) for claimed in Applicability)
 ALL = FixChoice(unsafe=True)
+MOVE = Fix("a move", Applicability.UNSAFE, (), HOIST)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,8 @@ ALL = FixChoice(unsafe=True)
         pytest.param(None, ALL, "cannot be parsed", Why.NO_FIX, "the finding", id="no fix in a refused file"),
         pytest.param(DISPLAY, ALL, "", Why.SHOWN_ONLY, "a display fix", id="nobody applies what is shown only"),
         pytest.param(UNSAFE, FixChoice(), "", Why.UNSAFE, "a unsafe fix", id="an unsafe fix in a safe run"),
+        pytest.param(MOVE, FixChoice(unsafe=True, hoist=False), "", Why.NOT_MOVED, "a move", id="a move, not wanted"),
+        pytest.param(MOVE, FixChoice(hoist=False), "", Why.UNSAFE, "a move", id="a move in a safe run"),
         pytest.param(UNSAFE, ALL, "", Why.HELD_BACK, "a unsafe fix", id="an unsafe fix that was wanted"),
         pytest.param(SAFE, FixChoice(), "", Why.HELD_BACK, "a safe fix", id="a safe fix that did not fit"),
         pytest.param(SAFE, ALL, "cannot be parsed", Why.REFUSED, "cannot be parsed", id="a refused file"),
