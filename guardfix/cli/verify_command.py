@@ -365,7 +365,8 @@ def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], sett
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
         migration = _migration(_with_paths(run, units), choice, embedded=settings.backend == "shim")
-        _agree(run, [str(program.path) for program in programs if needs_running(program, migration)], yes=arguments["yes"])
+        run_ones = [str(program.path) for program in programs if needs_running(program, migration)]
+        _agree(run, run_ones, yes=arguments["yes"])
         yield from verify(programs, migration, settings)
 
 
