@@ -352,7 +352,7 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
 
 
 def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
-    from ..verify.verifying import is_run, verify, verify_against
+    from ..verify.verifying import needs_running, verify, verify_against
 
     other: Path | None = arguments["against"]
     if other is not None:
@@ -365,7 +365,8 @@ def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], sett
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
         migration = _migration(_with_paths(run, units), choice, embedded=settings.backend == "shim")
-        _agree(run, [str(program.path) for program in programs if is_run(program, migration)], yes=arguments["yes"])
+        run_ones = [str(program.path) for program in programs if needs_running(program, migration)]
+        _agree(run, run_ones, yes=arguments["yes"])
         yield from verify(programs, migration, settings)
 
 

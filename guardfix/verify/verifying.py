@@ -88,7 +88,7 @@ def verify(programs: Sequence[Program], migration: Migration, settings: Settings
     yield from _uncompiled(migration, files)
 
 
-def is_run(program: Program, migration: Migration) -> bool:
+def needs_running(program: Program, migration: Migration) -> bool:
     """Whether verifying runs the program: the migration changes it, or leaves a guard in it."""
     part = migration.of(program)
     return bool(part.texts) or part.leaves_guards
