@@ -13,6 +13,8 @@ and the reason.
 
 from __future__ import annotations
 
+from typing import Any
+
 from .archive_loader import load
 from .script_errors import ArchiveError, Error
 from .script_module import ArchiveModule as Module
@@ -20,3 +22,9 @@ from .script_source import Method
 from .torchscript_archive import ArchiveLimits as Limits
 
 __all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    from ..core.supported_names import missing_attribute
+
+    raise missing_attribute("torch.jit", name)

@@ -47,8 +47,11 @@ def add_method(
     def call(self: ScriptObject, *args: Any, **kwargs: Any) -> Any:
         return function(self, *bind(args, kwargs))
 
-    def set_state(self: ScriptObject, state: Any) -> None:
-        self._pointer = function(state)
+    def get_state(self: ScriptObject) -> tuple[Any, str]:
+        return function(self), self._type()  # with the class's name, as PyTorch has it
+
+    def set_state(self: ScriptObject, state: tuple[Any, str]) -> None:
+        self._pointer = function(state[0])
 
     def assign(self: ScriptObject, value: Any) -> None:
         function(self, value)
@@ -56,7 +59,7 @@ def add_method(
     def read(self: ScriptObject) -> Any:
         return function(self)
 
-    made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": call}.get(kind)
+    made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": get_state}.get(kind)
     if made is not None:
         made.__name__, made.__qualname__, made.__doc__ = name, f"{owner.__qualname__}.{name}", doc or None
     elif kind == "static":
@@ -113,8 +116,8 @@ class ClassNamespace:
         if name.startswith("__"):
             raise AttributeError(name)
         raise RuntimeError(
-            f"Class {self._name}.{name} not registered! Has the library that registers it been loaded "
-            "(torch.classes.load_library)?"
+            f"Tried to instantiate class '{self._name}.{name}', but it does not exist! Ensure that it is "
+            "registered via torch::class_"
         )
 
 
