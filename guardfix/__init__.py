@@ -6,7 +6,7 @@ check` needs none of them.
 
 from __future__ import annotations
 
-from .version import VERSION as __version__  # noqa: F401
+from .package_version import VERSION as __version__  # noqa: F401
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -87,7 +87,7 @@ def test_the_hooks_of_the_page_are_the_hooks_there_are() -> None:
     (repository,) = yaml.safe_load(recipe("pre-commit"))["repos"]
     known = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
     assert {hook["id"] for hook in repository["hooks"]} <= known
-    version = (ROOT / "guardfix/version.py").read_text()
+    version = (ROOT / "guardfix/package_version.py").read_text()
     assert f'"{repository["rev"].removeprefix("v")}"' in version
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == repository["rev"].removeprefix("v")
 

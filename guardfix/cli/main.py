@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from ..version import VERSION
+from ..package_version import VERSION
 from .command_failure import did_you_mean
 from .ending_signals import end_as_interrupted
 from .streams import cannot_go_on, too_few_descriptors

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..adoption.code_owners import NOBODY, CodeOwners
-from ..adoption.progress import NextStep, Progress, progress_of
+from ..adoption.tree_progress import NextStep, TreeProgress, progress_of
 from ..output.finding_places import below, repository_top
 from ..wording import count_of, passed, printable
 from .command_run import check_with, run_from
@@ -19,7 +19,7 @@ from .narrowing import read_baseline
 from .options import choice_from, choosing, selection
 
 if TYPE_CHECKING:
-    from ..adoption.progress import Steps
+    from ..adoption.tree_progress import Steps
 
 _TITLES = {NextStep.APPLY: "apply", NextStep.REVIEW: "review", NextStep.DECIDE: "decide"}
 _MEANINGS = {
@@ -57,7 +57,7 @@ def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -
     )
 
 
-def _text(found: Progress, baseline: str) -> str:
+def _text(found: TreeProgress, baseline: str) -> str:
     total = found.steps.total()
     lines = (
         [f"{count_of(total, 'finding')} in {count_of(found.files, 'file')}."]
@@ -90,7 +90,7 @@ def _table(title: str, rows: Mapping[str, Counter[Any]], columns: tuple[str, ...
     ]
 
 
-def _object(found: Progress) -> dict[str, Any]:
+def _object(found: TreeProgress) -> dict[str, Any]:
     return {
         "files": found.files,
         "findings": _steps(found.steps),

@@ -15,7 +15,7 @@ from guardfix.linter.findings import Decision, Severity
 from guardfix.linter.rule import Rule
 
 from ..adoption.fingerprints import FINGERPRINT, fingerprints
-from ..version import VERSION
+from ..package_version import VERSION
 from .finding_places import PROJECT_PAGE, below, file_uri, repository_top, rule_url, uri_of
 from .format_registry import Output, OutputFormat
 

