@@ -47,10 +47,18 @@ class TemporaryFile:
 
     def close(self) -> None:
         """Remove the file, unless it holds what somebody else wrote."""
+        try:
+            self._remove()
+        except BaseException:  # told to end just now: this is what the next run would have to do
+            self._remove()
+            raise
+        finally:
+            os.close(self.handle)
+
+    def _remove(self) -> None:
         with contextlib.suppress(OSError):
             if self.path != self._whole or read(self.path) in (self._new, self._old):
                 os.unlink(self.path)
-        os.close(self.handle)
 
 
 def read(path: str) -> bytes:

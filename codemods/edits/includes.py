@@ -115,7 +115,7 @@ def _is_include_guard(conditional: Conditional, text: bytes) -> bool:
 
 
 _TOP = re.compile(
-    rb"(?:\s*(?://[^\n]*\n|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n"
+    rb"(?:\s*(?://[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*(?:\n|\Z)|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n"
     rb"|#[ \t]*ifndef[^\n]*\n[ \t]*#[ \t]*define[^\n]*\n))*\s*",
     re.DOTALL,
 )

@@ -1,0 +1,196 @@
+"""What holds for every text that guardfix is given, looked at with other means than its own."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import guardfix
+from guardfix.codemods.apply.applying import rewrites
+
+SLOWEST = 5.0
+"""Processor seconds that a small text may take."""
+_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_PIECE = re.compile(
+    rb"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)"
+    rb'|(?:(?<!\w)|(?<=\b[LuU])|(?<=\bu8))R"(?P<tag>[^()\\\s]{0,16})\(.*?(?:\)(?P=tag)"|\Z)'
+    rb"|\"(?:[^\"\\\n]|\\.)*(?:\"|(?=\n)|\Z)|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'",
+    re.DOTALL,
+)
+
+
+def broken(name: str, text: bytes, *, unsafe: bool = True, twice: bool = False) -> str:
+    """What does not hold for the text; empty when all does. `twice` asks whether a second run changes something."""
+    start = time.process_time()
+    try:
+        fixed = _fixed(name, text, unsafe)
+        again = _fixed(name, fixed, unsafe) if twice and fixed != text else fixed
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if time.process_time() - start > SLOWEST * (1 + twice):
+        return f"takes {time.process_time() - start:.1f} s"
+    if fixed == text:
+        return ""
+    if again != fixed:
+        return "a second run changes something"
+    for what, holds in _CHECKS.items():
+        if not holds(name, text, fixed):
+            return what
+    return ""
+
+
+def _fixed(name: str, text: bytes, unsafe: bool) -> bytes:
+    report = guardfix.check(
+        name,
+        options=guardfix.Options(workers=1, max_file_size=0),
+        choice=guardfix.FixChoice(unsafe=unsafe),
+        workspace=guardfix.Workspace.in_memory({name: text}),
+    )
+    for rewritten in rewrites(report):
+        if not rewritten.refused:
+            return rewritten.source.encode(rewritten.text)
+    return text
+
+
+def _is_cpp(name: str) -> bool:
+    return not name.endswith(".py")
+
+
+def _plain(text: bytes) -> bytes:
+    """The text as UTF-8 with line feeds."""
+    if text[:2] == b"\xff\xfe":
+        text = text[2:].decode("utf-16-le", "replace").encode("utf-8", "replace")
+    elif text[:2] == b"\xfe\xff":
+        text = text[2:].decode("utf-16-be", "replace").encode("utf-8", "replace")
+    return re.sub(rb"\r\n?", b"\n", text)
+
+
+@cache
+def _parser(name: str) -> Any:
+    from tree_sitter import Language, Parser
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        if name.endswith((".cu", ".cuh")):
+            import tree_sitter_cuda as grammar
+        else:
+            import tree_sitter_cpp as grammar
+        return Parser(Language(grammar.language()))
+
+
+def _errors(name: str, text: bytes) -> int:
+    count, stack = 0, [_parser(name).parse(_plain(text)).root_node]
+    while stack:
+        node = stack.pop()
+        count += node.is_error or node.is_missing
+        stack += [child for child in node.children if child.has_error or child.is_missing]
+    return count
+
+
+def _no_new_error(name: str, before: bytes, after: bytes) -> bool:
+    """By the grammar alone, over the text as it is, without any mask."""
+    if name.endswith((".mm", ".m")) or not _is_cpp(name):
+        return True
+    return _errors(name, after) <= _errors(name, before)
+
+
+def _compiles(text: bytes) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "mutant.py", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _still_compiles(name: str, before: bytes, after: bytes) -> bool:
+    return _is_cpp(name) or not _compiles(before) or _compiles(after)
+
+
+def _same_mark(name: str, before: bytes, after: bytes) -> bool:
+    return all(before.startswith(mark) == after.startswith(mark) for mark in _BOMS)
+
+
+def _ends(text: bytes) -> set[bytes]:
+    return set(re.findall(rb"\r\n|\r|\n", text))
+
+
+def _same_ends(name: str, before: bytes, after: bytes) -> bool:
+    if before[:2] in _BOMS:
+        return True
+    ends = _ends(before)
+    return _ends(after) <= (ends or {b"\n"})
+
+
+def _same_characters(name: str, before: bytes, after: bytes) -> bool:
+    """No byte that is no ASCII comes, goes, or becomes another one."""
+    if before[:2] in _BOMS:
+        return True
+    return re.sub(rb"[\x00-\x7f]+", b"", before) == re.sub(rb"[\x00-\x7f]+", b"", after)
+
+
+def _dead(text: bytes) -> list[bytes]:
+    """Comments, literals, and what stands between `#if 0` and its `#endif`, sorted: a comment may move."""
+    text = _plain(text)
+    pieces = [b" ".join(match.group().split()) for match in _PIECE.finditer(text)]
+    # `guard(/*enabled=*/true)` goes with the argument that it names.
+    pieces = [piece for piece in pieces if not re.fullmatch(rb"/\*\s*\w+\s*=\s*\*/", piece)]
+    code = _PIECE.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
+    depth = 0
+    for line in code.split(b"\n"):
+        word = re.match(rb"\s*#\s*(if|ifdef|ifndef|endif|else|elif)\b\s*(.*?)\s*$", line)
+        if depth:
+            pieces.append(b" ".join(line.split()))
+            if word is not None and word[1].startswith(b"if"):
+                depth += 1
+            elif word is not None and (word[1] == b"endif" or (depth == 1 and word[1].startswith(b"el"))):
+                depth -= 1
+        elif word is not None and word[1] == b"if" and word[2] in _NEVER:
+            depth = 1
+    return sorted(pieces)
+
+
+_NEVER = {b"0", b"0x0", b"0L", b"0u", b"0b0", b"false", b"!1", b"defined(X) && 0", b"(0)", b"1 - 1", b"X && 0"}
+
+
+def _dead_code_stays(name: str, before: bytes, after: bytes) -> bool:
+    return not _is_cpp(name) or _dead(before) == _dead(after)
+
+
+_CHECKS: dict[str, Callable[[str, bytes, bytes], bool]] = {
+    "a place that cannot be parsed is new": _no_new_error,
+    "it does not compile any more": _still_compiles,
+    "the byte order mark changed": _same_mark,
+    "a line end is new": _same_ends,
+    "a character that is no ASCII changed": _same_characters,
+    "a comment, a literal or dead code changed": _dead_code_stays,
+}
+
+
+def reduced(name: str, text: bytes, what: str, *, twice: bool) -> bytes:
+    """A smaller text of which the same does not hold: lines are taken out, then characters, while it stays so."""
+
+    def fails(candidate: bytes) -> bool:
+        return broken(name, candidate, twice=twice)[:30] == what[:30]
+
+    for split in (lambda data: data.splitlines(keepends=True), lambda data: [bytes([byte]) for byte in data]):
+        parts = split(text)
+        size = max(1, len(parts) // 2)
+        while size:
+            place = 0
+            while place < len(parts):
+                candidate = parts[:place] + parts[place + size :]
+                if fails(b"".join(candidate)):
+                    parts = candidate
+                else:
+                    place += size
+            size //= 2
+        text = b"".join(parts)
+        if len(text) > 2000:
+            break
+    return text

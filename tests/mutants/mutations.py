@@ -1,0 +1,128 @@
+"""Seeded mutants of fixtures: the same number gives the same mutant on every machine."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+_TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")
+_ZEROS = (b"0", b"0x0", b"0L", b"0u", b"0b0", b"false", b"!1", b"defined(X) && 0", b"(0)", b"1 - 1", b"X && 0")
+_ODD = (
+    b"/*", b"*/", b"//", b'"', b"'", b'R"(', b')"', b"\\\n", b"{", b"}", b"(", b")", b";", b"#", b"\t", b"\x0c", b"\xc3\xa9",
+    b"\xe2\x80\xa8", b"#if 0\n", b"#endif\n", b"#else\n", b"\n", b"// NOLINT", b"/* c */", b"'''", b"@", b":", b"    ",
+)  # fmt: skip
+
+Mutation = Callable[[random.Random, bytes], bytes]
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return text.splitlines(keepends=True)
+
+
+def _cut(rng: random.Random, text: bytes) -> tuple[list[bytes], int, int]:
+    """The lines, and a stretch of them."""
+    lines = _lines(text) or [b"\n"]
+    start = rng.randrange(len(lines))
+    return lines, start, min(len(lines), start + rng.randint(1, 6))
+
+
+def _delete_lines(rng: random.Random, text: bytes) -> bytes:
+    lines, start, end = _cut(rng, text)
+    return b"".join(lines[:start] + lines[end:])
+
+
+def _repeat_lines(rng: random.Random, text: bytes) -> bytes:
+    lines, start, end = _cut(rng, text)
+    return b"".join(lines[:end] + lines[start:])
+
+
+def _move_lines(rng: random.Random, text: bytes) -> bytes:
+    lines, start, end = _cut(rng, text)
+    rest = lines[:start] + lines[end:]
+    place = rng.randint(0, len(rest))
+    return b"".join(rest[:place] + lines[start:end] + rest[place:])
+
+
+def _wrap_lines(rng: random.Random, text: bytes) -> bytes:
+    lines, start, end = _cut(rng, text)
+    zero = rng.choice(_ZEROS)
+    before, after = rng.choice(
+        [
+            (b"#if " + zero + b"\n", b"#endif\n"),
+            (b"#if X\n#else\n", b"#endif\n"),
+            (b"#if 1\n#else\n", b"#endif\n"),
+            (b"/*\n", b"*/\n"),
+            (b'auto text = R"(\n', b')";\n'),
+            (b"{\n", b"}\n"),
+            (b"#if " + zero + b"\n", b""),
+        ]
+    )
+    return b"".join([*lines[:start], before, *lines[start:end], after, *lines[end:]])
+
+
+def _join_lines(rng: random.Random, text: bytes) -> bytes:
+    lines, start, end = _cut(rng, text)
+    return b"".join(lines[:start] + [line.rstrip(b"\r\n") + b" " for line in lines[start:end]] + lines[end:])
+
+
+def _change_token(rng: random.Random, text: bytes) -> bytes:
+    tokens = _TOKEN.findall(text) or [b" "]
+    place = rng.randrange(len(tokens))
+    tokens[place] = rng.choice([b"", tokens[place] * 2, rng.choice(tokens)])
+    return b"".join(tokens)
+
+
+def _insert(rng: random.Random, text: bytes) -> bytes:
+    place = rng.randint(0, len(text))
+    return text[:place] + rng.choice(_ODD) + text[place:]
+
+
+def _other_ends(rng: random.Random, text: bytes) -> bytes:
+    end = rng.choice([b"\r\n", b"\r"])
+    if rng.random() < 0.7:
+        return re.sub(rb"\r\n|\r|\n", lambda match: end, text)
+    return re.sub(rb"\n", lambda match: rng.choice([b"\n", end]), text)
+
+
+def _no_last_end(rng: random.Random, text: bytes) -> bytes:
+    return text.rstrip(b"\r\n")
+
+
+def _other_encoding(rng: random.Random, text: bytes) -> bytes:
+    try:
+        decoded = text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text
+    kind = rng.choice(["mark", "utf-16-le", "utf-16-be", "latin-1"])
+    if kind == "mark":
+        return text if text.startswith(b"\xef\xbb\xbf") else b"\xef\xbb\xbf" + text
+    if kind == "latin-1":
+        return f"// caf\u00e9\n{decoded}".encode("latin-1", "replace")
+    return f"\ufeff{decoded}".encode(kind)
+
+
+_MUTATIONS: tuple[Mutation, ...] = (
+    _delete_lines, _repeat_lines, _move_lines, _wrap_lines, _wrap_lines, _join_lines, _change_token, _change_token, _change_token,
+    _insert, _insert, _insert, _other_ends, _no_last_end,
+)  # fmt: skip
+
+
+def sources() -> list[Path]:
+    """The fixtures that are single files, and not what becomes of others."""
+    files = sorted((*(FIXTURES / "cpp").iterdir(), *(FIXTURES / "python").glob("*.py")))
+    return [path for path in files if path.is_file() and len(path.suffixes) == 1]
+
+
+def mutant(number: int, files: list[Path]) -> tuple[str, bytes]:
+    """(name of a file, its text)."""
+    rng = random.Random(number)
+    path = rng.choice(files)
+    text = path.read_bytes()
+    for _ in range(rng.randint(1, 4)):
+        text = rng.choice(_MUTATIONS)(rng, text)
+    if rng.random() < 0.1:
+        text = _other_encoding(rng, text)
+    return path.name, text

@@ -1,0 +1,51 @@
+"""Whatever text it is given, guardfix ends, breaks nothing and touches nothing that it does not understand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from invariants import broken
+from mutations import mutant, sources
+
+EVERY_DAY = 120
+IN_CI = 2000
+
+
+def _failures(numbers: range) -> dict[int, str]:
+    files = sources()
+    found = {number: broken(*mutant(number, files)) for number in numbers}
+    return {number: what for number, what in found.items() if what}
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_some_mutants(part: int) -> None:
+    size = EVERY_DAY // 2
+    assert _failures(range(part * size, (part + 1) * size)) == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(8))
+def test_many_mutants(part: int) -> None:
+    size = IN_CI // 8
+    assert _failures(range(part * size, (part + 1) * size)) == {}
+
+
+def test_the_checks_see_what_they_are_for() -> None:
+    from invariants import _CHECKS
+
+    text = b"/* a */\r\nint x; // \xc3\xa9\r\n#if 0x0\r\nint y;\r\n#endif\r\n"
+    for what, after in {
+        "a place that cannot be parsed is new": text.replace(b"x;", b"x }"),
+        "the byte order mark changed": b"\xef\xbb\xbf" + text,
+        "a line end is new": text + b"int z;\n",
+        "a character that is no ASCII changed": text.replace(b"\xc3", b""),
+        "a comment, a literal or dead code changed": text.replace(b"int y", b"int z"),
+    }.items():
+        assert _CHECKS[what]("a.cpp", text, text)
+        assert not _CHECKS[what]("a.cpp", text, after), what
+    assert not _CHECKS["it does not compile any more"]("a.py", b"x = 1\n", b"x = \n")
