@@ -30,7 +30,7 @@ _IN_HAND = 2
 """Pieces of work that a worker has at a time, so that it need not wait for the next."""
 
 Found = TypeVar("Found")
-Piece = tuple[Hit, ...]
+FilePiece = tuple[Hit, ...]
 _ROUNDS = 100
 """So often are workers started again when they are lost one after the other."""
 _PATIENCE = 2000
@@ -65,7 +65,7 @@ class Readers(Generic[Found]):
     lost: list[str] = field(default_factory=list)
     """How workers ended that were lost: `killed by SIGKILL`."""
 
-    def read(self, pieces: Sequence[Piece]) -> list[Found]:
+    def read(self, pieces: Sequence[FilePiece]) -> list[Found]:
         """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
         found: list[Found] = []
         again = self._round(pieces, found, here=not self.limits)
@@ -76,9 +76,9 @@ class Readers(Generic[Found]):
             again = self._round(again, found, here=False)
         return found + self.extract([hit for piece in again for hit in piece])
 
-    def _round(self, pieces: Sequence[Piece], found: list[Found], here: bool) -> list[Piece]:
+    def _round(self, pieces: Sequence[FilePiece], found: list[Found], here: bool) -> list[FilePiece]:
         """Read all pieces but those of lost workers, which are given back, file by file."""
-        again: list[Piece] = []
+        again: list[FilePiece] = []
         waiting = deque(range(len(pieces)))
         workers: list[_Worker[Found]] = []
         try:
@@ -114,7 +114,7 @@ class Readers(Generic[Found]):
         """Whether what was found in the files that were read so far takes as much memory as there may be."""
         return bool(self.limits.megabytes) and _resident() > self.limits.megabytes << 20
 
-    def _leave_out(self, waiting: deque[int], pieces: Sequence[Piece], found: list[Found]) -> None:
+    def _leave_out(self, waiting: deque[int], pieces: Sequence[FilePiece], found: list[Found]) -> None:
         why = f"what was read before takes {self.limits.megabytes} MB already (--memory)"
         while waiting:
             piece = pieces[waiting.popleft()]
@@ -124,7 +124,7 @@ class Readers(Generic[Found]):
         found += part
         self.done(files)
 
-    def _of_lost(self, worker: _Worker[Found], pieces: Sequence[Piece], found: list[Found]) -> list[Piece]:
+    def _of_lost(self, worker: _Worker[Found], pieces: Sequence[FilePiece], found: list[Found]) -> list[FilePiece]:
         """What has to be read again. A file that was read alone is unreadable instead."""
         first, *others = [pieces[number] for number in worker.in_hand]
         worker.in_hand.clear()
@@ -143,7 +143,7 @@ class Readers(Generic[Found]):
 class _Worker(Generic[Found]):
     """One forked process: the numbers of pieces of work in, what was found out."""
 
-    def __init__(self, readers: Readers[Found], pieces: Sequence[Piece], before: Sequence[_Worker[Found]]) -> None:
+    def __init__(self, readers: Readers[Found], pieces: Sequence[FilePiece], before: Sequence[_Worker[Found]]) -> None:
         self.in_hand: deque[int] = deque()
         self.alive = True
         self.ending = ""
@@ -251,7 +251,7 @@ def _write(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Piece]) -> None:
+def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[FilePiece]) -> None:
     """The child's life: numbers of pieces of work in, what was found out."""
     limits = readers.limits
     gc.enable()

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import guardfix
-from guardfix.codemods.apply.applying import rewrites
+from guardfix.codemods.apply.settling import settle
 
 SLOWEST = 5.0
 """Processor seconds that a small text may take."""
@@ -50,7 +50,7 @@ def _fixed(name: str, text: bytes, unsafe: bool) -> bytes:
         choice=guardfix.FixChoice(unsafe=unsafe),
         workspace=guardfix.Workspace.in_memory({name: text}),
     )
-    for rewritten in rewrites(report):
+    for rewritten in settle(report).rewrites:
         if not rewritten.refused:
             return rewritten.source.encode(rewritten.text)
     return text
@@ -134,12 +134,15 @@ def _same_characters(name: str, before: bytes, after: bytes) -> bool:
     return re.sub(rb"[\x00-\x7f]+", b"", before) == re.sub(rb"[\x00-\x7f]+", b"", after)
 
 
+_GOES_ALONG = re.compile(rb"/\*\s*\w+\s*=\s*\*/\Z|(?i:/[/*].*?(?:gradient|guardfix:))", re.DOTALL)
+"""Comments that may go with a guard: the name of its argument, and what says nothing but that it is there."""
+
+
 def _dead(text: bytes) -> list[bytes]:
     """Comments, literals, and what stands between `#if 0` and its `#endif`, sorted: a comment may move."""
     text = _plain(text)
     pieces = [b" ".join(match.group().split()) for match in _PIECE.finditer(text)]
-    # `guard(/*enabled=*/true)` goes with the argument that it names.
-    pieces = [piece for piece in pieces if not re.fullmatch(rb"/\*\s*\w+\s*=\s*\*/", piece)]
+    pieces = [piece for piece in pieces if not _GOES_ALONG.match(piece)]
     code = _PIECE.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
     depth = 0
     for line in code.split(b"\n"):

@@ -13,12 +13,12 @@ import pytest
 
 from guardfix.linter.facts import Facts
 from guardfix.linter.files.sift import Hit
-from guardfix.linter.frontends.forked_readers import FileLimits, Piece, Readers
+from guardfix.linter.frontends.forked_readers import FileLimits, FilePiece, Readers
 
 PARENT = os.getpid()
 
 
-def pieces(files: int, size: int) -> list[Piece]:
+def pieces(files: int, size: int) -> list[FilePiece]:
     hits: list[Hit] = [("cpp", f"{number:03}.cpp", "") for number in range(files)]
     return [tuple(hits[start : start + size]) for start in range(0, files, size)]
 
