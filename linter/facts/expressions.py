@@ -23,7 +23,7 @@ MAX_TEXT = 200
 """How many characters of a literal, a lambda or an `OtherExpression` are kept."""
 
 
-class Node(Struct, frozen=True, array_like=True, tag_field="node", tag=True, gc=False):
+class ExpressionNode(Struct, frozen=True, array_like=True, tag_field="node", tag=True, gc=False):
     """A part of a program that has a value, or names a type."""
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Node(Struct, frozen=True, array_like=True, tag_field="node", tag=True, gc=
         return ()
 
 
-class NamePath(Node, frozen=True):
+class NamePath(ExpressionNode, frozen=True):
     """`at::add`, `std::vector<int>`, `torch.no_grad`: identifiers joined by `::` or `.`.
 
     In C++ what stands before `.` is an object, see `MemberAccess`; in Python so is everything but modules and classes.
@@ -83,7 +83,7 @@ class NamePath(Node, frozen=True):
         return self.parts if self.scope is None else (*self.scope.path, *self.parts)
 
 
-class MemberAccess(Node, frozen=True):
+class MemberAccess(ExpressionNode, frozen=True):
     """`model.forward`, `self.net`, `this->net_`."""
 
     object: Expression
@@ -105,7 +105,7 @@ class MemberAccess(Node, frozen=True):
         return (self.name,)
 
 
-class CallExpression(Node, frozen=True):
+class CallExpression(ExpressionNode, frozen=True):
     """`f(x)`, and of C++ also what may be one: `T(x)`."""
 
     callee: Expression
@@ -119,7 +119,7 @@ class CallExpression(Node, frozen=True):
         return (self.callee, *self.arguments)
 
 
-class KeywordArgument(Node, frozen=True):
+class KeywordArgument(ExpressionNode, frozen=True):
     """`dim=0` among a Python call's arguments."""
 
     name: str
@@ -133,7 +133,7 @@ class KeywordArgument(Node, frozen=True):
         return (self.value,)
 
 
-class Subscript(Node, frozen=True):
+class Subscript(ExpressionNode, frozen=True):
     """`x[i]`."""
 
     object: Expression
@@ -155,7 +155,7 @@ class LiteralKind(Enum):
     """`nullptr`, `NULL`, `None`."""
 
 
-class LiteralExpression(Node, frozen=True):
+class LiteralExpression(ExpressionNode, frozen=True):
     kind: LiteralKind
     text: str
     """As written, up to `MAX_TEXT` characters."""
@@ -169,7 +169,7 @@ class LiteralExpression(Node, frozen=True):
         return self.text in ("true", "True") if self.kind is LiteralKind.BOOL else None
 
 
-class LambdaExpression(Node, frozen=True):
+class LambdaExpression(ExpressionNode, frozen=True):
     """A lambda, with or without statements. What stands in it is in the facts: functions, calls, assignments."""
 
     text: str
@@ -185,7 +185,7 @@ class LambdaExpression(Node, frozen=True):
         return self.mentioned
 
 
-class Operation(Node, frozen=True):
+class Operation(ExpressionNode, frozen=True):
     """Operators with their operands: `-x`, `a + b`, `a = b`, `flag ? a : b`, `a if flag else b`, `delete p`."""
 
     operator: str
@@ -217,7 +217,7 @@ class Operation(Node, frozen=True):
         return self.operator == "&" and len(self.operands) == 1
 
 
-class Bracketed(Node, frozen=True):
+class Bracketed(ExpressionNode, frozen=True):
     """`(x)`, `{1, 2}`, `[a, b]`: a parenthesised expression, an initialiser, a list, a tuple, a structured binding."""
 
     items: tuple[Expression, ...]
@@ -231,7 +231,7 @@ class Bracketed(Node, frozen=True):
         return self.items
 
 
-class Construction(Node, frozen=True):
+class Construction(ExpressionNode, frozen=True):
     """`T{1, 2}`, and of a declaration with an initialiser `at::Tensor{x}`. `T(1, 2)` is a `CallExpression`."""
 
     type: Expression
@@ -245,7 +245,7 @@ class Construction(Node, frozen=True):
         return (self.type, self.arguments)
 
 
-class NewExpression(Node, frozen=True):
+class NewExpression(ExpressionNode, frozen=True):
     """`new T(x)`, `new T`."""
 
     type: Expression
@@ -259,7 +259,7 @@ class NewExpression(Node, frozen=True):
         return (self.type,) if self.arguments is None else (self.type, self.arguments)
 
 
-class CastExpression(Node, frozen=True):
+class CastExpression(ExpressionNode, frozen=True):
     """`(float)x`. `static_cast<float>(x)` is a `CallExpression`."""
 
     type: Expression
@@ -273,7 +273,7 @@ class CastExpression(Node, frozen=True):
         return (self.type, self.value)
 
 
-class OtherExpression(Node, frozen=True):
+class OtherExpression(ExpressionNode, frozen=True):
     """Anything else, and what lies beyond the bounds of a tree."""
 
     text: str
@@ -289,7 +289,7 @@ class OtherExpression(Node, frozen=True):
         return self.mentioned
 
 
-class TypeName(Node, frozen=True):
+class TypeName(ExpressionNode, frozen=True):
     """A type as declared: `const at::Tensor&`, `auto`, `std::vector<at::Tensor>*`."""
 
     name: Expression

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .expressions import Node
+from .expressions import ExpressionNode
 from .model import Branch
 from .spans import Span
 
@@ -49,4 +49,4 @@ def _moved(value: Any, spans: _Moved) -> Any:
 
 
 def _may_hold_spans(part: object) -> bool:
-    return isinstance(part, tuple) or (isinstance(part, Struct) and not isinstance(part, Node))
+    return isinstance(part, tuple) or (isinstance(part, Struct) and not isinstance(part, ExpressionNode))

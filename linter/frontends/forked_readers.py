@@ -29,7 +29,7 @@ _LENGTH = struct.Struct("=Q?")
 _IN_HAND = 2
 """Pieces of work that a worker has at a time, so that it need not wait for the next."""
 
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 FilePiece = tuple[Hit, ...]
 _ROUNDS = 100
 """So often are workers started again when they are lost one after the other."""
@@ -52,11 +52,11 @@ NO_LIMITS = FileLimits()
 
 
 @dataclass
-class Readers(Generic[Found]):
+class Readers(Generic[_Found]):
     """Reads files with `others` processes, and here too unless there are limits for each file."""
 
-    extract: Callable[[Sequence[Hit]], list[Found]]
-    unread: Callable[[Hit, str], list[Found]]
+    extract: Callable[[Sequence[Hit]], list[_Found]]
+    unread: Callable[[Hit, str], list[_Found]]
     """What is said instead of a file that cannot be read, and why it cannot."""
     others: int
     limits: FileLimits = NO_LIMITS
@@ -65,9 +65,9 @@ class Readers(Generic[Found]):
     lost: list[str] = field(default_factory=list)
     """How workers ended that were lost: `killed by SIGKILL`."""
 
-    def read(self, pieces: Sequence[FilePiece]) -> list[Found]:
+    def read(self, pieces: Sequence[FilePiece]) -> list[_Found]:
         """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
-        found: list[Found] = []
+        found: list[_Found] = []
         again = self._round(pieces, found, here=not self.limits)
         for _ in range(_ROUNDS):
             if not again:
@@ -76,11 +76,11 @@ class Readers(Generic[Found]):
             again = self._round(again, found, here=False)
         return found + self.extract([hit for piece in again for hit in piece])
 
-    def _round(self, pieces: Sequence[FilePiece], found: list[Found], here: bool) -> list[FilePiece]:
+    def _round(self, pieces: Sequence[FilePiece], found: list[_Found], here: bool) -> list[FilePiece]:
         """Read all pieces but those of lost workers, which are given back, file by file."""
         again: list[FilePiece] = []
         waiting = deque(range(len(pieces)))
-        workers: list[_Worker[Found]] = []
+        workers: list[_Worker[_Found]] = []
         try:
             for _ in range(min(max(1, self.others), len(pieces))):
                 try:
@@ -114,17 +114,17 @@ class Readers(Generic[Found]):
         """Whether what was found in the files that were read so far takes as much memory as there may be."""
         return bool(self.limits.megabytes) and _resident() > self.limits.megabytes << 20
 
-    def _leave_out(self, waiting: deque[int], pieces: Sequence[FilePiece], found: list[Found]) -> None:
+    def _leave_out(self, waiting: deque[int], pieces: Sequence[FilePiece], found: list[_Found]) -> None:
         why = f"what was read before takes {self.limits.megabytes} MB already (--memory)"
         while waiting:
             piece = pieces[waiting.popleft()]
             self._take([one for hit in piece for one in self.unread(hit, why)], len(piece), found)
 
-    def _take(self, part: list[Found], files: int, found: list[Found]) -> None:
+    def _take(self, part: list[_Found], files: int, found: list[_Found]) -> None:
         found += part
         self.done(files)
 
-    def _of_lost(self, worker: _Worker[Found], pieces: Sequence[FilePiece], found: list[Found]) -> list[FilePiece]:
+    def _of_lost(self, worker: _Worker[_Found], pieces: Sequence[FilePiece], found: list[_Found]) -> list[FilePiece]:
         """What has to be read again. A file that was read alone is unreadable instead."""
         first, *others = [pieces[number] for number in worker.in_hand]
         worker.in_hand.clear()
@@ -140,10 +140,12 @@ class Readers(Generic[Found]):
         return [(hit,) for piece in (first, *others) for hit in piece]
 
 
-class _Worker(Generic[Found]):
+class _Worker(Generic[_Found]):
     """One forked process: the numbers of pieces of work in, what was found out."""
 
-    def __init__(self, readers: Readers[Found], pieces: Sequence[FilePiece], before: Sequence[_Worker[Found]]) -> None:
+    def __init__(
+        self, readers: Readers[_Found], pieces: Sequence[FilePiece], before: Sequence[_Worker[_Found]]
+    ) -> None:
         self.in_hand: deque[int] = deque()
         self.alive = True
         self.ending = ""
@@ -179,7 +181,7 @@ class _Worker(Generic[Found]):
         with suppress(OSError):
             os.write(self._tasks, _NUMBER.pack(number))
 
-    def results(self) -> list[tuple[int, list[Found]]]:
+    def results(self) -> list[tuple[int, list[_Found]]]:
         """(number of the piece, what was found) of what has come back. Raises what `extract` raised."""
         data = os.read(self.results_out, 1 << 20)
         if not data:
@@ -237,7 +239,7 @@ def _resident() -> int:
     return 0
 
 
-def _with_news(workers: Sequence[_Worker[Found]], wait: bool) -> list[_Worker[Found]]:
+def _with_news(workers: Sequence[_Worker[_Found]], wait: bool) -> list[_Worker[_Found]]:
     news = select.poll()
     by_handle = {worker.results_out: worker for worker in workers if worker.alive}
     for handle in by_handle:

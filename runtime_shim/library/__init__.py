@@ -21,8 +21,8 @@ from ..core.device import known
 from ..core.supported_names import missing_attribute
 from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
 from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
-from .operator_schema import parse
 from .registered_autograd import autograd_kernel
+from .schema_parsing import parse
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops", "register_autograd", "register_fake"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .custom_ops import CompiledKernel, entry, fallthrough_kernel
 from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
-from .operator_schema import parse
+from .schema_parsing import parse
 
 
 def define(name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
