@@ -28,7 +28,7 @@ from .frontend import frontend_named
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-Found = TypeVar("Found")
+_Item = TypeVar("_Item")
 
 POOL_FROM = 24
 """Below this many files to parse a pool of processes costs more than it saves."""
@@ -209,23 +209,23 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Work(NamedTuple, Generic[Found]):
+class _Work(NamedTuple, Generic[_Item]):
     """What is found in files."""
 
-    find: Callable[[Job], list[Found]]
-    unread: Callable[[Hit, str], list[Found]]
+    find: Callable[[Job], list[_Item]]
+    unread: Callable[[Hit, str], list[_Item]]
     """What is said instead of a file that cannot be read, and why it cannot."""
 
 
 def _mapped(
-    work: _Work[Found],
+    work: _Work[_Item],
     job: Job,
     workers: int,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
     limits: FileLimits,
     lost: list[str],
-) -> list[Found]:
+) -> list[_Item]:
     """What is found in all the job's files, here or in other processes."""
     few = workers == 1 or len(job.hits) < POOL_FROM
     if executor is None and few and not (limits and CAN_FORK):
@@ -241,13 +241,13 @@ def _mapped(
 
 
 def _mapped_forked(
-    work: _Work[Found],
+    work: _Work[_Item],
     job: Job,
     workers: int,
     progress: Callable[[int, int], None] | None,
     limits: FileLimits,
     lost: list[str],
-) -> list[Found]:
+) -> list[_Item]:
     files = 0
 
     def done(count: int) -> None:
@@ -256,7 +256,7 @@ def _mapped_forked(
         if progress is not None:
             progress(files, len(job.hits))
 
-    def find(hits: Sequence[Hit]) -> list[Found]:
+    def find(hits: Sequence[Hit]) -> list[_Item]:
         return work.find(job._replace(hits=tuple(hits)))
 
     size = 1 if limits else max(2, min(16, len(job.hits) // 16))
@@ -268,12 +268,12 @@ def _mapped_forked(
 
 def _mapped_in(
     executor: Executor,
-    work: Callable[[Job], list[Found]],
+    work: Callable[[Job], list[_Item]],
     whole: Job,
     progress: Callable[[int, int], None] | None,
-) -> list[Found]:
+) -> list[_Item]:
     jobs = _jobs(whole, max(4, min(64, len(whole.hits) // 16)))
-    found: list[Found] = []
+    found: list[_Item] = []
     done = 0
     for job, part in zip(jobs, executor.map(work, jobs), strict=True):
         found += part
@@ -286,16 +286,16 @@ def _mapped_in(
 def _mapped_with(
     pool: Executor,
     others: int,
-    work: Callable[[Job], list[Found]],
+    work: Callable[[Job], list[_Item]],
     whole: Job,
     progress: Callable[[int, int], None] | None,
-) -> list[Found]:
+) -> list[_Item]:
     """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
     jobs = _jobs(whole, max(2, min(16, len(whole.hits) // 16)))
-    running: dict[Future[list[Found]], int] = {}
-    found: list[Found] = []
+    running: dict[Future[list[_Item]], int] = {}
+    found: list[_Item] = []
     files = 0
     while jobs or running:
         while jobs and len(running) < 2 * others:
