@@ -39,7 +39,7 @@ _ROUNDS = 3
 
 MOST_NAMING = 60
 """A name that stands in more files is a library's: of them only those are read that register functions."""
-Progress = Callable[[int, int], None]
+_Progress = Callable[[int, int], None]
 """What is told (files done, files in all)."""
 
 
@@ -118,7 +118,7 @@ class ProjectReader:
         self,
         paths: Sequence[str],
         *,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
         at_first_hit: Callable[[], None] | None = None,
     ) -> Project:
         """The facts of all files at and below `paths` that matter, joined.
@@ -204,7 +204,7 @@ class ProjectReader:
         sought: Mapping[str, Sought] | None = None if self.funnel.recorded else self.funnel.sought
         return Job(tuple(hits), watched, sought, self.guards, self.workspace)
 
-    def _extract(self, job: Job, progress: Progress | None = None) -> list[Facts]:
+    def _extract(self, job: Job, progress: _Progress | None = None) -> list[Facts]:
         extract = partial(
             extract_all,
             workers=self.workers,
@@ -221,7 +221,7 @@ class ProjectReader:
         self.known.remember(read, job)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
-    def _answered(self, project: Project, progress: Progress | None) -> Project:
+    def _answered(self, project: Project, progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on."""
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         for _ in range(_ROUNDS):
@@ -251,7 +251,7 @@ class ProjectReader:
         project = project.joined(unseen=unseen, common=self._common)
         return project if unseen else self._surveyed(project, asked, progress)
 
-    def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: Progress | None) -> Project:
+    def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
         for language in self.found.files:
             if frontend_named(language).sketch is None:
@@ -322,7 +322,7 @@ class ProjectReader:
         language: str,
         among: Mapping[str, Sequence[str]] | None = None,
         stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
     ) -> list[Facts]:
         """The facts of the files, of all that are checked or `among` others, in which one of the names stands."""
         words = [name.encode() for name in sorted(names)]

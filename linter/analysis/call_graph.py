@@ -38,7 +38,7 @@ from ..facts.expressions import (
 )
 from ..facts.index import index_of
 from ..facts.spans import Sorted
-from .call_names import MOST_METHODS, CallNames, Node
+from .call_names import MOST_METHODS, CallNames, FunctionNode
 from .calls import computes_nothing, is_load
 from .declared_types import declared_type
 from .model_runs import runs_model_in
@@ -96,7 +96,7 @@ class Reached(NamedTuple):
 class _Group:
     """The functions that one call can mean."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[FunctionNode, ...]
     sure: bool
     """The class is known, or the function is named with its scope."""
     written: str
@@ -116,10 +116,10 @@ class CallGraph:
 
     def __init__(self) -> None:
         self._project: Project | None = None
-        self._bodies: dict[Node, _Body] = {}
-        self._done: dict[Node, dict[Deed, tuple[Act, str]]] = {}
-        self._called_in: dict[Node, Sorted[_Group]] = {}
-        self._callers: dict[Node, list[tuple[Node, _Group]]] = defaultdict(list)
+        self._bodies: dict[FunctionNode, _Body] = {}
+        self._done: dict[FunctionNode, dict[Deed, tuple[Act, str]]] = {}
+        self._called_in: dict[FunctionNode, Sorted[_Group]] = {}
+        self._callers: dict[FunctionNode, list[tuple[FunctionNode, _Group]]] = defaultdict(list)
         self._unqualified: set[str] = set()
         """Types that are written without a namespace: what is no class of the project may still stand for one."""
         self.wanted: set[str] = set()
@@ -137,7 +137,7 @@ class CallGraph:
         while (parent := facts.functions[function].parent) is not None:
             function = parent
         # A function may hold many guards: what it calls is read once.
-        node = Node(facts.path, function)
+        node = FunctionNode(facts.path, function)
         if node not in self._called_in:
             groups = self._read(facts, facts.functions[function].span, function).groups
             self._called_in[node] = Sorted(groups, lambda group: group.span)
@@ -156,7 +156,7 @@ class CallGraph:
     def _follow(self, groups: Iterable[_Group]) -> None:
         """Read every function that is reached and was not read yet, and carry up what they do."""
         waiting = deque((node, 1) for group in groups for node in group.nodes if node not in self._bodies)
-        fresh: list[Node] = []
+        fresh: list[FunctionNode] = []
         assert self._project is not None
         while waiting and len(self._bodies) < MOST_FUNCTIONS:
             node, depth = waiting.popleft()
@@ -173,9 +173,9 @@ class CallGraph:
                         waiting.append((callee, depth + 1))
         self._carry_up(fresh)
 
-    def _carry_up(self, fresh: Iterable[Node]) -> None:
+    def _carry_up(self, fresh: Iterable[FunctionNode]) -> None:
         assert self._project is not None
-        changed: deque[Node] = deque()
+        changed: deque[FunctionNode] = deque()
         for node in fresh:
             facts = self._project.files[node.path]
             doer = _shown_name(facts.functions[node.number])
@@ -192,7 +192,7 @@ class CallGraph:
                 if self._inherit(caller, group):
                     changed.append(caller)
 
-    def _inherit(self, caller: Node, group: _Group) -> bool:
+    def _inherit(self, caller: FunctionNode, group: _Group) -> bool:
         """Whether the caller has come to do something more, through this call."""
         own = self._done.setdefault(caller, {})
         grown = False
@@ -202,7 +202,7 @@ class CallGraph:
                 grown = True
         return grown
 
-    def _agreed(self, group: _Group, deed: Deed) -> Node | None:
+    def _agreed(self, group: _Group, deed: Deed) -> FunctionNode | None:
         """One of the functions that do it, when enough of those do it that can be meant."""
         doing = [node for node in group.nodes if deed in self._done.get(node, ())]
         if not doing:
@@ -211,7 +211,7 @@ class CallGraph:
         enough = len(others) <= len(doing) if group.sure else not others
         return doing[0] if enough else None
 
-    def _is_bare(self, node: Node) -> bool:
+    def _is_bare(self, node: FunctionNode) -> bool:
         """Whether the function does nothing: `virtual void run() { throw … }`, `{ LOG(FATAL) << "implement me"; }`."""
         body = self._bodies.get(node)
         if body is None or body.acts or body.groups:
@@ -244,11 +244,11 @@ class CallGraph:
         return body
 
     @staticmethod
-    def _add(body: _Body, meant: tuple[tuple[Node, ...], bool], written: str, span: Span) -> None:
+    def _add(body: _Body, meant: tuple[tuple[FunctionNode, ...], bool], written: str, span: Span) -> None:
         if meant[0]:
             body.groups.append(_Group(meant[0], meant[1], written, span))
 
-    def _called(self, facts: Facts, call: Call) -> tuple[tuple[Node, ...], bool]:
+    def _called(self, facts: Facts, call: Call) -> tuple[tuple[FunctionNode, ...], bool]:
         name = call.name
         if name in _MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
             made = call.called.template_arguments or ()
@@ -276,7 +276,7 @@ class CallGraph:
         others = names.functions((name,))
         return (others, len(others) == 1) if len(others) <= MOST_NAMESAKES else ((), False)
 
-    def _method(self, facts: Facts, call: Call, receiver: Expression) -> tuple[tuple[Node, ...], bool]:
+    def _method(self, facts: Facts, call: Call, receiver: Expression) -> tuple[tuple[FunctionNode, ...], bool]:
         name, names = call.name, self._names
         if is_this(receiver):
             self._want(name)
@@ -288,13 +288,13 @@ class CallGraph:
         known = [class_ for class_ in classes if self._is_class(class_)]
         if not known and all(class_ in self._unqualified for class_ in classes):
             return self._by_name(name)  # a parameter of a template, an alias that is not in sight
-        found: tuple[Node, ...] = ()
+        found: tuple[FunctionNode, ...] = ()
         for class_ in known:
             self._want(name)
             found = found or names.methods(class_, name, facts.path)
         return found, True
 
-    def _by_name(self, name: str) -> tuple[tuple[Node, ...], bool]:
+    def _by_name(self, name: str) -> tuple[tuple[FunctionNode, ...], bool]:
         """All functions of a name, where there are few of them and nothing says which is meant."""
         self._want(name)
         found = self._names.functions((name,))
@@ -307,7 +307,7 @@ class CallGraph:
         survey = self._project.survey
         return self._names.is_class(name) or (survey is not None and bool(survey.defining_class(name)))
 
-    def _constructors(self, type_: Expression) -> tuple[tuple[Node, ...], bool]:
+    def _constructors(self, type_: Expression) -> tuple[tuple[FunctionNode, ...], bool]:
         name = last_name(type_.name if isinstance(type_, TypeName) else type_)
         if not name or (
             isinstance(type_, TypeName) and (type_.marks or type_.path[:1] in (("std",), ("at",), ("torch",)))

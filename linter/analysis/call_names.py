@@ -16,7 +16,7 @@ _WORD_OF_TYPE = re.compile(r"(?<![\w:])(?:\w+::)*(\w+)")
 _CONTAINERS = frozenset({"unique_ptr", "shared_ptr", "vector", "const"})
 
 
-class Node(NamedTuple):
+class FunctionNode(NamedTuple):
     """A function of the project: its file, and its number in the facts."""
 
     path: str
@@ -27,8 +27,8 @@ class CallNames:
     """Tables of a project's functions and classes."""
 
     def __init__(self, project: Project) -> None:
-        self._functions: dict[str, list[tuple[Node, Function, str]]] = defaultdict(list)
-        self._lambdas: dict[str, list[Node]] = defaultdict(list)
+        self._functions: dict[str, list[tuple[FunctionNode, Function, str]]] = defaultdict(list)
+        self._lambdas: dict[str, list[FunctionNode]] = defaultdict(list)
         self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
@@ -37,7 +37,7 @@ class CallNames:
             if facts.language != "cpp":
                 continue
             for index, function in enumerate(facts.functions):
-                node = Node(facts.path, index)
+                node = FunctionNode(facts.path, index)
                 if function.is_lambda:
                     if held := last_name(function.assigned_to):
                         self._lambdas[held].append(node)
@@ -67,7 +67,7 @@ class CallNames:
         words = _WORD_OF_TYPE.findall(next(iter(targets)))
         return [word for word in words if word not in _CONTAINERS and word != name] or [name]
 
-    def functions(self, path: tuple[str, ...]) -> tuple[Node, ...]:
+    def functions(self, path: tuple[str, ...]) -> tuple[FunctionNode, ...]:
         """The functions that a name as written can mean."""
         found = []
         for node, function, _ in self._functions.get(path[-1], ()):
@@ -76,14 +76,14 @@ class CallNames:
                 found.append(node)
         return tuple(found)
 
-    def lambdas(self, name: str, facts: Facts) -> tuple[Node, ...]:
+    def lambdas(self, name: str, facts: Facts) -> tuple[FunctionNode, ...]:
         """The lambdas of the same file that a variable or a member of that name holds."""
         return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
 
-    def methods_of_class(self, class_: str, name: str) -> tuple[Node, ...]:
+    def methods_of_class(self, class_: str, name: str) -> tuple[FunctionNode, ...]:
         return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
 
-    def methods(self, class_: str, name: str, near: str) -> tuple[Node, ...]:
+    def methods(self, class_: str, name: str, near: str) -> tuple[FunctionNode, ...]:
         """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
 
         Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
