@@ -13,7 +13,7 @@ from ..wording import count_of, printable
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .narrowing import read_baseline
-from .options import selection
+from .options import reading_limits, selection
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -41,6 +41,7 @@ def _file(command: F) -> F:
 
 @command.command("create")
 @selection
+@reading_limits
 @_file
 @click.option("--force", is_flag=True, help="Replace a baseline that is there, even if more is found than it holds.")
 def create(baseline: str | None, force: bool, **arguments: Any) -> None:
@@ -55,6 +56,7 @@ def create(baseline: str | None, force: bool, **arguments: Any) -> None:
 
 @command.command("update")
 @selection
+@reading_limits
 @_file
 def update(baseline: str | None, **arguments: Any) -> None:
     """Take out of the baseline what is fixed at and below PATHS, and follow moved code. Nothing is added."""

@@ -10,7 +10,7 @@ import click
 from ..wording import printable
 from .command_run import CommandRun, check_with, finished, run_from
 from .narrowing import Narrowing, narrowing
-from .options import choice_from, choosing, selection, standard_input
+from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .reporting import Reporting, reporting
 from .standard_input import write_fixed
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @selection
+@reading_limits
 @standard_input
 @click.option(
     "--fix",

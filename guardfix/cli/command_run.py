@@ -71,7 +71,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
     workers = arguments.pop("jobs") or 0
-    timeout_per_file, memory = arguments.pop("timeout_per_file") or 0.0, arguments.pop("memory") or 0
+    timeout_per_file, memory = arguments.pop("timeout_per_file", None), arguments.pop("reading_memory", None)
 
     def changed(configuration: Configuration) -> Options:
         """What a configuration and the command line come to."""
@@ -92,8 +92,8 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
             include_docs=configured.include_docs or include_docs,
             minimum_torch=minimum_torch or configured.minimum_torch,
             workers=workers,
-            timeout_per_file=timeout_per_file,
-            memory=memory,
+            timeout_per_file=timeout_per_file or 0.0,
+            memory=memory or 0,
         )
 
     configuration, options = _configured(arguments.pop("configs"), arguments.pop("isolated"), changed)

@@ -11,7 +11,7 @@ import click
 from ..wording import count_of, printable
 from .command_run import check_with, finished, run_from
 from .fix_diff import show_changes, write_diff
-from .options import choice_from, choosing, selection, standard_input
+from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
 @selection
+@reading_limits
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
 @click.option(

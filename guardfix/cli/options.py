@@ -34,6 +34,29 @@ def complete_rule(context: click.Context, parameter: click.Parameter, incomplete
     return [f"{done}{comma}{one}" for one in (*codes, *names)]
 
 
+def reading_limits(command: F) -> F:
+    """What reading the files may take. `verify` has none: there, limits are about the programs."""
+    for option in reversed(
+        (
+            click.option(
+                "--timeout-per-file",
+                type=click.FloatRange(min=0, min_open=True),
+                metavar="SECONDS",
+                help="Leave out a file that takes longer to read, and report it (GF001).",
+            ),
+            click.option(
+                "--memory",
+                "reading_memory",
+                type=click.IntRange(min=1),
+                metavar="MB",
+                help="Leave out what takes a process more memory than this, and report it (GF001).",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 def selection(command: F) -> F:
     """The paths, and what is looked at and for."""
     for option in reversed(
@@ -100,18 +123,6 @@ def selection(command: F) -> F:
                 metavar="VERSION",
                 callback=_version,
                 help="The oldest torch version that the code supports; used by GF505 and --preserve.",
-            ),
-            click.option(
-                "--timeout-per-file",
-                type=click.FloatRange(min=0, min_open=True),
-                metavar="SECONDS",
-                help="Leave out a file that takes longer to read, and report it (GF001).",
-            ),
-            click.option(
-                "--memory",
-                type=click.IntRange(min=1),
-                metavar="MB",
-                help="Leave out what takes a process more memory than this, and report it (GF001).",
             ),
             click.option(
                 "--color",

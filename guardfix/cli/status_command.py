@@ -16,7 +16,7 @@ from ..output.finding_places import below, repository_top
 from ..wording import count_of, passed, printable
 from .command_run import check_with, run_from
 from .narrowing import read_baseline
-from .options import choice_from, choosing, selection
+from .options import choice_from, choosing, reading_limits, selection
 
 if TYPE_CHECKING:
     from ..adoption.tree_progress import Steps
@@ -32,6 +32,7 @@ _CONFIDENCES = ("high", "medium", "low")
 
 @click.command("status", short_help="Count what is left: by rule, context, folder and owner.")
 @selection
+@reading_limits
 @choosing
 @click.option("--baseline", metavar="FILE", type=click.Path(dir_okay=False), help="Compare with this baseline.")
 @click.option("--depth", type=click.IntRange(min=1), default=2, show_default=True, help="Tell folders apart so deep.")

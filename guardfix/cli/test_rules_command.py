@@ -10,11 +10,12 @@ import click
 from ..wording import count_of, printable
 from .command_failure import Failure, no_such_rule
 from .command_run import run_from
-from .options import selection
+from .options import reading_limits, selection
 
 
 @click.command("test-rules", short_help="Check fixtures that say in comments what is found in them.")
 @selection
+@reading_limits
 def command(**arguments: Any) -> None:
     """Check the files at and below PATHS, each alone, against the comments in them.
 
