@@ -31,8 +31,7 @@ class ObservedRun:
 
 def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
     """What is kept about the guards of a file with that digest, and still holds."""
-    folder = _folder()
-    return _read(str(folder), digest) if digest and folder.is_dir() else ()
+    return _read(_folder(), digest) if digest else ()
 
 
 @lru_cache(maxsize=256)
@@ -55,8 +54,8 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
     }
     folder = _folder()
     with contextlib.suppress(OSError):  # then it has to be run again
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{digest.hex()}.json").write_text(json.dumps(kept), encoding="utf-8")
+        os.makedirs(folder, exist_ok=True)
+        Path(folder, f"{digest.hex()}.json").write_text(json.dumps(kept), encoding="utf-8")
     _read.cache_clear()
 
 
@@ -67,8 +66,8 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _folder() -> Path:
+def _folder() -> str:
     """Beside what else guardfix keeps for a user."""
     given = os.environ.get("GUARDFIX_CACHE_DIR")
     cache = os.environ.get("XDG_CACHE_HOME")
-    return Path(given) / "decided" if given else Path(cache or os.path.expanduser("~/.cache")) / "guardfix" / "decided"
+    return f"{given}/decided" if given else f"{cache or os.path.expanduser('~/.cache')}/guardfix/decided"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from ...facts import Facts, GuardUse, Span
+from ...facts import NOWHERE, GuardUse, Span
 from ...facts.index import index_of
 from ...findings import Confidence, Context, Side
 from ...guards import INFERENCE_MODE, LEGACY
@@ -19,37 +20,47 @@ class _BeingAsked(set[tuple[str, Span]]):
     """Uses whose own signals are looked for right now: they aren't asked what their neighbours are."""
 
 
+class _FirstOfScopes(dict[tuple[str, Span], tuple[GuardUse, ...]]):
+    """By file and scope, what `_first_in` found."""
+
+
 @signal("beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off])
 def beside_inference_workload(scene: Scene) -> Iterator[Sighting]:
     """another old guard beside it or around it becomes an `InferenceMode`, with high confidence"""
-    asked = scene.project.memory(_BeingAsked)
-    if (scene.facts.path, scene.use.type_span) in asked:
+    use = scene.use
+    if use.scope == NOWHERE or (scene.facts.path, use.type_span) in scene.project.memory(_BeingAsked):
         return
-    for other in _old_guards_around(scene):
-        key = (scene.facts.path, other.type_span)
-        asked.add(key)
-        try:
-            becomes_inference = _becomes_inference(scene, scene.facts, other)
-        finally:
-            asked.discard(key)
-        if becomes_inference:
-            where = "beside" if other.scope == scene.use.scope else "around"
-            yield Sighting(f"the {LEGACY} {where} it becomes an {INFERENCE_MODE}", other.span.start)
-            return
+    for scope in dict.fromkeys((use.scope, *index_of(scene.facts).scopes.around(use.span))):
+        for other in _first_in(scope, scene):
+            covers = other.scope == use.scope or other.live.holds(use.span)
+            if covers and other.type_span != use.type_span and other.function == use.function:
+                where = "beside" if other.scope == use.scope else "around"
+                yield Sighting(f"the {LEGACY} {where} it becomes an {INFERENCE_MODE}", other.span.start)
+                return
 
 
-def _old_guards_around(scene: Scene) -> list[GuardUse]:
-    here = index_of(scene.facts)
-    found = [*here.uses_by_scope.get(scene.use.scope, ()), *here.uses_around(scene.use.span)]
-    return [
-        other
-        for other in dict.fromkeys(found)
-        if other.guard == LEGACY and other.type_span != scene.use.type_span and other.function == scene.use.function
-    ]
+def _first_in(scope: Span, scene: Scene) -> tuple[GuardUse, ...]:
+    """The first two old guards that are declared in a scope and become an `InferenceMode`: one may be asking.
+
+    Of those that cover a place, the first one begins first. Each guard is looked at once, however many ask.
+    """
+    known = scene.project.memory(_FirstOfScopes)
+    key = (scene.facts.path, scope)
+    if key not in known:
+        declared = index_of(scene.facts).local_by_scope.get(scope, ())
+        becoming = (use for use in declared if use.guard == LEGACY and _becomes_inference(scene, use))
+        known[key] = tuple(islice(becoming, 2))
+    return known[key]
 
 
-def _becomes_inference(scene: Scene, facts: Facts, use: GuardUse) -> bool:
+def _becomes_inference(scene: Scene, use: GuardUse) -> bool:
     from ..signal_registry import direct_signals
 
-    weighed = weigh(direct_signals(scene_of(scene.project, facts, use)), POLICY)
+    asked = scene.project.memory(_BeingAsked)
+    key = (scene.facts.path, use.type_span)
+    asked.add(key)
+    try:
+        weighed = weigh(direct_signals(scene_of(scene.project, scene.facts, use)), POLICY)
+    finally:
+        asked.discard(key)
     return weighed.context is Context.INFERENCE and weighed.confidence is Confidence.HIGH
