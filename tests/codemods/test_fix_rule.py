@@ -68,7 +68,9 @@ def test_no_fix(code: str, name: str) -> None:
 def test_every_fix_claims_at_most_what_its_rule_says_and_somewhere_all_of_it(tmp_path: Path) -> None:
     # Fixtures end their lines with expectations, and here the comment itself is found.
     (tmp_path / "suppressed.cpp").write_text("int one() { return 1; }  // NOLINT(GF101)\n")
-    report = fixes_for(check([str(FIXTURES), str(tmp_path)], Options(select=("ALL",), include_docs=True, minimum_torch="1.13")))
+    report = fixes_for(
+        check([str(FIXTURES), str(tmp_path)], Options(select=("ALL",), include_docs=True, minimum_torch="1.13"))
+    )
     claimed: dict[str, set[Applicability]] = defaultdict(set)
     for finding in report.findings:
         if finding.fix is not None:
