@@ -11,14 +11,14 @@ import pytest
 from .running import FIXTURES, HERE, MODEL, PROGRAMS, guardfix_run, run_on_torch, torch_folder
 
 programs = pytest.mark.parametrize("source", sorted(PROGRAMS.glob("*.cpp")), ids=lambda path: path.stem)
-fixtures = pytest.mark.parametrize("source", sorted(FIXTURES.glob("*.cpp")), ids=lambda path: path.stem)
+fixtures = pytest.mark.parametrize("source", sorted(FIXTURES.glob("*.*.cpp")), ids=lambda path: path.stem)
 # What the others print is compared when they are verified: tests/guardfix/verify/test_verdicts.py.
 FEW = {"guard_struct.before", "roi_align.after", "swapped_storage.before", "swapped_storage.after"}
 few_fixtures = pytest.mark.parametrize(
     "source",
     [
         pytest.param(path, marks=() if path.stem in FEW else pytest.mark.thorough)
-        for path in sorted(FIXTURES.glob("*.cpp"))
+        for path in sorted(FIXTURES.glob("*.*.cpp"))
     ],
     ids=lambda path: path.stem,
 )

@@ -5,6 +5,7 @@
 
 #if __has_include(<guardfix/call.h>)
 
+#include <ATen/core/Tensor.h>  // call.h wants tensors that are complete
 #include <guardfix/call.h>
 
 namespace guardfix {
