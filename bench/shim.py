@@ -210,7 +210,9 @@ def crossings(shim: ModuleType, rounds: int) -> list[Case]:
     for what, statement in CROSSINGS.items():
         with shim.no_grad():
             names = {"m": module, "o": shim.ops.border, "a": shim.ones(2, 3)}
-            timer, seconds, loops = timeit.Timer(statement, globals=names), [], {}
+            timer = timeit.Timer(statement, globals=names)
+            seconds: list[float] = []
+            loops: dict[Any, Any] = {}
             for number in range(rounds + 1):
                 _time(timer, "shim", loops, seconds, warm=number == 0)
         cases.append(Case("crossing", what, "no_grad", "2x3", {"shim": seconds}))
