@@ -20,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "mutants"))
 
-from invariants import broken, reduced
-from mutations import mutant, sources
+from invariants import broken, reduced  # type: ignore[import-not-found]
+from mutations import mutant, sources  # type: ignore[import-not-found]
 
 _FILES = sources()
 _KIND = 40
