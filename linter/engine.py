@@ -54,7 +54,8 @@ class Options:
     """C++ in the code blocks of .md and .rst files is looked at too."""
     intents: tuple[tuple[str, str], ...] = ()
     """(pattern in .gitignore's syntax, purpose) pairs: what guards in these files are for. The last that matches
-    counts; the patterns start from `root`. A word that is no `Purpose` is a `ValueError`."""
+    counts; the patterns start from the folder of `intents_from`, or from `root`. Any other word than a `Purpose` raises
+    `ValueError`."""
     intents_from: str = ""
     """The configuration file that has them, for messages."""
     max_file_size: float = DEFAULT_MEGABYTES
@@ -107,6 +108,10 @@ class Report:
     """Where the texts that the findings are about came from."""
     over: Callable[[Workspace], Report] | None = field(default=None, repr=False)
     """The same check over other texts of the files; see `again`."""
+    rules: Sequence[Rule] = ()
+    """The rules that were run."""
+    paths: Sequence[str] = ()
+    """The files that were looked at."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:
         """The same check with other texts, by path, for some of the files; only what changed is read anew.
@@ -116,11 +121,6 @@ class Report:
         if self.over is None:
             raise ValueError("only what a check has found can be checked again")
         return self.over(self.workspace.with_texts(texts))
-
-    rules: Sequence[Rule] = ()
-    """The rules that were run."""
-    paths: Sequence[str] = ()
-    """The files that were looked at."""
 
     def rows(self, finding: Finding) -> range:
         """The rows of the statement that a finding is about."""
@@ -374,7 +374,7 @@ def find(
     for rule in rules:
         if rule.asks_about_comments:
             for facts in project.checked():
-                if real_path(facts.path) == facts.path and not ignored_here(facts.path, rule):
+                if facts.suppressions and real_path(facts.path) == facts.path and not ignored_here(facts.path, rule):
                     run_here = [one for one in rules if not ignored_here(facts.path, one)]
                     findings += rule.comment_findings(facts, stale_codes(facts, used[facts.path], run_here))
     for place in unread:

@@ -118,8 +118,9 @@ def _configured(
 ) -> tuple[Configuration, Options]:
     """The configuration of the run, and what is in force for each file."""
     try:
-        inline = [settings for text in configs if (settings := inline_settings(text)) is not None]
-        files = [text for text in configs if inline_settings(text) is None]
+        read = {text: inline_settings(text) for text in configs}
+        inline = [settings for text in configs if (settings := read[text]) is not None]
+        files = [text for text in configs if read[text] is None]
         if len(files) > 1:
             raise click.UsageError(f"--config takes one file, and {len(files)} are given: {', '.join(files)}")
         if isolated and files:

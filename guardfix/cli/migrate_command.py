@@ -47,7 +47,6 @@ def command(**arguments: Any) -> None:
         if run.standard_input is not None:
             raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
         need_terminal()
-    from guardfix.codemods.apply.applying import write_settled
     from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fixable import fixes_for
 
@@ -64,14 +63,7 @@ def command(**arguments: Any) -> None:
             _tell_rest(settled, {one.source.path for one in settled.rewrites})
         sys.exit(finished(report, 1 if rewritten and rewritten.refused else 0))
     if arguments["apply"]:
-        outcome = write_settled(settled)
-        for line in outcome.lines():
-            click.echo(printable(line), err=True)
-        if not run.quiet:
-            _tell_rest(settled, {one.source.path for one in outcome.written})
-            if not outcome.written and not outcome.failed and not outcome.refused:
-                click.echo("Nothing to change.", err=True)
-        sys.exit(finished(report, 2 if outcome.failed else 1 if outcome.refused else 0))
+        sys.exit(finished(report, _write(settled, run)))
     shown = write_diff(settled, run)
     if not run.quiet:
         for note in notes(report):
@@ -86,7 +78,7 @@ def command(**arguments: Any) -> None:
 
 def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
     """Ask about the uses that stay open, and write what comes of it if the person says so; ends the process."""
-    from guardfix.codemods.apply.applying import refusal, write_settled
+    from guardfix.codemods.apply.applying import refusal
     from guardfix.codemods.apply.settling import settle
 
     from .interactive_choices import ask_for_choices, confirm_writing
@@ -101,12 +93,21 @@ def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
     if not confirm_writing(len(changed), lambda: show_changes(changed, run)):
         click.echo("Nothing was written.", err=True)
         sys.exit(1)
+    sys.exit(_write(settled, run))
+
+
+def _write(settled: Settled, run: CommandRun) -> int:
+    """Write the files, and tell what was done and what is left; the exit status."""
+    from guardfix.codemods.apply.applying import write_settled
+
     outcome = write_settled(settled)
     for line in outcome.lines():
         click.echo(printable(line), err=True)
     if not run.quiet:
         _tell_rest(settled, {one.source.path for one in outcome.written})
-    sys.exit(2 if outcome.failed else 1 if outcome.refused else 0)
+        if not outcome.written and not outcome.failed and not outcome.refused:
+            click.echo("Nothing to change.", err=True)
+    return 2 if outcome.failed else 1 if outcome.refused else 0
 
 
 def _tell_rest(settled: Settled, written: Collection[str]) -> None:

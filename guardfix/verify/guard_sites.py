@@ -105,12 +105,13 @@ def _uses_by_file(
         if finding.use is not None:
             add(finding.path, finding.use, finding.code, False)
     for facts in report.project.checked():
-        for use in _old_guards_of(facts):
+        for use in old_guards_of(facts):
             add(facts.path, use, "", False)
     return {path: [by_place[span] for span in sorted(by_place)] for path, by_place in found.items()}
 
 
-def _old_guards_of(facts: Facts) -> Iterator[GuardUse]:
+def old_guards_of(facts: Facts) -> Iterator[GuardUse]:
+    """The old guards of a file; none for a piece of another language in one."""
     from guardfix.linter.frontends.frontend import frontend_named
     from guardfix.linter.guards import LEGACY
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from guardfix.codemods.apply.leftovers import Why, why_left
 
-from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path
+from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path, old_guards_of
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -185,9 +185,6 @@ def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
 
 
 def _old_guards(report: Report) -> Iterator[Path]:
-    from guardfix.linter.frontends.frontend import frontend_named
-    from guardfix.linter.guards import LEGACY
-
     for facts in report.project.checked():
-        if not frontend_named(facts.language).is_fragment and any(use.guard == LEGACY for use in facts.guard_uses):
+        if next(old_guards_of(facts), None) is not None:
             yield linkless_path(facts.path)

@@ -27,6 +27,9 @@ COMPILE_SECONDS = 300.0
 OUTPUT_LIMIT = 4 << 20
 """Bytes of output that are kept for comparing, from the beginning."""
 
+ENDLESS_OUTPUT = 16 * OUTPUT_LIMIT
+"""Bytes of output after which a program is said to print endlessly."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -183,6 +186,8 @@ class Process:
         finally:
             self.stop()
         status = self.process.returncode
+        # A program that prints fast meets the limit on files first, within the second between two looks.
+        endless = endless or (not timed_out and self._printed() > ENDLESS_OUTPUT)
         return ProgramRun(
             None if timed_out or endless else status,
             self._text("output"),
@@ -203,14 +208,14 @@ class Process:
         while True:
             remaining = deadline - time.monotonic()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(max(0.0, min(remaining, 1.0)))
+                self.process.wait(max(0.0, min(remaining, 0.2)))
                 return False, False
             if remaining <= 0:
                 return True, False
-            if self._size() > 16 * OUTPUT_LIMIT:
+            if self._printed() > ENDLESS_OUTPUT:
                 return False, True
 
-    def _size(self) -> int:
+    def _printed(self) -> int:
         return sum((self.folder / name).stat().st_size for name in ("output", "errors"))
 
     def stop(self) -> None:

@@ -165,7 +165,6 @@ def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
     return bytes(masked)
 
 
-_BRACKETS = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _TOKEN = re.compile(
     rb"//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*(?:.*?\*/|.*)"
     rb'|R"(?:(?<!\wR")|(?<=\b[LUu]R")|(?<=\bu8R"))(?P<tag>[^()\\\s]{0,16})\((?:.*?\)(?P=tag)"|.*)'

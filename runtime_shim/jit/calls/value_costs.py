@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.account import account_in_force
@@ -19,8 +19,6 @@ _DEEP = frozenset(
 _PER_STEP = 64
 """Elements that are copied in the time of a step."""
 _ELEMENT = 8
-
-_Texts = Callable[[Sequence[Any]], int]
 
 
 def pay_for(name: str, kind: str, values: Sequence[Any]) -> None:
