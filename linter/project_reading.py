@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .analysis.build import NO_BUILD, Build
+from .analysis.build_facts import NO_BUILD, BuildFacts
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
@@ -170,14 +170,14 @@ class ProjectReader:
             project = self._answered(project, progress)
         return project
 
-    def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> Build:
+    def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
         """The build of the project around the paths, where one is described and some C++ may depend on it."""
         if not any(one.guard_uses and frontend_named(one.language).header is not None for one in facts):
             return NO_BUILD
         for root in dict.fromkeys(project_root(path) or path for path in map(self.workspace.key, paths)):
             commands = find_compile_commands(root, self.workspace)
             if commands.by_file:
-                return Build(commands, self.workspace.key, partial(self._header_below, root))
+                return BuildFacts(commands, self.workspace.key, partial(self._header_below, root))
         return NO_BUILD
 
     def _header_below(self, root: str, path: str) -> HeaderFacts | None:

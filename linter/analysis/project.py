@@ -13,7 +13,7 @@ from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
-from .build import NO_BUILD, Build
+from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
@@ -50,7 +50,7 @@ class Project:
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
         common: frozenset[str] = frozenset(),
-        build: Build = NO_BUILD,
+        build: BuildFacts = NO_BUILD,
     ) -> None:
         self.build = build
         """What the commands of a build say, where they are known."""
@@ -328,7 +328,7 @@ def _is_among(written: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> boo
     return any(_names_agree(written, name) for name in names)
 
 
-def _through_shared_aliases(files: dict[str, Facts], build: Build) -> dict[str, Facts]:
+def _through_shared_aliases(files: dict[str, Facts], build: BuildFacts) -> dict[str, Facts]:
     """Files in which a name that another file defines as an alias of a guard is read as that guard.
 
     Where files differ in what the name means, a build tells which of them is included.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...facts import Conditional
-from ...facts.header_facts import MacroDefinition, HeaderFacts
+from ...facts.header_facts import HeaderFacts, MacroDefinition
 from ...files.sources import Source
 from .byte_words import line_before
 from .conditionals import find_conditionals

@@ -13,7 +13,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from ..facts import Branch, Facts, Span
-from ..facts.header_facts import MacroDefinition, HeaderFacts, MacroValues
+from ..facts.header_facts import HeaderFacts, MacroDefinition, MacroValues
 from ..facts.preprocessor_expressions import value_of
 from ..facts.spans import Nested, Sorted
 from ..files.compile_commands import CompileCommand, CompileCommands
@@ -22,7 +22,7 @@ MOST_HEADERS = 500
 """Headers of the project that are looked into for one file."""
 
 
-class Build:
+class BuildFacts:
     """What the commands of a build say of its files."""
 
     def __init__(
@@ -171,4 +171,4 @@ def _without(facts: Facts, left_out: Iterable[Branch]) -> Facts:
     )
 
 
-NO_BUILD = Build(CompileCommands())
+NO_BUILD = BuildFacts(CompileCommands())
