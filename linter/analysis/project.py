@@ -322,7 +322,7 @@ def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:
     for facts in files.values():
         for alias in facts.aliases:
             if alias.kind == "type":
-                targets[alias.name].add(alias.target.rsplit("::", 1)[-1])
+                targets[alias.name].add(last_name(alias.target))
     shared = {name: next(iter(to)) for name, to in targets.items() if len(to) == 1 and to & guards.CPP.keys()}
     if not shared:
         return files
