@@ -208,14 +208,14 @@ def command(**arguments: Any) -> None:
 
 def _model(given: str) -> str:
     if given and given != "auto" and not Path(given).is_file():
-        raise click.UsageError(f"--model: {given} is no file; name a TorchScript archive, or `auto`")
+        raise click.UsageError(f"--model: {given} isn't a file; name a TorchScript archive, or `auto`")
     return given
 
 
 def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
     """The verdicts that decide on the exit status: those of the guards, and of programs.
 
-    A program that reaches no guard is no failure if the guards are reached by others.
+    A program that reaches no guard doesn't fail if others reach the guards.
     """
     from ..verify.verdicts import Verdict
 
