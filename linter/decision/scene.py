@@ -59,4 +59,6 @@ class Scene:
 
 
 def scene_of(project: Project, facts: Facts, use: GuardUse) -> Scene:
+    """The use in what the build compiles, where one is known."""
+    facts = project.build.as_built(facts)
     return Scene(project, facts, use, facts.enclosing(use.function))

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from ...analysis.call_graph import Deed, Reached, deeds_below
-from ...analysis.calls import computes_tensors
+from ...analysis.call_graph import Reached, deeds_below
+from ...analysis.calls import computes_tensors, prepares_model_for_use
 from ...analysis.coverage import is_in_test, takes_benchmark_state
+from ...analysis.function_outlines import Deed
 from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
@@ -95,6 +96,8 @@ def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
 def _behind(found: Reached) -> Sighting:
     """What is done behind a call, at the place where it is done."""
     act = found.act
+    if found.is_here:
+        return Sighting(f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`", act.offset)
     message = f"`{shown(found.through)}` {found.deed.value}: `{shown(act.written)}` in `{found.doer}`"
     return Sighting(message, act.offset, act.facts)
 
@@ -105,6 +108,15 @@ def file_loads_model(scene: Scene) -> Iterator[Sighting]:
     load = first_load(scene.facts)
     if load is not None:
         yield Sighting(f"a model is loaded in the same file: `{shown(load.callee)}`", load.span.start)
+
+
+@signal("prepares-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
+def prepares_model(scene: Scene) -> Iterator[Sighting]:
+    """a model is made ready below the guard (`eval()`, `freeze`, `load_state_dict`, …)"""
+    for call in scene.calls_below():
+        if prepares_model_for_use(call):
+            yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
+            return
 
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.call_graph import Deed, deeds_below
+from ...analysis.call_graph import deeds_below
+from ...analysis.function_outlines import Deed
 from ...analysis.training_calls import training_in
 from ...findings import Side
 from ..scene import Scene
