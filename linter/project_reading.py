@@ -15,6 +15,7 @@ from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
+from .extraction_cache import FACTS, SKETCHES, ExtractionCache
 from .facts import Facts
 from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
@@ -113,6 +114,8 @@ class ProjectReader:
     executor: Executor | None = None
     known: KnownFacts = field(default_factory=KnownFacts)
     """What an earlier run over the same files has read, and what this one reads."""
+    cache: ExtractionCache | None = None
+    """What runs before this one have read."""
     limits: FileLimits = NO_LIMITS
     lost: list[str] = field(default_factory=list)
     """How processes ended that were lost while they read files."""
@@ -241,9 +244,24 @@ class ProjectReader:
 
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
         known, rest = self.known.split(job)
+        if self.cache is not None:
+            kept, rest = self.cache.known(FACTS, rest)
+            self.known.remember(kept, job)
+            known += kept
         read = extract(rest)
         self.known.remember(read, job)
+        if self.cache is not None:
+            self.cache.keep(FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
+
+    def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
+        known: list[Sketch] = []
+        if self.cache is not None:
+            known, job = self.cache.known(SKETCHES, job)
+        made = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+        if self.cache is not None:
+            self.cache.keep(SKETCHES, job, made)
+        return sorted((*known, *made), key=lambda sketch: sketch.path)
 
     def _answered(self, project: Project, progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on."""
@@ -283,8 +301,7 @@ class ProjectReader:
             watched = frozenset(asked[language])
 
             def sketch(paths: Sequence[str], language: str = language) -> list[Sketch]:
-                job = self._job((language, path, "") for path in paths)
-                return sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+                return self._sketches(self._job((language, path, "") for path in paths), progress)
 
             def extract(
                 paths: Sequence[str],

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from typing import NamedTuple
 
 from ..facts import Class, Facts, Function
-from ..facts.expressions import TypeName, last_name
+from ..facts.expressions import Expression, TypeName, last_name, nodes_of
 from .model_types import is_model_type
 from .project import Project
 
 MOST_METHODS = 40
 """Methods of one name in a class and its relatives."""
-_WORD_OF_TYPE = re.compile(r"(?<![\w:])(?:\w+::)*(\w+)")
 _CONTAINERS = frozenset({"unique_ptr", "shared_ptr", "vector", "const"})
 
 
@@ -33,7 +31,7 @@ class CallNames:
         self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
-        self._aliases: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[Expression]] = defaultdict(set)
         self._modules: set[str] = set()
         for facts in project:
             if facts.language != "cpp":
@@ -74,7 +72,7 @@ class CallNames:
         targets = self._aliases.get(name, set())
         if name in self._classes or len(targets) != 1:
             return [name]
-        words = _WORD_OF_TYPE.findall(next(iter(targets)))
+        words = [node.words[-1] for node in nodes_of(next(iter(targets))) if node.words]
         return [word for word in words if word not in _CONTAINERS and word != name] or [name]
 
     def functions(self, path: tuple[str, ...]) -> tuple[FunctionNode, ...]:

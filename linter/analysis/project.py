@@ -337,7 +337,7 @@ def _through_shared_aliases(files: dict[str, Facts], build: BuildFacts) -> dict[
     for facts in files.values():
         for alias in facts.aliases:
             if alias.kind == "type":
-                targets[alias.name][alias.target.rsplit("::", 1)[-1]].add(facts.path)
+                targets[alias.name][last_name(alias.target)].add(facts.path)
     shared = {name: to for name, to in targets.items() if to.keys() & guards.CPP.keys()}
     if not shared:
         return files
