@@ -74,7 +74,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
     'rules/gf104_legacy_static_api.py': (2410, 3711963707),
-    'rules/gf105_legacy_guard_in_string.py': (2870, 3127194482),
+    'rules/gf105_legacy_guard_in_string.py': (3374, 1046741180),
     'rules/gf201_temporary_guard.py': (2738, 1704133934),
     'rules/gf202_guard_covers_nothing.py': (3295, 2656280511),
     'rules/gf203_vexing_parse_guard.py': (3180, 2132360422),
