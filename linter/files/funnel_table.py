@@ -93,7 +93,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf404_guard_on_class.py': (1844, 3086982454),
     'rules/gf405_raw_c_guard.py': (3057, 2261454712),
     'rules/gf406_yield_under_guard.py': (2961, 2301359488),
-    'rules/gf407_redundant_guard.py': (4908, 883101511),
+    'rules/gf407_redundant_guard.py': (4955, 314556085),
     'rules/gf501_inference_escape.py': (2369, 2505311731),
     'rules/gf502_inference_backward.py': (2097, 3733929069),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2252, 3756366886),
