@@ -188,7 +188,7 @@ def command(**arguments: Any) -> None:
 
 def _model(given: str) -> str:
     if given and given != "auto" and not Path(given).is_file():
-        raise click.UsageError(f"--model: {given} is no file; name a TorchScript archive, or `auto`")
+        raise click.UsageError(f"--model: {given} isn't a file; name a TorchScript archive, or `auto`")
     return given
 
 
@@ -219,7 +219,7 @@ def _agree(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
 def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
     """The verdicts that decide on the exit status: those of the guards, and of programs.
 
-    A program that reaches no guard is no failure if the guards are reached by others.
+    A program that reaches no guard doesn't fail if others reach the guards.
     """
     from ..verify.verdicts import Verdict
 
@@ -307,7 +307,7 @@ def _test(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
 
 
 def _allowed(arguments: dict[str, Any]) -> set[Verdict]:
-    """The verdicts that are no failure."""
+    """The verdicts that don't fail the run."""
     from ..verify.verdicts import Verdict
 
     allowed = {Verdict.SAME, Verdict.REPAIRED}
