@@ -189,3 +189,20 @@ def query_command(folder: str, sql: str, output_format: str) -> None:
     except (BadStore, NoDuckDB, BadQuery) as error:
         raise Failure(str(error)) from None
     click.echo(rows_as_text(columns, rows, output_format), nl=False)
+
+
+@command.command("report", short_help="Write pages that show the results.")
+@_folder
+def report_command(folder: str) -> None:
+    """Write a page with progress, tables and plots to DIR/report, and one for each repository with each of its uses.
+
+    The pages need no network, no script and no other program than a browser.
+    """
+    from ..campaign.report_pages import write_report
+    from ..campaign.result_tables import NoDuckDB
+
+    try:
+        path = write_report(ResultStore(folder))
+    except (BadStore, NoDuckDB) as error:
+        raise Failure(str(error)) from None
+    click.echo(f"Wrote {printable(str(path))}.")
