@@ -43,7 +43,7 @@ def check_files(paths: Sequence[str], builds: Mapping[Path, Build], options: Com
     Raises `VerificationFailed` when there is a C++ file and no compiler.
     """
     toolchain: Toolchain | None = None
-    jobs = []
+    jobs: list[tuple[str, str, Build | None]] = []
     for path in paths:
         source = DISK.read_or_none(path)
         text = "" if source is None else source.text.decode("utf-8", "replace")
@@ -59,11 +59,10 @@ def check_files(paths: Sequence[str], builds: Mapping[Path, Build], options: Com
                     raise VerificationFailed(str(error)) from None
 
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        compiled = {
-            path: pool.submit(_checked_cpp, path, text, build, options, toolchain)
-            for path, text, build in jobs
-            if build is not None and toolchain is not None
-        }
+        compiled = {}
+        for path, text, build in jobs:
+            if build is not None and toolchain is not None:
+                compiled[path] = pool.submit(_checked_cpp, path, text, build, options, toolchain)
         # Looking names up is for one thread: the shim imports what is asked for.
         return [
             CheckedFile(path, tuple(missing_python_names(text))) if build is None else compiled[path].result()
