@@ -10,7 +10,7 @@ from typing import Any
 from guardfix.linter.str_enum import StrEnum
 
 from .program_runs import ProgramRun, comparable
-from .traces import Comparison, compare, in_words, short
+from .traces import Comparison, compare, in_words, short, without_versions
 
 
 class Verdict(StrEnum):
@@ -426,7 +426,7 @@ def _other_values(before: ProgramRun, comparison: Comparison, silent: Silent) ->
 
 def _output_difference(before: ProgramRun, after: ProgramRun, places: Mapping[str, str]) -> tuple[str, str] | None:
     for one, two in ((before.output, after.output), (before.errors, after.errors)):
-        one, two = comparable(one, places), comparable(two, places)
+        one, two = (without_versions(comparable(text, places)) for text in (one, two))
         if one == two:
             continue
         first, second = one.splitlines(), two.splitlines()

@@ -13,6 +13,7 @@ from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
+from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
@@ -49,7 +50,10 @@ class Project:
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
         common: frozenset[str] = frozenset(),
+        build: BuildFacts = NO_BUILD,
     ) -> None:
+        self.build = build
+        """What the commands of a build say, where they are known."""
         self.minimum_torch = minimum_torch
         self.reindent_limit = reindent_limit
         self.intents = intents
@@ -70,7 +74,7 @@ class Project:
         for facts in files:
             found[facts.path] = facts
             found |= {piece.path: piece for piece in facts.embedded}
-        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
+        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found, build))
 
     def joined(
         self,
@@ -94,6 +98,7 @@ class Project:
             intents=self.intents,
             reindent_limit=self.reindent_limit,
             common=self.common.union(common),
+            build=self.build,
         )
 
     def minimum_torch_of(self, facts: Facts) -> str:
@@ -120,7 +125,7 @@ class Project:
     def _registrations(self) -> dict[str, list[tuple[Facts, Registration]]]:
         table: dict[str, list[tuple[Facts, Registration]]] = defaultdict(list)
         for facts in self:
-            for registration in facts.registrations:
+            for registration in self.build.as_built(facts).registrations:
                 if registration.function:
                     table[registration.function[-1]].append((facts, registration))
         return table
@@ -170,7 +175,7 @@ class Project:
     def _calls(self) -> dict[str, list[tuple[Facts, Call]]]:
         table: dict[str, list[tuple[Facts, Call]]] = defaultdict(list)
         for facts in self:
-            for call in facts.calls:
+            for call in self.build.as_built(facts).calls:
                 table[call.name].append((facts, call))
         return table
 
@@ -263,13 +268,20 @@ class Project:
         """The declarations, in any file, that give a guard this name."""
         return self._alias_uses.get(name, [])
 
-    def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
-        """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
-        return [
+    def mentions(self, name: str, definer: Facts | None = None) -> list[tuple[Facts, GuardUse]]:
+        """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used.
+
+        With a `definer`, those that can mean what this file defines under that name: a build tells what they include.
+        """
+        found = [
             (facts, use)
             for facts, use in self._mentions.get(name, ())
             if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
         ]
+        if definer is None or not self.build.is_known:
+            return found
+        definers = [facts.path for facts in self if name in _definitions(facts)]
+        return [place for place in found if definer.path in self.build.sees(place[0].path, definers)]
 
     @cached_property
     def _invocations(self) -> dict[str, list[Invocation]]:
@@ -316,22 +328,30 @@ def _is_among(written: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> boo
     return any(_names_agree(written, name) for name in names)
 
 
-def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:
-    """Files in which a name that another file defines as an alias of a guard is read as that guard."""
-    targets: dict[str, set[str]] = defaultdict(set)
+def _through_shared_aliases(files: dict[str, Facts], build: BuildFacts) -> dict[str, Facts]:
+    """Files in which a name that another file defines as an alias of a guard is read as that guard.
+
+    Where files differ in what the name means, a build tells which of them is included.
+    """
+    targets: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for facts in files.values():
         for alias in facts.aliases:
             if alias.kind == "type":
-                targets[alias.name].add(alias.target.rsplit("::", 1)[-1])
-    shared = {name: next(iter(to)) for name, to in targets.items() if len(to) == 1 and to & guards.CPP.keys()}
+                targets[alias.name][last_name(alias.target)].add(facts.path)
+    shared = {name: to for name, to in targets.items() if to.keys() & guards.CPP.keys()}
     if not shared:
         return files
-    return {
-        path: replace(facts, guard_uses=tuple(_resolved(use, shared) for use in facts.guard_uses))
-        if any(use.guard in shared for use in facts.guard_uses)
-        else facts
-        for path, facts in files.items()
-    }
+    resolved = dict(files)
+    for path, facts in files.items():
+        meant = {}
+        for name in shared.keys() & {use.guard for use in facts.guard_uses}:
+            seen = build.sees(path, set().union(*shared[name].values())) if len(shared[name]) > 1 else None
+            found = [target for target, places in shared[name].items() if seen is None or not seen.isdisjoint(places)]
+            if len(found) == 1 and found[0] in guards.CPP:
+                meant[name] = found[0]
+        if meant:
+            resolved[path] = replace(facts, guard_uses=tuple(_resolved(use, meant) for use in facts.guard_uses))
+    return resolved
 
 
 def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:

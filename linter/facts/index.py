@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -83,6 +84,15 @@ def index_of(facts: Facts) -> FactsIndex:
     )
 
 
+@lru_cache(maxsize=256)
+def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> Sorted[Call]:
+    """The calls in `around` of which something holds that follows from the call alone.
+
+    Found once for the guards of a function, of which each covers a part of it.
+    """
+    return Sorted(filter(holds, index_of(facts).calls.within(around)), lambda call: call.span)
+
+
 def has_function_in(span: Span, facts: Facts) -> bool:
     """Whether a function stands inside the span."""
-    return next(index_of(facts).functions.within(span), None) is not None
+    return index_of(facts).functions.first(span) is not None

@@ -184,10 +184,15 @@ class Alias(NamedTuple):
 
     name: str
     """Empty for `using namespace`."""
-    target: str
+    target: Expression
     span: Span
     kind: str
     """type, namespace, using-namespace or using-declaration."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The identifiers of the target, without template arguments; nothing for what is not named."""
+        return self.target.path if isinstance(self.target, (NamePath, TypeName)) else ()
 
 
 class Macro(NamedTuple):

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
-from ...facts.expressions import CallExpression, Expression
+from ...facts.expressions import CallExpression, Expression, last_name
 from ...facts.spans import Nested
 from .cpp_declarators import declared_by, function_declarator, marks_before
 from .cpp_expressions import ExpressionReader, path_of, squeeze
@@ -370,30 +370,30 @@ class Reading:
     @cached_property
     def namespaces(self) -> dict[str, str]:
         """What the file's namespace aliases stand for; read once all of them are known."""
-        return {alias.name: alias.target for alias in self.aliases if alias.kind == "namespace"}
+        return {alias.name: "::".join(alias.path) for alias in self.aliases if alias.kind == "namespace"}
 
     def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
+        read = self.expressions.read
         for node in captures.get("alias", ()):
             name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
             if name is not None and target is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "type"))
         for node in captures.get("typedef", ()):
             name, target = node.child_by_field_name("declarator"), node.child_by_field_name("type")
             if name is not None and target is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "type"))
         for node in captures.get("namespace_alias", ()):
             name = node.child_by_field_name("name")
             target = node.named_children[-1]
             if name is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "namespace"))
         for node in captures.get("using", ()):
             target = node.named_children[-1] if node.named_children else None
             if target is not None:
                 keyword = any(child.type == "namespace" for child in node.children)
                 kind = "using-namespace" if keyword else "using-declaration"
-                written = self.written(target)
-                brought = "" if keyword else written.rsplit("::", 1)[-1]
-                self.aliases.append(Alias(brought, written, self.span(node), kind))
+                opened = read(target)
+                self.aliases.append(Alias("" if keyword else last_name(opened), opened, self.span(node), kind))
 
     def _is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
         """Whether `const` stands beside the type, in front of it or behind."""
