@@ -21,10 +21,9 @@ _NO_BLOB = "0"
 
 
 _LOG = (
-    """-c log.showSignature=false log --first-parent --diff-merges=first-parent --reverse --root --raw -z --no-renames
-  --no-abbrev --no-ext-diff --no-textconv --no-notes --no-mailmap --ignore-submodules""".split()
-    + ["--format=%x01%H %ct %s"]
-)
+    "-c log.showSignature=false log --first-parent --diff-merges=first-parent --reverse --root --raw -z --no-renames "
+    "--no-abbrev --no-ext-diff --no-textconv --no-notes --no-mailmap --ignore-submodules"
+).split()
 
 
 class HistoryPoint(NamedTuple):

@@ -74,7 +74,7 @@ def history_page(history: GuardHistory, name: str) -> str:
         yield f"<h2>{count_of(len(changes), 'commit')} changed the number of old guards</h2>"
         rows = [
             (
-                f"{point.time:%Y-%m-%d}",
+                f"<code>{point.time:%Y-%m-%d}</code>",
                 f"<code>{point.commit[:10]}</code>",
                 f"{change:+}",
                 after,

@@ -39,7 +39,7 @@ svg .line { fill: none; stroke-width: 2; } .line.strong { stroke: var(--strong);
 .legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: .35rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; white-space: nowrap; } td:first-child code { white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 details { border-bottom: 1px solid var(--line); padding: .35rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
