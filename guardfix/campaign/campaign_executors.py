@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -70,6 +71,8 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
         raise NoExecutor("Dask is not installed: pip install 'guardfix[campaign]'") from None
     import dask
 
+    # What happens to the cluster is told once, by the run.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # A task is a repository: memory is limited there, and a worker that waits for its server is not stuck.
     quiet = {
         "distributed.worker.memory.target": False,

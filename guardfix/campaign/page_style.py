@@ -32,11 +32,14 @@ svg .label { text-anchor: end; } svg .number, svg .axis { fill: var(--soft); } s
 .strong { fill: var(--strong); background: var(--strong); } .middle { fill: var(--middle); background: var(--middle); }
 .faint { fill: var(--faint); background: var(--faint); } .good { fill: var(--good); background: var(--good); }
 .warn { fill: var(--warn); background: var(--warn); } .bad { fill: var(--bad); background: var(--bad); }
+svg .line { fill: none; stroke-width: 2; } .line.strong { stroke: var(--strong); } .line.good { stroke: var(--good); }
+.line.warn { stroke: var(--warn); } .line.middle { stroke: var(--middle); } .line.faint { stroke: var(--faint); }
+.line.bad { stroke: var(--bad); } .line.soft-line { stroke: var(--soft); } .soft-line { background: var(--soft); }
 .legend { margin: 0 0 .3rem; color: var(--soft); font-size: 13px; } .legend span { margin-right: 1rem; }
 .legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: .35rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+th { color: var(--soft); font-weight: 600; white-space: nowrap; } td:first-child code { white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 details { border-bottom: 1px solid var(--line); padding: .35rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }

@@ -35,6 +35,13 @@ class NoRepository(Exception):
     """A repository or a revision that can't be had; the message says why."""
 
 
+def git_command(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """A command of git's that executes nothing of a repository, and its environment."""
+    # A hook that runs guardfix has set variables that lead git to another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    return ["git", *_INERT, *arguments], environment | _QUIET
+
+
 def run_git(
     arguments: Sequence[str],
     *,
@@ -47,13 +54,10 @@ def run_git(
 
     Raises `NoRepository` when it fails, or takes longer than so many seconds.
     """
-    # A hook that runs guardfix has set variables that lead git to another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    environment |= _QUIET | (_OURS if ours else {}) | dict(more or {})
+    command, environment = git_command(arguments)
+    environment |= (_OURS if ours else {}) | dict(more or {})
     try:
-        done = subprocess.run(
-            ["git", *_INERT, *arguments], input=text, capture_output=True, env=environment, timeout=seconds, check=False
-        )
+        done = subprocess.run(command, input=text, capture_output=True, env=environment, timeout=seconds, check=False)
     except FileNotFoundError:
         raise NoRepository("git is not installed") from None
     except subprocess.TimeoutExpired:

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, NoReturn
 from guardfix.verify.scratch import scratch_folder
 
 from .repository_task import RepositoryTask, TaskOutcome
+from .user_cache_folder import user_cache
 
 _LENGTH = struct.Struct(">Q")
 _GRACE = 3.0
@@ -117,7 +118,7 @@ def _contained(request: TaskRequest, worker: int) -> TaskEnding:
 
     Raises `WorkerGone`.
     """
-    with scratch_folder(_scratch_parent(), "a repository") as scratch:
+    with scratch_folder(user_cache() / "campaign", "a repository") as scratch:
         files = scratch / "files"
         files.mkdir()
         alive, held = os.pipe()
@@ -140,14 +141,6 @@ def _contained(request: TaskRequest, worker: int) -> TaskEnding:
         outcome, reason, counts = _told(request, scratch, status, late)
         peak = usage.ru_maxrss / (1 << 10 if sys.platform != "darwin" else 1 << 20)
         return TaskEnding(outcome, reason, counts, seconds, usage.ru_utime + usage.ru_stime, peak)
-
-
-def _scratch_parent() -> Path:
-    """Where repositories are checked out: beside what guardfix caches. What killed servers left there is taken over."""
-    given = os.environ.get("GUARDFIX_CACHE_DIR")
-    if given:
-        return Path(given) / "campaign"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "guardfix" / "campaign"
 
 
 def _wait(alive: int, worker: int, seconds: float, child: int) -> tuple[bool, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from ..configuration import BadConfiguration, read_configuration
 from ..wording import count_of, printable
 from .command_failure import Failure
 from .options import choice_from, choosing
+from .progress_line import shown_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,3 +208,48 @@ def report_command(folder: str) -> None:
     except (BadStore, NoDuckDB) as error:
         raise Failure(str(error)) from None
     click.echo(f"Wrote {printable(str(path))}.")
+
+
+@command.command("history", short_help="Count guards over the commits of a repository.")
+@click.argument("repository", type=click.Path(file_okay=False))
+@click.option("--revision", default="", metavar="REV", help="The commit where the history ends; by default HEAD.")
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write a page with a plot to FILE, or rows if it is called *.csv.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print no progress.")
+def history_command(repository: str, revision: str, output: str | None, quiet: bool) -> None:
+    """Count the C++ guards in a git repository after each commit: when the old guard came, and when it went.
+
+    Commits are followed along their first parents. Nothing is checked out: versions of files are read from git's
+    objects, each once, and what they hold is remembered in the user's cache.
+    """
+    import sqlite3
+
+    from ..campaign.blob_counts import BlobCache
+    from ..campaign.guard_history import guard_history
+    from ..campaign.history_page import history_csv, history_lines, history_page
+    from ..campaign.repository_commits import NoRepository, is_repository
+    from ..campaign.user_cache_folder import user_cache
+
+    if not is_repository(repository):
+        raise Failure(f"{repository} is no git repository; make a copy of a remote one with `git clone --bare URL`")
+    try:
+        cache = BlobCache(user_cache() / "history.sqlite")
+        with shown_progress(quiet) as progress:
+            history = guard_history(repository, revision, cache, progress)
+        cache.close()
+        if output is not None:
+            text = history_csv(history) if output.endswith(".csv") else history_page(history, repository)
+            Path(output).write_text(text, encoding="utf-8", errors="replace")
+    except NoRepository as error:
+        raise Failure(f"{repository}: {error}") from None
+    except sqlite3.Error as error:
+        raise Failure(f"{user_cache() / 'history.sqlite'}: {error}; remove it") from None
+    for line in history_lines(history):
+        click.echo(line)
+    if output is not None:
+        click.echo(f"Wrote {printable(output)}.")
