@@ -113,9 +113,9 @@ def file_loads_model(scene: Scene) -> Iterator[Sighting]:
 @signal("prepares-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
 def prepares_model(scene: Scene) -> Iterator[Sighting]:
     """a model is made ready below the guard (`eval()`, `freeze`, `load_state_dict`, …)"""
-    for call in scene.calls_below(prepares_model_for_use):
+    call = scene.first_below(prepares_model_for_use)
+    if call is not None:
         yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
-        return
 
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
@@ -158,14 +158,11 @@ def _models_held(scene: Scene) -> Iterator[Sighting]:
     index = scene.use.class_
     if index is None and scene.outermost is not None:
         index = scene.outermost.class_
-    member = _first_model_of(scene.facts, index) if index is not None else None
-    if member is not None:
-        yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
-
-
-@lru_cache(maxsize=64)
-def _first_model_of(facts: Facts, class_: int) -> Member | None:
-    return next((member for member in facts.classes[class_].members if is_model_type(member.type)), None)
+    members: tuple[Member, ...] = scene.facts.classes[index].members if index is not None else ()
+    for member in members:
+        if is_model_type(member.type):
+            yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
+            return
 
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
