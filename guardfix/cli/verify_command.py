@@ -133,6 +133,11 @@ if TYPE_CHECKING:
     help="With --exercise, write the program that shows a difference to FILE.",
 )
 @click.option(
+    "--missing",
+    is_flag=True,
+    help="Run nothing: list what the C++ and Python files in PATHS use of PyTorch and the shim lacks.",
+)
+@click.option(
     "--decide",
     is_flag=True,
     help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
@@ -162,6 +167,10 @@ def command(**arguments: Any) -> None:
     """
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
+    if arguments["missing"]:
+        from .verify_missing import list_missing
+
+        sys.exit(list_missing(run, arguments))
     from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
     from ..verify.verifying import Settings
