@@ -6,6 +6,7 @@
 #include <c10/core/Layout.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/ArrayRef.h>
+#include <guardfix/openmp_regions.h>
 #include <guardfix/python.h>
 #include <guardfix/run.h>
 
