@@ -8,15 +8,14 @@ Comments at the end of a fixture hold its output, line by line: `# prints:` both
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fixture_files import FIXTURES, Fixture
+from forked_programs import ProgramServer, programs_on
 
 PROGRAMS = sorted(
     path for path in (FIXTURES / "python").glob("*.py") if ".migrated" not in path.name and ".unsafe" not in path.name
@@ -24,39 +23,10 @@ PROGRAMS = sorted(
 SHIM = "guardfix.runtime_shim"
 _OUTPUT = re.compile(r"^# (prints|before|after): ?(.*)$", re.MULTILINE)
 
-# Gives the shim the name that the program imports, then runs the program as a script.
-_RUNNER = """
-import importlib, runpy, sys, warnings
-shim, path = sys.argv[1:3]
-warnings.simplefilter("ignore")
-if shim != "torch":
-    importlib.import_module(shim)
-    for name, module in list(sys.modules.items()):
-        if name == shim or name.startswith(shim + "."):
-            sys.modules["torch" + name[len(shim):]] = module
-sys.argv = [path]
-runpy.run_path(path, run_name="__main__")
-"""
-
 
 def expected_output(path: Path, *, migrated: bool) -> list[str]:
     skipped = "before" if migrated else "after"
     return [text for kind, text in _OUTPUT.findall(path.read_text()) if kind != skipped]
-
-
-def output_of(path: Path, module: str) -> list[str]:
-    modules = Path(__file__).parent / "python_modules"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(modules), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(
-        [sys.executable, "-c", _RUNNER, module, str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 def versions(path: Path) -> list[tuple[Path, bool]]:
@@ -81,17 +51,33 @@ def has_module(name: str) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def shim() -> Iterator[ProgramServer]:
+    with programs_on(SHIM) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def pytorch() -> Iterator[ProgramServer]:
+    with programs_on("torch") as server:
+        yield server
+
+
 @pytest.mark.skipif(not has_module(SHIM), reason="the runtime shim is not there")
 @pytest.mark.parametrize(("path", "migrated"), RUNS)
-def test_prints_on_the_shim_what_its_comments_say(path: Path, migrated: bool) -> None:
-    assert output_of(path, SHIM) == expected_output(path, migrated=migrated)
+def test_prints_on_the_shim_what_its_comments_say(
+    path: Path, migrated: bool, shim: ProgramServer, tmp_path: Path
+) -> None:
+    assert shim.output_of(path, tmp_path) == expected_output(path, migrated=migrated)
 
 
 @pytest.mark.oracle
 @pytest.mark.skipif(not has_module("torch"), reason="PyTorch is not installed")
 @pytest.mark.parametrize(("path", "migrated"), RUNS)
-def test_prints_on_pytorch_what_its_comments_say(path: Path, migrated: bool) -> None:
-    assert output_of(path, "torch") == expected_output(path, migrated=migrated)
+def test_prints_on_pytorch_what_its_comments_say(
+    path: Path, migrated: bool, pytorch: ProgramServer, tmp_path: Path
+) -> None:
+    assert pytorch.output_of(path, tmp_path) == expected_output(path, migrated=migrated)
 
 
 def test_every_migrated_fixture_is_run() -> None:

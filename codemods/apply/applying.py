@@ -36,7 +36,7 @@ class Outcome:
 
 
 def refusal(rewritten: Rewrite) -> str:
-    """What a person is told of a file in which not all was done that was chosen."""
+    """The lines about a file in which some of the chosen fixes could not be applied."""
     what = "not all of it is changed" if rewritten.changed else "not changed"
     return f"{rewritten.source.path}: {what}: {rewritten.refused}"
 

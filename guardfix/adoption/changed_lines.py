@@ -45,7 +45,7 @@ class ChangedLines:
 def lines_of_diff(diff: bytes, *folders: str) -> ChangedLines:
     """The added lines of a unified diff. Its paths start from the first of the folders in which the file is there.
 
-    Raises `NoDiff` for what is no unified diff.
+    Raises `NoDiff` for text that isn't a unified diff.
     """
     found = ChangedLines()
     for name, row in _added(diff):

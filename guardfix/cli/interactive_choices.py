@@ -40,7 +40,7 @@ class _Answers:
 
 
 def need_terminal() -> None:
-    """Raises `click.UsageError` where there is nobody to ask."""
+    """Raises `click.UsageError` unless standard input and standard error are a terminal."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("--interactive asks at a terminal; without one, declare what guards are for in comments")
 

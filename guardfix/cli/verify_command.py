@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +15,12 @@ from ..output.format_registry import load_format
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import choice_from, choosing_all, output_format_option, selection
+from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
     from ..verify.guard_outcomes import GuardOutcome
-    from ..verify.program_migration import Migration
     from ..verify.programs import Program
     from ..verify.verdicts import Verdict
     from ..verify.verifying import Result, Settings
@@ -115,6 +113,31 @@ if TYPE_CHECKING:
     help="What builds the project before its tests; by default `setup.py build_ext --inplace` if it has extensions.",
 )
 @click.option(
+    "--exercise",
+    is_flag=True,
+    help="Call the ops and bound functions of the files in PATHS with made-up inputs, and compare; with --test, for "
+    "the guards that no test enters.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="With --exercise, run N programs with each op that enters a guard.",
+)
+@click.option(
+    "--save",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="With --exercise, write the program that shows a difference to FILE.",
+)
+@click.option(
+    "--missing",
+    is_flag=True,
+    help="Run nothing: list what the C++ and Python files in PATHS use of PyTorch and the shim lacks.",
+)
+@click.option(
     "--decide",
     is_flag=True,
     help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
@@ -144,6 +167,10 @@ def command(**arguments: Any) -> None:
     """
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
+    if arguments["missing"]:
+        from .verify_missing import list_missing
+
+        sys.exit(list_missing(run, arguments))
     from ..output.report_summary import verdict_summary
     from ..verify.program_runs import Limits
     from ..verify.verifying import Settings
@@ -160,14 +187,16 @@ def command(**arguments: Any) -> None:
         standard=arguments["standard"],
         compiler=arguments["compiler"],
     )
-    if arguments["tests"]:
-        sys.exit(_test(run, choice, arguments))
     if arguments["decide"]:
         sys.exit(_decide(run, choice, arguments, settings))
+    if arguments["tests"] or arguments["exercise"]:
+        from .verify_project import verify_project
+
+        sys.exit(verify_project(run, choice, arguments))
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
-    with _ended_in_order():
+    with ended_with_copies():
         output_format.verdicts(
             _noted(_results(run, choice, arguments, settings), results), settings.backend, run.output()
         )
@@ -183,43 +212,19 @@ def command(**arguments: Any) -> None:
             click.echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
         click.echo(verdict_summary(results, outcomes), err=True)
-    sys.exit(0 if exit_verdicts(results, outcomes) <= _allowed(arguments) else 1)
+    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed_verdicts(arguments) else 1)
 
 
 def _model(given: str) -> str:
     if given and given != "auto" and not Path(given).is_file():
-        raise click.UsageError(f"--model: {given} is no file; name a TorchScript archive, or `auto`")
+        raise click.UsageError(f"--model: {given} isn't a file; name a TorchScript archive, or `auto`")
     return given
-
-
-def _agree(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
-    """Says that programs are about to be run, where that is new. With nobody to ask and no `yes` this is the end."""
-    from ..output.terminal_layout import wrapped
-    from ..verify.consent import is_known, projects_of, remember
-
-    new = [project for project in projects_of(programs) if not is_known(project)]
-    if not new:
-        return
-    if not yes:
-        notice = (
-            f"guardfix verify is about to run programs of {', '.join(map(str, new))}: in copies, without network, "
-            "without writing elsewhere, and within limits, as far as this system can do that. They can read what you "
-            "can read."
-        )
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
-            sys.exit(2)
-        click.echo("\n".join(wrapped(notice, run.width)), err=True)
-        if not click.confirm("Run them?", default=True, err=True):
-            sys.exit(2)
-    for project in new:
-        remember(project)
 
 
 def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> set[Verdict]:
     """The verdicts that decide on the exit status: those of the guards, and of programs.
 
-    A program that reaches no guard is no failure if the guards are reached by others.
+    A program that reaches no guard doesn't fail if others reach the guards.
     """
     from ..verify.verdicts import Verdict
 
@@ -274,50 +279,6 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
-def _test(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
-    """Runs a project's tests before and after migration; the exit status."""
-    import json
-
-    from ..output.project_test_report import project_test_lines, project_test_object, project_test_summary
-    from ..verify.project_tests import TestSettings, verify_project_tests
-    from ..verify.verdicts import VerificationFailed
-
-    if len(run.paths) != 1 or not Path(run.paths[0]).is_dir():
-        raise click.UsageError("--test takes the directory of one project")
-    if arguments["backend"] != "shim":
-        raise click.UsageError("--test runs on the shim only")
-    migration = _migration(run, choice, embedded=True)
-    _agree(run, list(run.paths), yes=arguments["yes"])
-    settings = TestSettings(arguments["tests"], arguments["test_build"])
-    with _ended_in_order():
-        try:
-            result = verify_project_tests(Path(run.paths[0]), migration, settings)
-        except (VerificationFailed, OSError) as error:
-            raise Failure(str(error)) from None
-    output = run.output()
-    if load_format(arguments["output_format"]).for_machines:
-        output.write(json.dumps(project_test_object(result), indent=2))
-    else:
-        for line in project_test_lines(result):
-            output.write(line)
-        if not run.quiet:
-            click.echo(project_test_summary(result), err=True)
-    judged = {outcome.verdict for outcome in result.outcomes} | {test.judgement.verdict for test in result.tests}
-    return 0 if judged <= _allowed(arguments) else 1
-
-
-def _allowed(arguments: dict[str, Any]) -> set[Verdict]:
-    """The verdicts that are no failure."""
-    from ..verify.verdicts import Verdict
-
-    allowed = {Verdict.SAME, Verdict.REPAIRED}
-    if arguments["allow_unsupported"]:
-        allowed.add(Verdict.UNSUPPORTED)
-    if arguments["allow_not_reached"]:
-        allowed.add(Verdict.NOT_REACHED)
-    return allowed
-
-
 def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
     """Writes what each replacement does; 0 where every guard is decided now."""
     import json
@@ -331,11 +292,11 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     units = {str(unit.path) for program in programs for unit in program.build.units}
     report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
     if any(undecided(report)):
-        _agree(run, [str(program.path) for program in programs], yes=arguments["yes"])
+        agree_to_run(run, [str(program.path) for program in programs], yes=arguments["yes"])
     output = run.output()
     for_machines = load_format(arguments["output_format"]).for_machines
     found = []
-    with _ended_in_order():
+    with ended_with_copies():
         try:
             for tried in decide_by_running(report, programs, settings):
                 found.append(tried)
@@ -358,15 +319,15 @@ def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], sett
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
-        _agree(run, [run.paths[0], str(other)], yes=arguments["yes"])
+        agree_to_run(run, [run.paths[0], str(other)], yes=arguments["yes"])
         yield verify_against(Path(run.paths[0]), other, settings)
         return
     programs = _programs(run, arguments, settings)
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
-        migration = _migration(_with_paths(run, units), choice, embedded=settings.backend == "shim")
+        migration = migration_of(_with_paths(run, units), choice, embedded=settings.backend == "shim")
         run_ones = [str(program.path) for program in programs if needs_running(program, migration)]
-        _agree(run, run_ones, yes=arguments["yes"])
+        agree_to_run(run, run_ones, yes=arguments["yes"])
         yield from verify(programs, migration, settings)
 
 
@@ -392,36 +353,3 @@ def _with_paths(run: CommandRun, files: Set[str]) -> CommandRun:
     given = [Path(path).resolve() for path in run.paths]
     more = sorted(file for file in files if not any(Path(file).is_relative_to(path) for path in given))
     return replace(run, paths=(*run.paths, *(os.path.relpath(file) for file in more)))
-
-
-def _migration(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:
-    from guardfix.codemods.apply.leftovers import Why
-    from guardfix.codemods.fixable import fixes_for
-
-    from ..verify.program_migration import migrate
-
-    migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
-    for left in migration.left:
-        if left.why is Why.REFUSED:
-            click.echo(f"{left.place.path}: not changed: {left.message}", err=True)
-    return migration
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Inside, a request to end (SIGTERM, SIGHUP) stops the programs and removes the copies first."""
-
-    def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        try:
-            before[number] = signal.signal(number, end)
-        except ValueError:  # not the main thread
-            break
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..wording import count_of
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def project_test_lines(result: ProjectTests) -> Iterator[str]:
-    """The tests that are not the same, the guards with the tests that enter them, and what the shim lacks."""
+def project_test_lines(result: ProjectTests, numbers: Collection[int]) -> Iterator[str]:
+    """The tests that are not the same, the guards of these numbers with the tests that enter them, and what the shim
+    lacks."""
     from ..verify.verdicts import Verdict
 
     for test in result.tests:
@@ -28,6 +29,8 @@ def project_test_lines(result: ProjectTests) -> Iterator[str]:
                 yield f"  What to do: {judgement.advice}."
     for outcome in result.outcomes:
         site = outcome.site
+        if site.number not in numbers:
+            continue
         tests, entered, ops = _entering(result, site)
         if not tests:
             yield f"{site.where}: {site.guard}: {outcome.verdict}: {outcome.reason}"
@@ -53,16 +56,13 @@ def _entering(result: ProjectTests, site: GuardSite) -> tuple[list[str], int, in
     return names, entered, ops
 
 
-def project_test_summary(result: ProjectTests) -> str:
-    """The last lines: how many tests have which verdict, and what is known about the guards."""
-    from ..verify.guard_outcomes import outcome_summary
+def test_counts(result: ProjectTests) -> str:
+    """How many tests have which verdict."""
     from ..verify.verdicts import Verdict
 
     counts = Counter(test.judgement.verdict for test in result.tests)
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    line = f"{count_of(len(result.tests), 'test')}: {parts}."
-    outcomes = result.outcomes
-    return f"{line}\n{outcome_summary(outcomes)}" if outcomes else line
+    return f"{count_of(len(result.tests), 'test')}: {parts}."
 
 
 def project_test_object(result: ProjectTests) -> dict[str, Any]:

@@ -244,23 +244,23 @@ def _round(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0)
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
     torch = write_torch_distribution(folder / "torch")
-    variables = _variables(copy, torch, folder)
-    build = shlex.split(settings.build) if settings.build is not None else _build_command(copy)
+    variables = project_environment(copy, torch, folder)
+    build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
     if build:
-        status, output = _run(build, copy, folder / "build.log", variables, settings.seconds)
+        status, output = run_in_copy(build, copy, folder / "build.log", variables, settings.seconds)
         if status != 0:
             return Round(None, "", {}, failed_build=output)
     table = folder / "guard_table"
     make_table(table, guards)
     variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings), GUARD_TABLE_VARIABLE: str(table)}
-    status, output = _run(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
+    status, output = run_in_copy(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
     tests: dict[str, TestRun] = {}
     for path in sorted(recordings.glob("*.jsonl")):
         tests |= recorded_tests(read_events(path))
     return Round(status, comparable(output, {str(copy): copy.name, str(folder): ""}), tests)
 
 
-def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
+def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
     """The environment of building and testing: the shim is `torch`, and our Python and its programs come first."""
     temporary, home = folder / "tmp", folder / "home"
     temporary.mkdir()
@@ -280,7 +280,7 @@ def _variables(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
     }
 
 
-def _build_command(copy: Path) -> list[str]:
+def build_command(copy: Path) -> list[str]:
     """What builds the extensions of a project in place; nothing when it has none."""
     setup = copy / "setup.py"
     if not setup.is_file() or "cpp_extension" not in setup.read_text(encoding="utf-8", errors="replace"):
@@ -289,7 +289,7 @@ def _build_command(copy: Path) -> list[str]:
     return [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]
 
 
-def _run(
+def run_in_copy(
     command: Sequence[str], where: Path, log: Path, variables: Mapping[str, str], seconds: float
 ) -> tuple[int | None, str]:
     """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output."""

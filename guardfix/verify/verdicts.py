@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guardfix.linter.str_enum import StrEnum
+from guardfix.runtime_shim.cpp.program_errors import in_a_row
 
 from .program_runs import ProgramRun, comparable
-from .traces import Comparison, compare, in_words, short
+from .traces import Comparison, compare, in_words, short, without_versions
 
 
 class Verdict(StrEnum):
@@ -294,7 +295,7 @@ def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
     if failure.get("missing"):
         return Judgement(
             Verdict.UNSUPPORTED,
-            f"the shim's C++ headers lack {failure['missing']}",
+            f"the shim's C++ headers lack {in_a_row(failure.get('all_missing') or [failure['missing']])}",
             "use `--backend torch` to verify with an installed PyTorch",
         )
     error = next((line for line in message.splitlines() if "error:" in line), message.splitlines()[-1])
@@ -426,7 +427,7 @@ def _other_values(before: ProgramRun, comparison: Comparison, silent: Silent) ->
 
 def _output_difference(before: ProgramRun, after: ProgramRun, places: Mapping[str, str]) -> tuple[str, str] | None:
     for one, two in ((before.output, after.output), (before.errors, after.errors)):
-        one, two = comparable(one, places), comparable(two, places)
+        one, two = (without_versions(comparable(text, places)) for text in (one, two))
         if one == two:
             continue
         first, second = one.splitlines(), two.splitlines()

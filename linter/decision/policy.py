@@ -32,7 +32,7 @@ class Policy:
         3, "further signals of that side, each counted as a weak one at most; the rest is not counted"
     )
     outweighs: int = _because(3, "a side wins when it has at least so many times the points of all the others together")
-    least_score: int = _because(2, "points below which nothing is decided: one weak signal alone is no reason")
+    least_score: int = _because(2, "points below which nothing is decided: one weak signal alone isn't enough")
     medium_score: int = _because(3, "points from which an unopposed side is decided with medium confidence")
     high_score: int = _because(6, "points from which unopposed inference is decided with high confidence")
     kernel_is_high_only_if_decisive: bool = _because(

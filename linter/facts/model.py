@@ -184,10 +184,15 @@ class Alias(NamedTuple):
 
     name: str
     """Empty for `using namespace`."""
-    target: str
+    target: Expression
     span: Span
     kind: str
     """type, namespace, using-namespace or using-declaration."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The identifiers of the target, without template arguments; nothing for what is not named."""
+        return self.target.path if isinstance(self.target, (NamePath, TypeName)) else ()
 
 
 class Macro(NamedTuple):
@@ -220,6 +225,10 @@ class Suppression(NamedTuple):
     """As written."""
     places: tuple[Span, ...] = ()
     """Where the comment says it: one place, or a begin and its end."""
+
+
+MOST_AROUND = 16
+"""Functions and scopes around a place that are looked at, and guards of one scope. Only generated code has more."""
 
 
 class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
@@ -268,9 +277,16 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         return unpack_facts, (pack_facts(self),)
 
     def enclosing(self, function: int | None) -> tuple[Function, ...]:
-        """The function with that index and those around it, innermost first."""
+        """The function with that index and those around it, innermost first.
+
+        Of more than `MOST_AROUND`, those between the innermost ones and the outermost one are left out.
+        """
         chain: list[Function] = []
         while function is not None:
+            if len(chain) == MOST_AROUND - 1:
+                from .index import outermost_functions
+
+                return (*chain, self.functions[outermost_functions(self)[function]])
             chain.append(self.functions[function])
             function = self.functions[function].parent
         return tuple(chain)

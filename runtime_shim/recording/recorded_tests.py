@@ -56,6 +56,7 @@ class TestRecorder:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         self.writer.close()
         self.writer.written = 0  # each test may be as long as a program
+        self.recorder.start_over()
         self.writer.write("test", name=item.nodeid)
         seed(shim)
         before = self._counts()

@@ -71,6 +71,14 @@ class Recorder(Trace):
         self._lost_writes: dict[int, weakref.ref[Any]] = {}
         self._reported: set[tuple[str, int]] = set()
 
+    def start_over(self) -> None:
+        """What comes now is another program: nothing that was said of the last one counts."""
+        self._lost_views.clear()
+        self._lost_writes.clear()
+        self._reported.clear()
+        self.thread.raised = None
+        self.thread.hidden_in_backward = False
+
     # ---- calls of the program
 
     @contextlib.contextmanager

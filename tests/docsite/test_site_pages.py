@@ -81,6 +81,12 @@ def test_the_first_page_s_commands_print_what_it_says(tmp_path: Path) -> None:
     assert ran == 4
 
 
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"rules.md"}  # on the site, each rule has a page
+    assert {page for page in pages if f": {page}\n" not in navigation} == set()
+
+
 @pytest.mark.thorough
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("material")

@@ -134,6 +134,11 @@ CASES = [
         body('std::ifstream in; load("m.pt"); GUARD; return use(in);'),
     ),
     (
+        "prepares-model",
+        body("GUARD; auto net = make(x); net->load_state_dict(weights); return net->norm();"),
+        body("GUARD; auto y = (a + b).eval(); return y;"),
+    ),
+    (
         "file-loads-model",
         body("GUARD; return at::relu(x);") + 'void open() { module = torch::jit::load("m.pt"); }',
         body('GUARD; module = torch::jit::load("m.pt"); return at::relu(x);'),
@@ -288,7 +293,11 @@ def test_what_an_old_guard_beside_it_becomes_is_evidence(code: str, found: bool)
         pytest.param(body("GUARD; tensor.requires_grad_(false); return x;"), False, id="gradients are turned off"),
         pytest.param(body("GUARD; if (tensor.requires_grad()) g(); return x;"), False, id="it only asks"),
         pytest.param(body("GUARD; optimizer.step(); return x;"), True, id="an optimizer steps"),
+        pytest.param(body("GUARD; actor_opt_->step(); return x;"), True, id="one of several optimizers steps"),
+        pytest.param(body("GUARD; sgd.step([&] { return f(x); }); return x;"), True, id="an optimizer with a closure"),
         pytest.param(body("GUARD; step(); return x;"), False, id="a function called step"),
+        pytest.param(body("GUARD; return env_.step(x);"), False, id="an environment steps"),
+        pytest.param(body("GUARD; return decoder_->step(x, cache);"), False, id="a decoder steps"),
         pytest.param(body("GUARD; auto g = torch::autograd::grad({y}, {x}); return x;"), True, id="autograd::grad"),
     ],
 )

@@ -1,0 +1,160 @@
+"""`guardfix verify --test` and `--exercise`: a whole project, by its own tests and by calling its ops."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..output.format_registry import load_format
+from .command_failure import Failure
+from .command_run import CommandRun
+from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
+
+if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+
+    from ..verify.exercising import ExercisedProject, ExerciseSettings
+    from ..verify.guard_outcomes import GuardOutcome
+    from ..verify.program_migration import Migration
+    from ..verify.project_tests import ProjectTests
+
+
+def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
+    """Runs a project's tests, calls its ops, or does the one and then the other; the exit status."""
+    from ..verify.project_tests import TestSettings, verify_project_tests
+    from ..verify.verdicts import VerificationFailed
+
+    check_project_options(run, arguments)
+    migration = migration_of(run, choice, embedded=True)
+    agree_to_run(run, list(run.paths), yes=arguments["yes"])
+    tested: ProjectTests | None = None
+    exercised: ExercisedProject | None = None
+    with ended_with_copies():
+        try:
+            if arguments["tests"]:
+                settings = TestSettings(arguments["tests"], arguments["test_build"])
+                tested = verify_project_tests(Path(run.paths[0]), migration, settings)
+            if arguments["exercise"]:
+                exercised = _exercised(run, migration, tested, exercise_settings(arguments))
+        except (VerificationFailed, OSError) as error:
+            raise Failure(str(error)) from None
+    outcomes = _together(migration, tested, exercised)
+    _write(run, arguments, tested, exercised, outcomes)
+    if exercised is not None and arguments["save"] is not None:
+        for path in _saved(exercised, arguments["save"]):
+            click.echo(f"Saved {path}.", err=True)
+    judged = {outcome.verdict for outcome in outcomes}
+    judged |= {test.judgement.verdict for test in tested.tests} if tested is not None else set()
+    judged |= {op.verdict for op in exercised.ops if op.worst is not None} if exercised is not None else set()
+    return 0 if judged <= allowed_verdicts(arguments) else 1
+
+
+def check_project_options(run: CommandRun, arguments: dict[str, Any]) -> None:
+    """Raises UsageError for what does not go with a project's tests or ops."""
+    which = "--test" if arguments["tests"] else "--exercise"
+    if arguments["tests"] and (len(run.paths) != 1 or not Path(run.paths[0]).is_dir()):
+        raise click.UsageError("--test takes the directory of one project")
+    if len(run.paths) != 1 and any(Path(path).is_dir() for path in run.paths):
+        raise click.UsageError("--exercise takes one directory, or files")
+    if arguments["backend"] != "shim":
+        raise click.UsageError(f"{which} runs on the shim only")
+    if arguments["exercise"]:
+        try:
+            import hypothesis
+        except ImportError:
+            raise Failure("--exercise needs hypothesis: pip install 'guardfix[exercise]'") from None
+        assert hypothesis
+
+
+def exercise_settings(arguments: dict[str, Any]) -> ExerciseSettings:
+    """What the options say about exercising ops."""
+    from ..verify.exercising import ExerciseSettings
+    from ..verify.program_runs import Limits
+
+    return ExerciseSettings(
+        examples=arguments["examples"],
+        build=arguments["test_build"],
+        include=tuple(str(Path(folder).resolve()) for folder in arguments["include"]),
+        define=arguments["define"],
+        limits=Limits(arguments["timeout"], arguments["memory"] << 20),
+        legacy_since19=arguments["legacy_since19"],
+    )
+
+
+def _exercised(
+    run: CommandRun, migration: Migration, tested: ProjectTests | None, settings: ExerciseSettings
+) -> ExercisedProject | None:
+    """The ops, if the tests left a guard that they could reach."""
+    from ..verify.exercising import exercise_project
+
+    wanted = None
+    if tested is not None:
+        wanted = frozenset(outcome.site.number for outcome in tested.outcomes if not outcome.is_verified)
+        if not wanted:
+            return None
+    return exercise_project(run.paths, migration, settings, wanted=wanted)
+
+
+def _together(
+    migration: Migration, tested: ProjectTests | None, exercised: ExercisedProject | None
+) -> list[GuardOutcome]:
+    """What is known about each migrated guard from tests and ops."""
+    from ..verify.guard_outcomes import guard_outcomes
+
+    reaches = [*(tested.reaches if tested is not None else ()), *(exercised.reaches if exercised is not None else ())]
+    sites = tested.sites if tested is not None else exercised.sites if exercised is not None else migration.sites
+    return guard_outcomes(sites, reaches)
+
+
+def _write(
+    run: CommandRun,
+    arguments: dict[str, Any],
+    tested: ProjectTests | None,
+    exercised: ExercisedProject | None,
+    outcomes: list[GuardOutcome],
+) -> None:
+    from ..output.exercise_report import exercise_lines, exercise_object, exercise_summary
+    from ..output.project_test_report import project_test_lines, project_test_object, test_counts
+    from ..verify.guard_outcomes import outcome_summary
+
+    output = run.output()
+    if load_format(arguments["output_format"]).for_machines:
+        found = {} if tested is None else project_test_object(tested)
+        if exercised is not None:
+            found |= exercise_object(exercised, outcomes)
+        output.write(json.dumps(found, indent=2))
+        return
+    summary = []
+    by_tests: set[int] = set()
+    if tested is not None:
+        by_tests = {outcome.site.number for outcome in tested.outcomes if outcome.is_verified or exercised is None}
+        for line in project_test_lines(tested, by_tests):
+            output.write(line)
+        summary.append(test_counts(tested))
+    if exercised is not None:
+        for line in exercise_lines(exercised, [one for one in outcomes if one.site.number not in by_tests]):
+            output.write(line)
+        summary.append(exercise_summary(exercised))
+    elif arguments["exercise"]:
+        summary.append("No op was exercised: the tests reach every migrated guard.")
+    if outcomes:
+        summary.append(outcome_summary(outcomes))
+    if not run.quiet:
+        click.echo("\n".join(summary), err=True)
+
+
+def _saved(exercised: ExercisedProject, path: Path) -> list[Path]:
+    """The programs that show differences, in files: `path`, and where there are several, `path` with numbers."""
+    texts = [text for op in exercised.ops if (text := exercised.program_of(op))]
+    saved = []
+    for number, text in enumerate(texts, 1):
+        place = path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
+        try:
+            place.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Failure(f"{place}: {error.strerror or error}") from None
+        saved.append(place)
+    return saved

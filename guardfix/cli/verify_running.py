@@ -1,0 +1,89 @@
+"""What the forms of `guardfix verify` have in common: consent, the migration, an orderly end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .command_run import CommandRun, check_with
+
+if TYPE_CHECKING:
+    from guardfix.codemods.choice import FixChoice
+
+    from ..verify.program_migration import Migration
+    from ..verify.verdicts import Verdict
+
+
+def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
+    """Says that programs are about to be run, where that is new. With nobody to ask and no `yes` this is the end."""
+    from ..output.terminal_layout import wrapped
+    from ..verify.consent import is_known, projects_of, remember
+
+    new = [project for project in projects_of(programs) if not is_known(project)]
+    if not new:
+        return
+    if not yes:
+        notice = (
+            f"guardfix verify is about to run programs of {', '.join(map(str, new))}: in copies, without network, "
+            "without writing elsewhere, and within limits, as far as this system can do that. They can read what you "
+            "can read."
+        )
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
+            sys.exit(2)
+        click.echo("\n".join(wrapped(notice, run.width)), err=True)
+        if not click.confirm("Run them?", default=True, err=True):
+            sys.exit(2)
+    for project in new:
+        remember(project)
+
+
+def allowed_verdicts(arguments: dict[str, Any]) -> set[Verdict]:
+    """The verdicts that are no failure."""
+    from ..verify.verdicts import Verdict
+
+    allowed = {Verdict.SAME, Verdict.REPAIRED}
+    if arguments["allow_unsupported"]:
+        allowed.add(Verdict.UNSUPPORTED)
+    if arguments["allow_not_reached"]:
+        allowed.add(Verdict.NOT_REACHED)
+    return allowed
+
+
+def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:
+    """What the fixes come to for the files of a run; says of files that they could not be changed."""
+    from guardfix.codemods.apply.leftovers import Why
+    from guardfix.codemods.fixable import fixes_for
+
+    from ..verify.program_migration import migrate
+
+    migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
+    for left in migration.left:
+        if left.why is Why.REFUSED:
+            click.echo(f"{left.place.path}: not changed: {left.message}", err=True)
+    return migration
+
+
+@contextmanager
+def ended_with_copies() -> Iterator[None]:
+    """Inside, a request to end (SIGTERM, SIGHUP) stops the programs and removes the copies first."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        try:
+            before[number] = signal.signal(number, end)
+        except ValueError:  # not the main thread
+            break
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,117 @@
+"""The process that holds a project's libraries, before or after migration, and runs small programs on them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
+from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Serving
+
+from .program_runs import COMPILE_SECONDS, ProgramRun
+from .verdicts import VerificationFailed
+
+_SERVER = "guardfix.runtime_shim.recording.served_libraries"
+
+
+@dataclass(frozen=True)
+class OpRun:
+    """One program, run once on the server."""
+
+    run: ProgramRun
+    results: list[str] | None
+    reached: dict[int, GuardCount]
+    """The guards that it entered, by their numbers; row 0 has all its ops."""
+
+    @property
+    def refusal(self) -> str | None:
+        """What the program ended with; None when it came to its end."""
+        return self.run.errors or None
+
+
+class LibraryServer:
+    """A server that runs; `stop` ends it and what it started."""
+
+    def __init__(
+        self, serving: Serving, folder: Path, where: Path, environment: Mapping[str, str], guards: int
+    ) -> None:
+        folder.mkdir(parents=True)
+        table = folder / "guard_table"
+        make_table(table, guards)
+        serving = replace(serving, guard_table=str(table), writable=(*serving.writable, str(folder)))
+        serving.write(folder / "serving.json")
+        commands, self.commands = os.pipe()
+        self.answers, answers = os.pipe()
+        self._held = b""
+        self._log = folder / "log"
+        try:
+            with open(self._log, "wb") as log:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", _SERVER, str(folder / "serving.json"), str(commands), str(answers)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=where,
+                    env=dict(environment),
+                    start_new_session=True,
+                    pass_fds=(commands, answers),
+                )
+        finally:
+            os.close(commands)
+            os.close(answers)
+        self.loaded: dict[str, Any] = {}
+
+    def wait_until_loaded(self) -> None:
+        """Reads what was loaded. Raises `VerificationFailed` when the server ends first."""
+        self.loaded = self._answer(COMPILE_SECONDS) or {}
+        if not self.loaded:
+            said = self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+            raise VerificationFailed(f"the libraries could not be loaded: {said or 'the process ended'}")
+
+    def run(self, text: str, call: str) -> OpRun:
+        """What the program with this text does. One that crashes, or takes too long, ends by a signal."""
+        os.write(self.commands, json.dumps({"program": text, "call": call}).encode() + b"\n")
+        answer = self._answer(PROGRAM_SECONDS + 5.0)
+        if answer is None:
+            raise VerificationFailed("the process that runs the project's ops ended")
+        if "signal" in answer:
+            number = answer["signal"]
+            timed_out = number == signal.SIGALRM
+            words = "it took too long" if timed_out else f"it crashed ({signal.Signals(number).name})"
+            return OpRun(ProgramRun(None if timed_out else -number, "", words, [], timed_out), None, {})
+        error = answer["error"]
+        said = "" if error is None else f"{error[0]}: {error[1]}"
+        run = ProgramRun(0 if error is None else 1, answer["output"], said, answer["events"])
+        reached = {int(number): GuardCount(*count) for number, count in answer["reached"].items()}
+        return OpRun(run, answer["results"], reached)
+
+    def _answer(self, seconds: float) -> dict[str, Any] | None:
+        while True:
+            line, end, rest = self._held.partition(b"\n")
+            if end:
+                self._held = rest
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+            readable, _, _ = select.select([self.answers], [], [], seconds)
+            more = os.read(self.answers, 1 << 16) if readable else b""
+            if not more:
+                return None
+            self._held += more
+
+    def stop(self) -> None:
+        """Ends the server and waits for it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        for descriptor in (self.commands, self.answers):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
