@@ -113,10 +113,9 @@ def file_loads_model(scene: Scene) -> Iterator[Sighting]:
 @signal("prepares-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
 def prepares_model(scene: Scene) -> Iterator[Sighting]:
     """a model is made ready below the guard (`eval()`, `freeze`, `load_state_dict`, …)"""
-    for call in scene.calls_below():
-        if prepares_model_for_use(call):
-            yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
-            return
+    call = scene.first_below(prepares_model_for_use)
+    if call is not None:
+        yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
