@@ -83,7 +83,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf206_guard_member.py': (3128, 2139334536),
     'rules/gf207_guard_lost_in_thread.py': (15951, 812413104),
     'rules/gf208_guard_after_work.py': (6595, 1405922796),
-    'rules/gf301_kernel_guard_in_user_code.py': (6800, 3254421786),
+    'rules/gf301_kernel_guard_in_user_code.py': (6875, 1805845119),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
     'rules/gf303_redundant_guard.py': (3655, 1569409544),
     'rules/gf304_guard_in_function_backward.py': (3053, 910770144),
