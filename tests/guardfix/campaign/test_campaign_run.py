@@ -76,7 +76,8 @@ def test_rows_patches_and_what_is_not_done_again(tmp_path: Path, repository: Mak
     assert f"base-commit: {commit}" in text
     sarif = json.loads(next(out.glob("results/old/*/findings.sarif")).read_text())
     found = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
-    assert found["artifactLocation"]["uri"] == "b.cpp"
+    assert found["artifactLocation"] == {"uri": "b.cpp", "uriBaseId": "%SRCROOT%"}
+    assert "file:" not in json.dumps(sarif)
 
     # The repository gets the patch, and with it a new commit; of the others nothing is new.
     git(old, "am", "--quiet", str(patch))
@@ -261,3 +262,46 @@ def test_a_bad_query_says_what_duckdb_says(tmp_path: Path) -> None:
     result = campaign("query", "-o", tmp_path / "out", "select colour from uses")
     assert result.exit_code == 2
     assert "colour" in result.stderr
+
+
+PROGRAM = "import torch\n\none = torch.ones(1)\nwith torch.no_grad:\n    print((one + 1).item())\n"
+TEST = "import torch\n\n\ndef test_a():\n    with torch.no_grad:\n        assert torch.ones(1).item() == 1\n"
+
+
+@pytest.mark.thorough
+def test_verdicts_of_programs_and_of_tests(tmp_path: Path, repository: MakeRepository) -> None:
+    repository("one", {"program.py": PROGRAM, "tests/test_a.py": TEST})
+    (tmp_path / "list.toml").write_text(
+        '[[repository]]\nsource = "one"\nname = "programs"\n'
+        '[[repository]]\nsource = "one"\nname = "tests"\ntest = "pytest tests/"\n'
+    )
+    manifest, out = tmp_path / "list.toml", tmp_path / "out"
+    assert campaign("run", manifest, "-o", out, "--jobs", "1").exit_code == 0
+    assert asked(out, "select count(*) as n from uses where verdict is not null") == [{"n": 0}]
+    assert "2 new" in campaign("run", manifest, "-o", out, "--jobs", "1", "--verify").stdout
+    rows = asked(out, "select repository, path, verdict, verdict_reason is not null as told from uses")
+    # Neither guard can be entered before it is migrated.
+    assert [tuple(row.values()) for row in rows] == [
+        ("programs", "program.py", "not reached", True),
+        ("programs", "tests/test_a.py", "not reached", True),
+        ("tests", "program.py", "not reached", True),
+        ("tests", "tests/test_a.py", "not reached", True),
+    ]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("executor", ["process", "dask"])
+def test_other_executors_find_the_same(tmp_path: Path, repository: MakeRepository, executor: str) -> None:
+    repository("one", {"a.cpp": KERNEL})
+    repository("two", {"a.py": UNCALLED})
+    (tmp_path / "list.txt").write_text("one\ntwo\n")
+    for name in ("local", executor):
+        result = campaign("run", tmp_path / "list.txt", "-o", tmp_path / name, "--executor", name, "-j", "1")
+        assert result.exit_code == 0, result.output
+    names = ("findings.sarif", "uses.ndjson", "findings.ndjson", "0001*.patch")
+    first, second = (
+        {path.relative_to(tmp_path / one): path.read_bytes() for name in names for path in (tmp_path / one).rglob(name)}
+        for one in ("local", executor)
+    )
+    assert first == second
+    assert len(first) == 8
