@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guardfix.runtime_shim.cpp import CompileError, cache_folder
-from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_name
+from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_names
 from guardfix.runtime_shim.cpp.cpp_compilation import digest, headers_digest, precompiled
 from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
 from guardfix.runtime_shim.extension.compiled_objects import compiled_object
@@ -148,7 +148,7 @@ def check_syntax(unit: Path, command: list[str], toolchain: Toolchain, defines: 
         check=False,
     )
     if done.returncode != 0:
-        raise CompileError(str(unit), done.stderr, missing_name(done.stderr, ()))
+        raise CompileError(str(unit), done.stderr, missing_names(done.stderr, ()))
 
 
 def measure(project: Project, root: Path, *, syntax: bool, verbose: bool) -> Outcome:

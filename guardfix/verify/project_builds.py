@@ -54,6 +54,12 @@ class Builds:
     def of(self, source: Path) -> Build | None:
         return self.by_main.get(source.resolve())
 
+    def by_file(self) -> dict[Path, Build]:
+        """How each file is compiled, whatever it becomes a part of, by its real path."""
+        units = (unit for build in self.by_main.values() for unit in build.units)
+        found = {unit.path: Build(unit.include, unit.define, unit.standard) for unit in units}
+        return found | dict(self.by_main)
+
 
 def read_builds(folders: Sequence[Path], is_main: Any) -> Builds:
     """The builds that folders describe: a build directory, or one in which it is looked for.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guardfix.linter.str_enum import StrEnum
+from guardfix.runtime_shim.cpp.program_errors import in_a_row
 
 from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short, without_versions
@@ -51,6 +52,8 @@ class Judgement:
     comparison: Comparison | None = None
     output: tuple[str, str] | None = None
     """The first line of output that differs, before and after."""
+    by_meaning: tuple[tuple[str, Judgement], ...] = ()
+    """One for each meaning of the old guard, where both were tried: `before 1.9` and `since 1.9`."""
 
     def saying(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
         return replace(self, verdict=verdict, reason=reason, advice=advice)
@@ -294,7 +297,7 @@ def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
     if failure.get("missing"):
         return Judgement(
             Verdict.UNSUPPORTED,
-            f"the shim's C++ headers lack {failure['missing']}",
+            f"the shim's C++ headers lack {in_a_row(failure.get('all_missing') or [failure['missing']])}",
             "use `--backend torch` to verify with an installed PyTorch",
         )
     error = next((line for line in message.splitlines() if "error:" in line), message.splitlines()[-1])

@@ -52,7 +52,7 @@ def computes_tensors(call: Call) -> bool:
 
 def names_op(path: tuple[str, ...]) -> bool:
     """Whether a path can name an op: `torch::mm`, `at::native::add`, `torch.nn.functional.relu`."""
-    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][0].isalpha() and path[-1][0].islower()
+    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][:1].islower()
 
 
 _LOADS = frozenset({"load", "_load_for_mobile", "_load_for_lite_interpreter", "load_jit"})

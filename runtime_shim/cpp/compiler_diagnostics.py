@@ -90,18 +90,21 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def missing_name(diagnostics: str, folders: Iterable[Path] = ()) -> str | None:
-    """The first torch name that the compiler (GCC or Clang, in English) says it does not know; else None.
+def missing_names(diagnostics: str, folders: Iterable[Path] = ()) -> list[str]:
+    """The torch names that the compiler (GCC or Clang, in English) says it does not know, in its order.
 
-    A header that stands in `folders` of PyTorch's own, where ours has none, counts as missing, too: the two
+    A header that stands in `folders` of PyTorch's own, where ours has none, counts as missing and stands alone: the two
     don't go together, and what the compiler says of that tells nobody why.
     """
     header = _header_of_pytorch(diagnostics, folders)
     if header is not None:
-        return f"<{header}>"
-    found = [(match.start(), form.format(*match.groups())) for pattern, form in _PATTERNS
-             if (match := pattern.search(diagnostics))]  # fmt: skip
-    return min(found)[1] if found else None
+        return [f"<{header}>"]
+    found = [
+        (match.start(), form.format(*match.groups()))
+        for pattern, form in _PATTERNS
+        for match in pattern.finditer(diagnostics)
+    ]
+    return list(dict.fromkeys(name for _, name in sorted(found)))
 
 
 def _header_of_pytorch(diagnostics: str, folders: Iterable[Path]) -> str | None:

@@ -16,12 +16,12 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .build_folder import workplace
-from .compiler_diagnostics import missing_name
+from .compiler_diagnostics import missing_names
 from .header_precompilation import HeaderForm, Precompilation, start_precompiling
 from .program_errors import CompileError, LoadError
 from .toolchain import INCLUDE, Toolchain, find_toolchain
@@ -285,7 +285,36 @@ def run_compiler(
         return
     if process.returncode < 0:
         raise LoadError(f"the compiler was stopped by signal {-process.returncode} on {source}")
-    raise CompileError(str(source), diagnostics, missing_name(diagnostics, include))
+    raise CompileError(str(source), diagnostics, _all_missing(command, diagnostics, folder, list(include)))
+
+
+_MOST_HEADERS = 50
+
+
+def _all_missing(command: list[str], diagnostics: str, folder: Path, include: Sequence[Path]) -> list[str]:
+    """All names that our headers lack, when that is why. The compiler stops at the first header that it does not find,
+    so it goes on with an empty one in its place."""
+    found = dict.fromkeys(missing_names(diagnostics, include))
+    empty = folder / "empty"
+    last = diagnostics
+    for _ in range(_MOST_HEADERS):
+        header = re.search(r"fatal error: '?((?:torch|ATen|c10|caffe2)/[\w./+-]+)'?(?::| file not found)", last)
+        if header is None or (empty / header[1]).exists():
+            break
+        (empty / header[1]).parent.mkdir(parents=True, exist_ok=True)
+        (empty / header[1]).touch()
+        checked = subprocess.run(
+            [*command, "-fsyntax-only", f"-I{empty}"],
+            capture_output=True,
+            env=_compiling_in(folder),
+            check=False,
+            close_fds=False,
+            text=True,
+            errors="replace",
+        )
+        last = checked.stderr
+        found |= dict.fromkeys(missing_names(last, include))
+    return list(found)
 
 
 def _compiling_in(folder: Path) -> dict[str, str]:

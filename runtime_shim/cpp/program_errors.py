@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+_SHOWN_NAMES = 20
+
+
+def in_a_row(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; at most twenty."""
+    shown = list(names[:_SHOWN_NAMES])
+    if len(names) > _SHOWN_NAMES:
+        shown.append(f"{len(names) - _SHOWN_NAMES} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
 
 class ProgramError(Exception):
     """A program could not be brought to run. The message says where, what, and what to do."""
@@ -15,13 +27,14 @@ class CompileError(ProgramError):
     """The compiler refused the program.
 
     `missing` is the name that our headers lack, when that is why: `at::Tensor::foo`, `torch/nn.h`; else None.
-    `diagnostics` is what the compiler printed.
+    `all_missing` are all such names. `diagnostics` is what the compiler printed.
     """
 
-    def __init__(self, source: str, diagnostics: str, missing: str | None) -> None:
+    def __init__(self, source: str, diagnostics: str, all_missing: Sequence[str] = ()) -> None:
         self.diagnostics = diagnostics
-        self.missing = missing
-        lead = f"the shim's C++ headers lack {missing}, which {source} uses\n" if missing else ""
+        self.all_missing = tuple(all_missing)
+        self.missing = all_missing[0] if all_missing else None
+        lead = f"the shim's C++ headers lack {in_a_row(all_missing)}, which {source} uses\n" if all_missing else ""
         super().__init__(f"{lead}{diagnostics.rstrip()}")
 
 

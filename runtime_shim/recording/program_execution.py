@@ -34,7 +34,9 @@ def failed(writer: Writer, error: Exception) -> int:
 
     kinds = {CompileError: "compile", LoadError: "load", ToolchainMissing: "toolchain", PyTorchMissing: "toolchain"}
     kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "internal")
-    writer.write("failed", kind=kind, message=str(error), missing=getattr(error, "missing", None))
+    missing = getattr(error, "missing", None)
+    all_missing = getattr(error, "all_missing", [missing] if missing else [])
+    writer.write("failed", kind=kind, message=str(error), missing=missing, all_missing=all_missing)
     return 2
 
 

@@ -9,11 +9,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
 from ...facts.expressions import CallExpression, Expression, last_name
+from ...facts.model import MOST_AROUND
 from ...facts.spans import Nested
 from .cpp_declarators import declared_by, function_declarator, marks_before
 from .cpp_expressions import ExpressionReader, path_of, squeeze
@@ -84,8 +86,8 @@ class Reading:
         self.macros: list[Macro] = []
         self.initializers: list[tuple[str, Node]] = []
         """(member, arguments) of constructors' initialisers."""
-        self.names: dict[tuple[str, int, int], tuple[Span, ...]] = {}
-        """Where a name stands between two places, for each that was asked for."""
+        self.names: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+        """For a name, the last stretch in which it was looked for, and where it stands there."""
         self.emplacements: list[tuple[str, Node]] = []
         """(receiver, arguments) of `emplace`."""
         self.first_works: dict[tuple[int, int], Node | None] = {}
@@ -420,7 +422,7 @@ class Reading:
     def namespace(self, node: Node) -> tuple[str, ...]:
         """The namespaces and classes around a node."""
         own = self.span(node)
-        names = [name for span, name in self._named.around(own) if span != own]
+        names = [name for span, name in islice(self._named.around(own), MOST_AROUND) if span != own]
         return tuple(part for name in reversed(names) for part in path_of(name))
 
     def is_under_error(self, node: Node) -> bool:

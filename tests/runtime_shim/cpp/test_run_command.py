@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.runtime_shim.cpp import CompileError, CompilerOptions, compile_program
-from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_name
+from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_names
 
 from .running import FIXTURES, guardfix_run
 
@@ -300,7 +300,20 @@ def test_a_fault_of_the_program_is_not_blamed_on_the_headers(tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_reading_diagnostics(line: str, missing: str | None) -> None:
-    assert missing_name(f"x.cpp: In function 'int main()':\n{line}\n") == missing
+    assert missing_names(f"x.cpp: In function 'int main()':\n{line}\n") == ([missing] if missing else [])
+
+
+def test_all_missing_names_are_said_at_once(tmp_path: Path) -> None:
+    text = (
+        "#include <torch/torch.h>\n#include <torch/first_header.h>\n#include <ATen/second_header.h>\n"
+        "int main() { at::Tensor t; t.one_method(); torch::one_function(t); t.one_method(); }\n"
+    )
+    outcome = guardfix_run(write(tmp_path, "program.cpp", text))
+    assert outcome.status == 2
+    assert outcome.err.startswith(
+        "guardfix run: the shim's C++ headers lack <torch/first_header.h>, <ATen/second_header.h>, at::Tensor::one_method "
+        "and torch::one_function, which "
+    )
 
 
 def test_no_main(tmp_path: Path) -> None:

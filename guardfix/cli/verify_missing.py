@@ -1,0 +1,65 @@
+"""`guardfix verify --missing`: what the files use of PyTorch that the shim lacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..output.format_registry import load_format
+from ..wording import count_of
+from .command_failure import Failure
+from .command_run import CommandRun
+
+_SHOWN = 3
+
+
+def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
+    """Writes the missing names; 0 when there is none, and every file compiles."""
+    from guardfix.linter.files.discovery import NoSuchPath, find_files
+    from guardfix.runtime_shim.cpp import CompilerOptions
+
+    from ..verify.missing_names import check_files, names_by_use
+    from ..verify.programs import CPP_SUFFIXES, is_main_file
+    from ..verify.project_builds import BadBuild, build_folders, read_builds
+    from ..verify.verdicts import VerificationFailed
+
+    options = CompilerOptions(
+        include=tuple(Path(folder) for folder in arguments["include"]),
+        define=arguments["define"],
+        standard=arguments["standard"],
+        compiler=arguments["compiler"],
+    )
+    try:
+        walk = find_files(
+            run.paths, exclude=tuple(run.options.exclude), respect_gitignore=run.options.respect_gitignore
+        )
+        paths = sorted(path for path in walk.paths() if Path(path).suffix in CPP_SUFFIXES or path.endswith(".py"))
+        roots = [path for path in map(Path, run.paths) if path.is_dir()]
+        described = read_builds([*arguments["builds"]] or build_folders(roots), is_main_file)
+        files = check_files(paths, described.by_file(), options)
+    except NoSuchPath as error:
+        raise Failure(f"no such file or directory: {error}") from None
+    except (BadBuild, VerificationFailed) as error:
+        raise Failure(str(error)) from None
+    names = names_by_use(files)
+    refused = [file for file in files if file.error]
+    output = run.output()
+    if load_format(arguments["output_format"]).for_machines:
+        found = {"missing": names, "refused": {file.path: file.error for file in refused}, "files": len(files)}
+        output.write(json.dumps(found, indent=2))
+        return 1 if names or refused else 0
+    for name, where in names.items():
+        shown = ", ".join(where[:_SHOWN]) + (", …" if len(where) > _SHOWN else "")
+        output.write(f"{name}: {count_of(len(where), 'file')} ({shown})")
+    for file in refused:
+        output.write(f"{file.path} does not compile: {file.error}")
+    if not run.quiet:
+        lacking, all_files = sum(bool(file.names) for file in files), count_of(len(files), "file")
+        if names:
+            click.echo(f"{count_of(len(names), 'name')} missing, in {lacking} of {all_files} with torch.", err=True)
+        else:
+            click.echo(f"Nothing is missing: {all_files} with torch checked.", err=True)
+    return 1 if names or refused else 0

@@ -1,0 +1,64 @@
+"""`verify --missing`: all names that the shim lacks, at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from guardfix.cli.verify_command import command
+from guardfix.verify.missing_names import missing_python_names
+
+PYTHON = {
+    "a function": ("import torch\ntorch.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
+    "under another name": ("import torch as t\nt.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
+    "a module of PyTorch's": ("import torch.distributed as dist\ndist.get_rank()", ["torch.distributed"]),
+    "from a module": ("from torch.distributed import get_rank, barrier", ["torch.distributed"]),
+    "a layer": ("from torch import nn\nnn.CTCLoss()\nnn.CTCLoss()", ["torch.nn.CTCLoss"]),
+    "a method by its class": ("import torch\ntorch.Tensor.geometric_(x)", ["torch.Tensor.geometric_"]),
+    "two names": (
+        "import torch\ntorch.sparse_coo_tensor(torch.geqrf(x))",
+        ["torch.geqrf", "torch.sparse_coo_tensor"],
+    ),
+    "what is there": ("import torch\nimport torch.nn.functional as F\nF.relu(torch.ones(2)).sum()", []),
+    "a result's attribute": ("import torch\ntorch.ones(2).sum().nothing_like_it", []),
+    "a misspelt name": ("import torch\nfrom torch import nn\ntorch.onse(2)\nnn.Lineaar(2)", []),
+    "another's module": ("from .torch import fft\nimport torchvision", []),
+    "ops that a library registers": ("import torch\ntorch.ops.my.op(1)", []),
+    "no Python": ("import torch\nif", []),
+}
+
+
+@pytest.mark.parametrize("case", PYTHON)
+def test_python(case: str) -> None:
+    text, names = PYTHON[case]
+    assert sorted(missing_python_names(text)) == names
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_command(tmp_path: Path, form: str) -> None:
+    (tmp_path / "a.py").write_text("import torch\ntorch.geqrf(torch.sparse_coo_tensor(x))\n")
+    (tmp_path / "b.py").write_text("import torch\ntorch.geqrf(x)\n")
+    (tmp_path / "c.py").write_text("import torch\ntorch.ones(2)\n")
+    (tmp_path / "d.py").write_text("print('nothing of it')\n")
+    done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated", "--output-format", form])
+    assert done.exit_code == 1
+    if form == "json":
+        found = json.loads(done.stdout)
+        assert list(found["missing"]) == ["torch.geqrf", "torch.sparse_coo_tensor"]
+        assert found["files"] == 3
+        return
+    assert done.stdout.splitlines() == [
+        f"torch.geqrf: 2 files ({tmp_path}/a.py, {tmp_path}/b.py)",
+        f"torch.sparse_coo_tensor: 1 file ({tmp_path}/a.py)",
+    ]
+    assert done.stderr == "2 names missing, in 2 of 3 files with torch.\n"
+
+
+def test_nothing_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "c.py").write_text("import torch\ntorch.ones(2)\n")
+    done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "Nothing is missing: 1 file with torch checked.\n"
