@@ -191,6 +191,7 @@ def test_a_poison_repository_costs_only_itself(
     assert again.exit_code == 1
 
 
+@pytest.mark.thorough
 def test_a_part_of_a_repository_decides_as_the_whole(tmp_path: Path, repository: MakeRepository) -> None:
     kernel, registration = KERNEL.split("TORCH_LIBRARY_IMPL")
     declared = kernel.replace("scale_(", "scale_inplace(")
