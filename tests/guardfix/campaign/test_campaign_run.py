@@ -306,3 +306,26 @@ def test_other_executors_find_the_same(tmp_path: Path, repository: MakeRepositor
     )
     assert first == second
     assert len(first) == 8
+
+
+def test_a_url_is_fetched_at_its_revision(tmp_path: Path, repository: MakeRepository) -> None:
+    folder = repository("remote", {"a.cpp": OLD})
+    git(folder, "tag", "--annotate", "v1", "--message=one")
+    first = git(folder, "rev-parse", "HEAD")
+    repository("remote", {"a.cpp": "int x;\n"})
+    last = git(folder, "rev-parse", "HEAD")
+    url = f"file://{folder}"
+    (tmp_path / "list.toml").write_text(
+        "".join(
+            f'[[repository]]\nsource = "{url}"\nname = "{name}"\nrevision = "{revision}"\n'
+            for name, revision in (("branch", "main"), ("commit", first), ("none", "nowhere"), ("tag", "v1"))
+        )
+    )
+    assert campaign("run", tmp_path / "list.toml", "-o", tmp_path / "out", "--jobs", "1").exit_code == 1
+    rows = asked(tmp_path / "out", "select repository, commit, outcome, old_uses, reason from repositories")
+    assert [tuple(row.values()) for row in rows] == [
+        ("branch", last, "done", 0, None),
+        ("commit", first, "done", 1, None),
+        ("none", None, "failed", None, f"{url} has no revision `nowhere`"),
+        ("tag", first, "done", 1, None),
+    ]
