@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -77,7 +78,9 @@ def _are_patterns(lines: Sequence[str]) -> bool:
     if any(len(line) > _LONGEST_PATTERN for line in lines):
         return False
     try:
-        GitIgnoreSpec.from_lines(lines)
+        with warnings.catch_warnings():  # of a `[[`, which Python may give another meaning one day
+            warnings.simplefilter("ignore", FutureWarning)
+            GitIgnoreSpec.from_lines(lines)
     except (ValueError, re.error, OverflowError, RecursionError):  # a character range that runs backwards
         return False
     return True
@@ -91,7 +94,9 @@ def _spec(lines: Sequence[str], make: Any) -> Any:
     from_lines: Any = GitIgnoreSpec.from_lines
     # Newer releases would choose another engine where one is installed.
     simple = {"backend": "simple"} if "backend" in inspect.signature(from_lines).parameters else {}
-    return from_lines(lines, make, **simple)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return from_lines(lines, make, **simple)
 
 
 class _IgnoreFile:
@@ -104,7 +109,7 @@ class _IgnoreFile:
     def __init__(self, folder: str, lines: Iterable[str]) -> None:
         import re
 
-        from .linear_matching import linear, pattern_class
+        from .linear_matching import compiled, linear, pattern_class
 
         self.prefix = len(folder.rstrip(os.sep)) + 1
         lines = list(lines)
@@ -117,7 +122,8 @@ class _IgnoreFile:
         self.slow = [match for source in sources if (match := linear(source)) is not None]
         # pathspec names a group in each of its expressions, and a name may stand only once in the union.
         union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in quick)
-        self.any = re.compile(union).match if quick else None
+        # Most begin with `^`, but not that of `**/`, which is every folder.
+        self.any = compiled(union).search if quick else None
 
     def __call__(self, path: str, is_folder: bool) -> bool | None:
         """True ignored, False taken back by a `!` pattern, None when no pattern matches."""

@@ -8,6 +8,7 @@ set, so that none is tried twice.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -65,6 +66,13 @@ def linear(expression: str) -> Callable[[str], bool | None] | None:
     return match
 
 
+def compiled(expression: str) -> re.Pattern[str]:
+    """The expression, without Python's warning that `[[` may come to mean something else one day."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(expression)
+
+
 def _steps(expression: str) -> tuple[list[_Step], str]:
     steps: list[_Step] = []
     place = 0
@@ -95,7 +103,7 @@ def _step(kind: str, text: str) -> _Step:
     if kind == "one":
         return lambda path, places: {place + 1 for place in places if path[place : place + 1] not in ("", "/")}
     if kind == "set":
-        one_of = re.compile(text)
+        one_of = compiled(text)
         return lambda path, places: {place + 1 for place in places if one_of.match(path, place)}
     letter = text[-1]
     if text[0] == "\\" and letter.isalnum():
