@@ -16,9 +16,12 @@ PYTEST := $(RUN)python -m pytest
 TREE ?=
 SITES ?=
 CHECKOUTS ?=
+# How long `make fuzz` runs, and which inputs it tries.
+SECONDS ?= 90
+SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help install hooks test smoke lint format types layers docs site dogfood generate thorough oracle coverage bench all clean
+.PHONY: help install hooks test smoke fuzz lint format types layers docs site dogfood generate thorough oracle coverage bench all clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -78,6 +81,9 @@ oracle: ## the shim against PyTorch itself, which is installed for it
 	$(PYTEST) -m oracle --ignore=tests/guardfix/verify --ignore=tests/runtime_shim/cpp
 	$(PYTEST) -n2 -m oracle tests/guardfix/verify tests/runtime_shim/cpp
 
+fuzz: ## 90 seconds of fuzzing; SEED=7 tries other inputs, SECONDS=600 more of them
+	$(RUN)python bench/fuzz.py --seconds $(SECONDS) --seed $(SEED)
+
 coverage: ## the everyday tests, with line and branch coverage of all their processes
 	$(RUN)coverage erase
 	$(PYTEST) --cov --cov-report=
@@ -88,7 +94,7 @@ bench: ## measurements; TREE, SITES and CHECKOUTS as bench/README.md says
 	$(RUN)python bench/shim.py
 	$(RUN)python bench/small_programs.py
 	$(RUN)python bench/verify.py
-	$(RUN)python bench/odd_files.py
+	$(RUN)python bench/growth.py
 ifneq ($(TREE),)
 	$(RUN)python -m pip install --quiet --editable '.[bench]'
 	$(RUN)python bench/scan.py $(TREE)

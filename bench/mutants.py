@@ -4,8 +4,8 @@
     bench/mutants.py [--count 100000] [--first 0] [--jobs N] [--save [FOLDER]]
 
 Prints how many mutants there were, what did not hold and for how many. With --save, each kind of failure is reduced to
-a small text in FOLDER, by default that of the fixtures which tests/mutants looks at every day. Exit status 1 when something did not hold. The mutants are numbered: the same number gives the
-same text on every machine.
+a small text in FOLDER, by default that of the fixtures which tests/mutants looks at every day. Exit status 1 when
+something did not hold. The mutants are numbered: the same number gives the same text on every machine.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-_TESTS = Path(__file__).resolve().parent.parent / "tests" / "mutants"
-sys.path.insert(0, str(_TESTS))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "mutants"))
 
 from invariants import broken, reduced  # type: ignore[import-not-found]
 from mutations import mutant, sources  # type: ignore[import-not-found]
 
 _FILES = sources()
+_FOUND = Path(__file__).resolve().parent.parent / "tests" / "mutants" / "found"
 _KIND = 40
 """Characters of a failure that tell its kind."""
 
@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--save", type=Path, nargs="?", const=_TESTS / "found", metavar="FOLDER")
+    parser.add_argument("--save", type=Path, nargs="?", const=_FOUND, metavar="FOLDER")
     options = parser.parse_args()
     parts = [
         range(start, min(start + 100, options.first + options.count))

@@ -238,11 +238,13 @@ def inline_settings(text: str) -> SettingsOf | None:
 
     Raises `BadConfiguration`.
     """
-    if "=" not in text or os.path.exists(text):
+    if "=" not in text or ("\0" not in text and os.path.exists(text)):
         return None
     try:
         table = _toml().loads(text)
-    except _toml().TOMLDecodeError as error:
+    except RecursionError:
+        raise BadConfiguration("--config: not valid TOML: it nests too deep") from None
+    except ValueError as error:  # not TOML, or a number of too many digits, or a date that does not exist
         raise BadConfiguration(f"--config: `{text}` is neither a file nor valid TOML: {error}") from None
     return SettingsOf("", "", checked(table, "--config"))
 

@@ -22,9 +22,14 @@ def cpp_argument(reading: Reading, node: Node | None) -> Argument | None:
         return None
     span = reading.span(node)
     text = reading.slice(span)
-    inner = text[1:-1].strip() if node.type in ("argument_list", "initializer_list", "parameter_list") else text
+    inner = _in_brackets(text) if node.type in ("argument_list", "initializer_list", "parameter_list") else text
     inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
     return Argument(span, text, _constant(inner, reading.code), not inner)
+
+
+def _in_brackets(text: str) -> str:
+    """What stands between the brackets; all of it where the parser has made up the closing one."""
+    return text[1:-1].strip() if text[:1] + text[-1:] in ("()", "{}") and len(text) > 1 else text
 
 
 _NOTHING = frozenset({"std::nullopt", "c10::nullopt", "nullopt", "{}"})
@@ -36,7 +41,7 @@ def constructor_argument(reading: Reading, node: Node) -> Argument | None:
     argument = cpp_argument(reading, node)
     if argument is None:
         return None
-    inner = argument.text[1:-1].strip() if argument.text[:1] in ("(", "{") else argument.text
+    inner = _in_brackets(argument.text)
     if inner in _NOTHING or inner.startswith(("new ", "std::make_", "nullptr")):
         return None
     bare = _IN_PLACE.sub("", inner, count=1)

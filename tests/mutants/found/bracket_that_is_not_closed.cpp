@@ -1,0 +1,2 @@
+r e{AutoNonVariableTypeMode(true‹;//
+e.forward(;
