@@ -185,7 +185,7 @@ def test_only_what_ends_a_line_in_the_editor_ends_one(
 
 
 COLUMNS = [
-    pytest.param("utf-8", 14, id="bytes"),
+    pytest.param("utf-8", 15, id="bytes"),
     pytest.param("utf-16", 10, id="UTF-16 units"),
     pytest.param("utf-32", 9, id="characters"),
 ]
