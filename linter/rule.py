@@ -173,9 +173,13 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(load_rule(name) for name in rule_names())
 
 
-def find_rules(selector: str) -> tuple[Rule, ...]:
-    """The rules with that code or name: C++ and Python rules about the same thing share one. Raises `UnknownRule`."""
+def find_rules(selector: str, more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+    """The rules with that code or name: C++ and Python rules about the same thing share one. Raises `UnknownRule`.
+
+    `more` are rules that do not come with guardfix.
+    """
     found = [load_rule(name) for name in rule_names() if selector.lower() in (name.code.lower(), name.name)]
+    found += [rule for rule in more if selector.lower() in (rule.code.lower(), rule.name)]
     if not found:
         raise UnknownRule(selector)
     return tuple(found)

@@ -123,3 +123,16 @@ def test_a_checkout_with_links_gives_the_same_wheel(wheel_without_links: Path, t
     with zipfile.ZipFile(_wheel_of(source)) as one, zipfile.ZipFile(wheel_without_links) as other:
         assert sorted(one.namelist()) == sorted(other.namelist())
         assert "guardfix/linter/engine.py" in one.namelist()
+
+
+@pytest.mark.thorough
+def test_the_sdist_passes_its_own_tests(tmp_path: Path) -> None:
+    """What a packager of a distribution does: build it, unpack it elsewhere, install it, run the smoke test."""
+    subprocess.run([sys.executable, "-m", "build", "--sdist", "--outdir", str(tmp_path), str(ROOT)], check=True)
+    (archive,) = tmp_path.glob("guardfix-*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path)
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = str(next(tmp_path.glob("venv/*/python*")))
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--editable", f"{source}[dev]"], check=True)
+    subprocess.run([python, "-m", "pytest", "-q", "-n0", "-m", "smoke"], cwd=source, check=True)

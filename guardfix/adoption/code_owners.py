@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 PLACES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
 """Where the file stands, from the top of the repository."""
-NOBODY = "(nobody)"
+NO_OWNER = "(no owner)"
+"""How files are listed that no line matches."""
 
 
 @dataclass(frozen=True)

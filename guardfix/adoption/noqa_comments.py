@@ -12,9 +12,8 @@ from guardfix.linter.engine import Report
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
-from guardfix.linter.frontends.frontend import frontend_of
+from guardfix.linter.frontends.frontend import Frontend, frontend_of
 
-_PYTHON = "python"
 _NOLINT = re.compile(rb"\bNOLINT\((?P<codes>[^)\n]*)\)")
 _NOQA = re.compile(rb"#[ \t]*(?i:noqa)[ \t]*:[ \t]*(?P<codes>[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*)")
 
@@ -50,9 +49,8 @@ def commented(report: Report, behind: Iterable[Finding], above: Iterable[Finding
         silenced = frontend.silenced_row
         end_rows = _codes((silenced(source, finding.span.start), finding.code) for finding in at_end)
         top_rows = _codes((source.row(finding.span.start), finding.code) for finding in on_top)
-        in_python = frontend.name == _PYTHON
-        edits = [_behind(source, row, codes, in_python) for row, codes in end_rows.items()]
-        edits += [_above(source, row, codes, in_python) for row, codes in top_rows.items()]
+        edits = [_behind(source, row, codes, frontend) for row, codes in end_rows.items()]
+        edits += [_above(source, row, codes, frontend) for row, codes in top_rows.items()]
         found.append(Commented(source, apply_edits(source.text, edits), tuple(top_rows)))
     return found
 
@@ -74,29 +72,27 @@ def _line(source: Source, row: int) -> Span:
     return Span(start, start + len(line.rstrip(b"\r\n")))
 
 
-def _behind(source: Source, row: int, codes: list[str], in_python: bool) -> Edit:
+def _behind(source: Source, row: int, codes: list[str], frontend: Frontend) -> Edit:
     """The edit that silences codes at the end of a row."""
     line = _line(source, row)
     text = source.text[slice(*line)]
-    known = (_NOQA if in_python else _NOLINT).search(text)
+    as_ruff = frontend.silencing.startswith("noqa")
+    known = (_NOQA if as_ruff else _NOLINT).search(text)
     if known is not None and known["codes"].strip():
-        separator = ", " if in_python or b", " in known["codes"] else ","
+        separator = ", " if as_ruff or b", " in known["codes"] else ","
         return insertion(line.start + known.end("codes"), "".join(separator + code for code in codes))
     end = line.start + len(text.rstrip())
-    if in_python:
-        return Edit(Span(end, line.end), f"  # noqa: {', '.join(codes)}")
-    comment = f"NOLINT({','.join(codes)})"
-    if text.rstrip().endswith(b"\\"):  # the line goes on below: a comment to its end would take that too
+    comment = frontend.silencing.format(codes=(", " if as_ruff else ",").join(codes))
+    if not as_ruff and text.rstrip().endswith(b"\\"):  # the line goes on: a comment to its end would take that too
         end = line.start + len(text.rstrip()[:-1].rstrip())
         return Edit(Span(end, line.start + len(text.rstrip()) - 1), f"  /* {comment} */ ")
-    return Edit(Span(end, line.end), f"  // {comment}")
+    return Edit(Span(end, line.end), f"  {frontend.line_comment} {comment}")
 
 
-def _above(source: Source, row: int, codes: list[str], in_python: bool) -> Edit:
+def _above(source: Source, row: int, codes: list[str], frontend: Frontend) -> Edit:
     """The edit that silences codes by a line above a row."""
     line = _line(source, row)
     text = source.text[slice(*line)]
     indent = text[: len(text) - len(text.lstrip())].decode("utf-8")
     newline = "\r\n" if b"\r\n" in source.text else "\n"
-    mark = "#" if in_python else "//"
-    return insertion(line.start, f"{indent}{mark} NOLINTNEXTLINE({','.join(codes)}){newline}")
+    return insertion(line.start, f"{indent}{frontend.line_comment} NOLINTNEXTLINE({','.join(codes)}){newline}")

@@ -11,7 +11,7 @@ from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.str_enum import StrEnum
 
 from .baseline import Baseline
-from .code_owners import NOBODY, CodeOwners
+from .code_owners import NO_OWNER, CodeOwners
 
 
 class NextStep(StrEnum):
@@ -63,7 +63,7 @@ def progress_of(
         found.steps[step] += 1
         for table, key in ((found.by_rule, f"{finding.code} {finding.name}"), (found.by_folder, folder)):
             table.setdefault(key, Counter())[step] += 1
-        for owner in owners.of(name) or (NOBODY,):
+        for owner in owners.of(name) or (NO_OWNER,):
             found.by_owner.setdefault(owner, Counter())[step] += 1
         if finding.decision is not None:
             by_confidence = found.contexts.setdefault(finding.decision.context.value, Counter())

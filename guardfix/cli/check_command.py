@@ -66,11 +66,13 @@ def command(**arguments: Any) -> None:
     if arguments["add_noqa"]:
         from .add_noqa import add_comments
 
-        sys.exit(add_comments(counting.apply(_checked(run, choice), run), run))
+        report = counting.apply(_checked(run, choice), run)
+        sys.exit(finished(report, add_comments(report, run)))
     if diff:
         from .fix_diff import show_fixes
 
-        sys.exit(show_fixes(counting.apply(_checked(run, choice), run), run))
+        report = counting.apply(_checked(run, choice), run)
+        sys.exit(finished(report, show_fixes(report, run)))
     if not fix:
         report = counting.apply(_checked(run, choice), run)
         told.write(report, run)

@@ -29,6 +29,7 @@ from .standard_input import paths_and_text
 
 if TYPE_CHECKING:
     from guardfix.linter.engine import Options, Report
+    from guardfix.linter.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,14 @@ def _configured(
             return main, options
         nearest = nearest_options(lambda other: changed(other.with_values(inline)), {found.path: options}, options)
         return main, replace(options, nearest=nearest)
+    except BadConfiguration as error:
+        raise Failure(str(error)) from None
+
+
+def configured_rules() -> tuple[Rule, ...]:
+    """The rules of the plugins that the configuration of the working folder names."""
+    try:
+        return configuration_for().options().rules
     except BadConfiguration as error:
         raise Failure(str(error)) from None
 

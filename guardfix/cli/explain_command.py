@@ -13,18 +13,22 @@ from guardfix.linter.rule_names import rule_names
 from ..output.finding_places import RULES_PAGE
 from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
+from .command_run import configured_rules
 from .options import complete_rule
 
 
 @click.command("explain")
 @click.argument("rule", shell_complete=complete_rule)
 def command(rule: str) -> None:
-    """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md)."""
+    """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md).
+
+    ALL leaves out the rules of plugins.
+    """
     if rule.upper() == "ALL":
         click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     try:
-        click.echo("\n\n".join(_page(found) for found in find_rules(rule)))
+        click.echo("\n\n".join(_page(found) for found in find_rules(rule, configured_rules())))
     except UnknownRule:
         raise Failure(no_such_rule(rule)) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -54,7 +54,7 @@ def command(**arguments: Any) -> None:
 
     report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
     if arguments["interactive"]:
-        _ask(report, run)
+        sys.exit(finished(report, _ask(report, run)))
     settled = settle(report)
     if arguments["apply"] and run.standard_input is not None:
         rewritten = next(iter(settled.rewrites), None)
@@ -76,8 +76,8 @@ def command(**arguments: Any) -> None:
     sys.exit(finished(report, shown.status))
 
 
-def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
-    """Ask about the uses that stay open, and write what comes of it if the person says so; ends the process."""
+def _ask(report: FixableReport, run: CommandRun) -> int:
+    """Ask about the uses that stay open, and write what comes of it if the person says so; the exit status."""
     from guardfix.codemods.apply.applying import refusal
     from guardfix.codemods.apply.settling import settle
 
@@ -89,11 +89,11 @@ def _ask(report: FixableReport, run: CommandRun) -> NoReturn:
         for rewritten in settled.rewrites:
             click.echo(printable(refusal(rewritten)), err=True)
         click.echo("Nothing to change.", err=True)
-        sys.exit(1 if settled.rewrites else 0)
+        return 1 if settled.rewrites else 0
     if not confirm_writing(len(changed), lambda: show_changes(changed, run)):
         click.echo("Nothing was written.", err=True)
-        sys.exit(1)
-    sys.exit(_write(settled, run))
+        return 1
+    return _write(settled, run)
 
 
 def _write(settled: Settled, run: CommandRun) -> int:

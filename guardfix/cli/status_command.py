@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..adoption.code_owners import NOBODY, CodeOwners
+from ..adoption.code_owners import NO_OWNER, CodeOwners
 from ..adoption.tree_progress import NextStep, TreeProgress, progress_of
 from ..output.finding_places import below, repository_top
 from ..wording import count_of, passed, printable
@@ -74,7 +74,7 @@ def _text(found: TreeProgress, baseline: str) -> str:
         lines += ["", *_table("By context", found.contexts, _CONFIDENCES)]
     titles = tuple(_TITLES.values())
     for title, table in (("By rule", found.by_rule), ("By folder", found.by_folder), ("By owner", found.by_owner)):
-        if table and not (table is found.by_owner and table.keys() <= {NOBODY}):
+        if table and not (table is found.by_owner and table.keys() <= {NO_OWNER}):
             lines += ["", *_table(title, table, titles)]
     return "".join(f"{line}\n" for line in lines)
 

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -38,19 +38,40 @@ def watch(run: CommandRun, check: Callable[[], object]) -> None:
         raise Failure("--watch needs the package watchfiles: `pip install 'guardfix[watch]'`") from None
 
     folders = sorted({path if os.path.isdir(path) else os.path.dirname(path) or os.curdir for path in run.paths})
-    begun = False
+    above = _configurations_above(folders)
+    stamps: object = None
     gc.enable()  # a single check never collects, as it ends soon
     try:
         for changes in watchfiles.watch(
             *folders, watch_filter=_filter(), rust_timeout=_WAKES, yield_on_timeout=True, debounce=400, step=50
         ):
-            if begun and not changes:
+            now = [_stamp(path) for path in above]
+            if not changes and stamps == now:
                 continue
-            begun = True
+            stamps = now
             _check_once(check)
             gc.collect()
     except KeyboardInterrupt:
         click.echo()
+
+
+def _configurations_above(folders: Sequence[str]) -> list[str]:
+    """Where a configuration may stand that counts in the folders and isn't below them: so much is looked at by hand."""
+    found: dict[str, None] = {}
+    for folder in folders:
+        here = os.path.abspath(folder)
+        while not os.path.exists(os.path.join(here, ".git")) and here != os.path.dirname(here):
+            here = os.path.dirname(here)
+            found.update((os.path.join(here, name), None) for name in sorted(_MATTERS))
+    return list(found)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_once(check: Callable[[], object]) -> None:

@@ -76,6 +76,10 @@ class Frontend:
     """What a preprocessor makes of a text; None for a language that has none."""
     comments: Callable[[bytes], Iterable[Span]] = _nowhere
     """Where comments stand in a text."""
+    line_comment: str = "//"
+    """What begins a comment that goes to the end of its line."""
+    silencing: str = "NOLINT({codes})"
+    """What a comment behind a statement says to silence rules."""
     look: str = ""
     """The module whose `may_matter(text)` looks at a file that holds a needle more closely, still by its bytes alone;
     empty when there is none. It imports next to nothing."""

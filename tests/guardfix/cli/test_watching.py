@@ -22,9 +22,9 @@ OLD = "void swap(at::Tensor& a) {\n  at::AutoNonVariableTypeMode g;\n  a.set_(a)
 class Watch:
     """A running `guardfix check --watch`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, path: str = ".") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "guardfix", "check", "--watch", "--output-format", "concise", "."],
+            [sys.executable, "-m", "guardfix", "check", "--watch", "--output-format", "concise", path],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
@@ -87,6 +87,22 @@ def test_each_save_is_checked(watch: Watch, tmp_path: Path) -> None:
     assert watch.says_nothing(1.5)
     watch.process.send_signal(signal.SIGINT)
     assert watch.process.wait(timeout=30) == 0
+
+
+def test_a_configuration_above_what_is_watched(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.cpp").write_text(OLD)
+    watch = Watch(tmp_path, "src")
+    try:
+        assert watch.round()[0].startswith("src/a.cpp:2:3: GF101")
+        (tmp_path / "guardfix.toml").write_text('ignore = ["GF101"]\n')
+        assert watch.round() == ["All checks passed (1 file)."]
+        (tmp_path / "guardfix.toml").unlink()
+        assert watch.round()[0].startswith("src/a.cpp:2:3: GF101")
+    finally:
+        watch.process.kill()
+        watch.process.wait()
 
 
 def test_what_it_cannot_be_combined_with(tmp_path: Path) -> None:

@@ -110,6 +110,14 @@ def test_sarif_has_its_help(site: Path) -> None:
     assert rule["helpUri"] == "https://example.org/my001"
 
 
+def test_its_rules_are_listed_and_explained(site: Path) -> None:
+    assert "MY001" in guardfix("rules").stdout
+    assert "https://example.org/my001" in guardfix("explain", "MY001").stdout
+    (site / "guardfix.toml").write_text("")
+    assert "MY001" not in guardfix("rules").stdout
+    assert guardfix("explain", "MY001").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
