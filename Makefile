@@ -18,7 +18,7 @@ SITES ?=
 CHECKOUTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install hooks test smoke lint format types layers docs dogfood generate thorough oracle coverage bench all clean
+.PHONY: help install hooks test smoke lint format types layers docs site dogfood generate thorough oracle coverage bench all clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -58,6 +58,9 @@ docs: ## the documentation against the code: generated pages, examples, links
 
 dogfood: ## guardfix on its own code
 	$(RUN)guardfix check --isolated --select ALL linter codemods guardfix runtime_shim
+
+site: ## the documentation site, in site/ (needs the extra `site`)
+	$(RUN)python -m mkdocs build --strict --quiet
 
 # One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
 generate: ## rewrite every generated file
@@ -100,4 +103,4 @@ endif
 all: lint types layers test thorough oracle ## everything that must pass before a change lands
 
 clean: ## remove what builds, tests and checkers leave behind
-	rm -rf build dist *.egg-info .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist site *.egg-info .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
+from .extraction_cache import ExtractionCache
 from .facts import Facts, Span, Suppression
 from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
+from .files.entry_store import EntryStore
 from .files.source_positions import SourcePositions
 from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import suppressing
@@ -69,6 +71,8 @@ class Options:
     reindent_limit: int = REINDENT_LIMIT
     """How many lines a safe fix may indent anew (GF407)."""
     workers: int = 0
+    cache_folder: str = ""
+    """Where facts about files are kept between runs, as an absolute path; empty for nowhere."""
     guards: tuple[tuple[str, Guard], ...] = ()
     """Guards that do not come with guardfix: (language, row of the guard table)."""
     rules: tuple[Rule, ...] = ()
@@ -227,6 +231,8 @@ def _check(
     options, rules, guards = run.options, run.rules, run.guards
     extended = run.more_rules if run.more_rules or guards else None
     choice = _file_choice(run)
+    limits = FileLimits(options.timeout_per_file, options.memory)
+    cache = ExtractionCache(EntryStore(options.cache_folder), limits) if options.cache_folder else None
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,
@@ -241,11 +247,14 @@ def _check(
             guards=guards,
             workspace=workspace,
             workers=options.workers,
-            limits=FileLimits(options.timeout_per_file, options.memory),
+            limits=limits,
             executor=executor,
             known=known,
+            cache=cache,
         )
         project = reader.read(paths, progress=progress, at_first_hit=at_first_hit)
+        if cache is not None:
+            cache.write()
         if any(rule.asks_about_comments for rule in rules):
             project = project.joined(reader.files_with_comments(project))
         with collection_paused():

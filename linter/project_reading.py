@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,20 +10,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .analysis.build_facts import NO_BUILD, BuildFacts
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
+from .extraction_cache import FACTS, SKETCHES, ExtractionCache
 from .facts import Facts
+from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
+from .files.compile_commands import find_compile_commands
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
+from .files.project_root import project_root
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.suppressions import find_directives, is_ours
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all, words_all
 from .frontends.forked_readers import NO_LIMITS, FileLimits
-from .frontends.frontend import frontend_named
+from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
 from .rule import Rule
@@ -108,6 +114,8 @@ class ProjectReader:
     executor: Executor | None = None
     known: KnownFacts = field(default_factory=KnownFacts)
     """What an earlier run over the same files has read, and what this one reads."""
+    cache: ExtractionCache | None = None
+    """What runs before this one have read."""
     limits: FileLimits = NO_LIMITS
     lost: list[str] = field(default_factory=list)
     """How processes ended that were lost while they read files."""
@@ -159,10 +167,29 @@ class ProjectReader:
             reindent_limit=self.reindent_limit,
             minimum_torch_at=self.minimum_torch_at,
             around=frozenset(one.path for one in around if one.path not in checked),
+            build=self._build(paths, facts),
         )
         if any(rule.whole_project for rule in self.rules):
             project = self._answered(project, progress)
         return project
+
+    def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
+        """The build of the project around the paths, where one is described and some C++ may depend on it."""
+        if not any(one.guard_uses and frontend_named(one.language).header is not None for one in facts):
+            return NO_BUILD
+        for root in dict.fromkeys(project_root(path) or path for path in map(self.workspace.key, paths)):
+            commands = find_compile_commands(root, self.workspace)
+            if commands.by_file:
+                return BuildFacts(commands, self.workspace.key, partial(self._header_below, root))
+        return NO_BUILD
+
+    def _header_below(self, root: str, path: str) -> HeaderFacts | None:
+        """What the preprocessor makes of a file of the project; None for one of somebody else's."""
+        frontend = frontend_of(path)
+        if frontend is None or frontend.header is None or not path.startswith(root + os.sep):
+            return None
+        source = self.workspace.read_or_none(path)
+        return frontend.header(source) if source is not None else None
 
     def files_with_comments(self, project: Project) -> list[Facts]:
         """Further files in which a comment that silences findings names a rule of guardfix's; only these comments."""
@@ -217,9 +244,24 @@ class ProjectReader:
 
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
         known, rest = self.known.split(job)
+        if self.cache is not None:
+            kept, rest = self.cache.known(FACTS, rest)
+            self.known.remember(kept, job)
+            known += kept
         read = extract(rest)
         self.known.remember(read, job)
+        if self.cache is not None:
+            self.cache.keep(FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
+
+    def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
+        known: list[Sketch] = []
+        if self.cache is not None:
+            known, job = self.cache.known(SKETCHES, job)
+        made = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+        if self.cache is not None:
+            self.cache.keep(SKETCHES, job, made)
+        return sorted((*known, *made), key=lambda sketch: sketch.path)
 
     def _answered(self, project: Project, progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on."""
@@ -259,8 +301,7 @@ class ProjectReader:
             watched = frozenset(asked[language])
 
             def sketch(paths: Sequence[str], language: str = language) -> list[Sketch]:
-                job = self._job((language, path, "") for path in paths)
-                return sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+                return self._sketches(self._job((language, path, "") for path in paths), progress)
 
             def extract(
                 paths: Sequence[str],

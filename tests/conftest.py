@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The workers of pytest-xdist inherit it from the process that starts them, so what one has compiled, all have.
     """
+    os.environ["GUARDFIX_NO_CACHE"] = "1"  # no test depends on what another one has read
     os.environ[_YES] = "1"  # `guardfix verify` runs what tests write without asking
     if not hasattr(config, "workerinput"):
         config.stash[_MADE_BY_TESTS] = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")

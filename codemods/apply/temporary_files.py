@@ -30,11 +30,12 @@ class TemporaryFile:
         start = os.path.join(folder, b"." + name[:_LONGEST] + b"." + secrets.token_hex(8).encode())
         self.path = os.fsdecode(start + b".guardfix")
         self._whole = os.fsdecode(start + f".{_digest(new)}-{_digest(old)}.guardfix".encode())
-        self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
-        _lock(self.handle)
+        self.handle = -1
 
     def write(self) -> None:
-        """Write the new text, down to the disk."""
+        """Create the file and write the new text."""
+        self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        _lock(self.handle)
         rest = memoryview(self._new)
         while rest:
             rest = rest[os.write(self.handle, rest) :]
@@ -53,7 +54,9 @@ class TemporaryFile:
             self._remove()
             raise
         finally:
-            os.close(self.handle)
+            if self.handle >= 0:
+                os.close(self.handle)
+                self.handle = -1
 
     def _remove(self) -> None:
         with contextlib.suppress(OSError):

@@ -12,7 +12,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import stat
+from collections.abc import Iterator
 
 from guardfix.linter.files.sources import Source
 
@@ -37,19 +39,33 @@ def write(rewritten: Rewrite) -> None:
     target = os.path.realpath(rewritten.source.path)
     new, old = (rewritten.source.encode(text) for text in (rewritten.text, rewritten.source.text))
     try:
-        _check(target, rewritten.source)
-        before = os.stat(target)
-        temporary = TemporaryFile(target, new, old)
-        try:
-            temporary.write()
-            _keep_attributes(target, before, temporary)
-            temporary.sync()
-            _replace(target, temporary, old, new)
-        finally:
-            temporary.close()
-        _sync_folder(os.path.dirname(target))
+        with _signals_held():
+            _check(target, rewritten.source)
+            before = os.stat(target)
+            temporary = TemporaryFile(target, new, old)
+            try:
+                temporary.write()
+                _keep_attributes(target, before, temporary)
+                temporary.sync()
+                _replace(target, temporary, old, new)
+            finally:
+                temporary.close()
+            _sync_folder(os.path.dirname(target))
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP wait until the file is done: there is no good moment to stop between its steps."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _check(target: str, source: Source) -> None:

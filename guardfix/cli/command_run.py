@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from guardfix.linter.files.user_cache import facts_folder
 from guardfix.linter.files.workspace import DISK, Workspace
 
 from ..configuration import (
@@ -71,6 +72,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
     workers = arguments.pop("jobs") or 0
+    cache_folder = "" if arguments.pop("no_cache") else facts_folder()
     timeout_per_file, memory = arguments.pop("timeout_per_file", None), arguments.pop("reading_memory", None)
 
     def changed(configuration: Configuration) -> Options:
@@ -92,6 +94,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
             include_docs=configured.include_docs or include_docs,
             minimum_torch=minimum_torch or configured.minimum_torch,
             workers=workers,
+            cache_folder=cache_folder,
             timeout_per_file=timeout_per_file or 0.0,
             memory=memory or 0,
         )

@@ -117,6 +117,13 @@ def selection(command: F) -> F:
                 metavar="N",
                 help="Number of processes; by default one per core.",
             ),
+            click.option(
+                "--no-cache",
+                "-n",
+                is_flag=True,
+                envvar="GUARDFIX_NO_CACHE",
+                help="Read all files anew, and keep no facts about them; see `guardfix cache`.",
+            ),
             click.option("--include-docs", is_flag=True, help="Also check C++ in code blocks of .md and .rst files."),
             click.option(
                 "--minimum-torch",

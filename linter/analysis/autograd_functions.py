@@ -53,7 +53,7 @@ def is_method_of_node(function: Function, facts: Facts, project: Project) -> boo
     """Whether the function is a method of a hand-written node of the autograd graph."""
     owner = function.qualified[-2:-1]
     classes = [facts.classes[function.class_]] if function.class_ is not None else []
-    classes += [c for f in project for c in f.classes if owner and c.name == owner[0]]
+    classes += project.classes_called(owner[0]) if owner else []
     return any(_is_node(base) for class_ in classes for base in class_.bases)
 
 

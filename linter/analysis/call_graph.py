@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts import Call, Facts, Function, Span
@@ -27,7 +25,6 @@ from ..facts.expressions import (
     MemberAccess,
     NamePath,
     NewExpression,
-    Operation,
     Subscript,
     TypeName,
     is_this,
@@ -39,12 +36,10 @@ from ..facts.expressions import (
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from .call_names import MOST_METHODS, CallNames, FunctionNode
-from .calls import computes_nothing, is_load
 from .declared_types import declared_type
-from .model_runs import runs_model_in
-from .model_types import loads_by_construction
+from .function_outlines import MAKERS, Act, Deed, outline_of
+from .model_runs import RUN_METHODS
 from .project import Project
-from .training_calls import training_in
 
 MOST_FUNCTIONS = 2000
 """Functions that are followed in one project."""
@@ -52,31 +47,9 @@ MOST_CALLS_DOWN = 6
 """How many calls down from a use functions are followed: what is done deeper says little about it."""
 MOST_NAMESAKES = 8
 """A name with more functions says nothing about an object whose class is not known."""
-_FOREIGN = frozenset({"std", "at", "torch", "c10", "caffe2", "boost", "folly", "absl", "fmt", "spdlog", "cv", "thrust"})
-_MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive", "make_optional", "make_any"})
+_MODULES = frozenset({"Module", "ScriptModule"})
+"""PyTorch's own, where the project has no class of that name."""
 _HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "operator->", "load", "move", "ref"})
-_COMMON = frozenset(
-    """push_back emplace_back size empty begin end insert erase find count clear reserve resize data str c_str join
-    detach wait notify_all notify_one lock unlock get reset release swap to cpu cuda item sizes dim numel contiguous
-    view reshape toTensor defined device options dtype index""".split()
-)
-"""Methods that nearly every object has."""
-
-
-class Deed(Enum):
-    """What a function does, as messages say it."""
-
-    RUN = "runs a model"
-    LOAD = "loads a model"
-    TRAIN = "trains"
-
-
-class Act(NamedTuple):
-    """A deed at the place where it is done: in the file of `facts`, at `offset`."""
-
-    facts: Facts
-    offset: int
-    written: str
 
 
 class Reached(NamedTuple):
@@ -89,7 +62,12 @@ class Reached(NamedTuple):
     """Where."""
     act: Act
     doer: str
-    """The function in which the deed is done."""
+    """The function in which the deed is done; the class of the model that is called there itself."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is done at the place itself, as only the rest of the project shows."""
+        return self.act.offset == self.offset and self.act.written == self.through
 
 
 @dataclass(slots=True)
@@ -144,6 +122,11 @@ class CallGraph:
         groups = list(self._called_in[node].within(span))
         self._follow(groups)
         found: dict[Deed, Reached] = {}
+        for call in index_of(facts).calls.within(span):
+            if model := self._model_called(facts, call):
+                act = Act(facts, call.span.start, call.callee)
+                found[Deed.RUN] = Reached(Deed.RUN, call.callee, call.span.start, act, model)
+                break
         for group in groups:
             for deed in Deed:
                 if deed not in found and (via := self._agreed(group, deed)) is not None:
@@ -233,10 +216,12 @@ class CallGraph:
     def _read(self, facts: Facts, span: Span, function: int | None) -> _Body:
         """What stands in a function, and which functions its calls can mean."""
         chain = facts.enclosing(function)
-        outline = _outline(facts, span, chain[-1].span if chain else span)
+        outline = outline_of(facts, span, chain[-1].span if chain else span)
         body = _Body(dict(outline.acts))
         for call in outline.calls:
             self._add(body, self._called(facts, call), call.callee, call.span)
+            if Deed.RUN not in body.acts and self._model_called(facts, call):
+                body.acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
         for type_, place in outline.built:
             self._add(body, self._constructors(type_), str(type_), place)
         for path, written, place in outline.handed_on:
@@ -250,7 +235,7 @@ class CallGraph:
 
     def _called(self, facts: Facts, call: Call) -> tuple[tuple[FunctionNode, ...], bool]:
         name = call.name
-        if name in _MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
+        if name in MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
             made = call.called.template_arguments or ()
             return self._constructors(made[0]) if made else ((), False)
         if call.receiver is not None:
@@ -294,6 +279,18 @@ class CallGraph:
             found = found or names.methods(class_, name, facts.path)
         return found, True
 
+    def _model_called(self, facts: Facts, call: Call) -> str:
+        """The class of the model that `policy_(x)` runs, which another file may declare; empty for other calls."""
+        if call.receiver is None and not simple_name(pointee(call.called)):
+            return ""
+        if call.receiver is not None and call.name not in RUN_METHODS and not is_this(call.receiver):
+            return ""
+        model = call.called if call.receiver is None or is_this(call.receiver) else call.receiver
+        for name in self._classes_of(model, facts, call) or ():
+            if self._names.is_module(name) if self._is_class(name) else name in _MODULES:
+                return name
+        return ""
+
     def _by_name(self, name: str) -> tuple[tuple[FunctionNode, ...], bool]:
         """All functions of a name, where there are few of them and nothing says which is meant."""
         self._want(name)
@@ -327,7 +324,7 @@ class CallGraph:
                 return self._classes_of(callee.object, facts, call)
             if last_name(callee) in _HANDS_ON and len(bare.arguments) == 1:
                 return self._classes_of(bare.arguments[0], facts, call)
-            if last_name(callee) in _MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
+            if last_name(callee) in MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
                 return self._named_in(callee.template_arguments[0])
             name = last_name(callee)
             return [name] if name[:1].isupper() and self._is_class(name) else None
@@ -370,6 +367,8 @@ class CallGraph:
             if isinstance(node, NamePath) and node.path[0] not in ("std", "auto", "const")
         ]
         self._unqualified.update(path[0] for path in paths if len(path) == 1)
+        for path in paths:
+            self._want_class(f"{path[-1]}Impl")  # of `TORCH_MODULE(Net)`
         found = [alias for path in paths for alias in self._names.alias(path[-1])]
         return list(reversed(found)) or None
 
@@ -392,69 +391,6 @@ class CallGraph:
             and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES
         ):
             self.wanted.add(name)
-
-
-class _Outline(NamedTuple):
-    """What stands in a function, before anybody has asked what its names mean."""
-
-    acts: tuple[tuple[Deed, Act], ...]
-    calls: tuple[Call, ...]
-    built: tuple[tuple[Expression, Span], ...]
-    """Types of objects that are built without a call."""
-    handed_on: tuple[tuple[tuple[str, ...], str, Span], ...]
-    """Functions that are named and not called: `&Net::run`."""
-
-
-@lru_cache(maxsize=8192)
-def _outline(facts: Facts, span: Span, around: Span) -> _Outline:
-    """Read once for a file's facts: the project around them grows step by step."""
-    index = index_of(facts)
-    acts: dict[Deed, Act] = {}
-    calls: list[Call] = []
-    built: list[tuple[Expression, Span]] = []
-    handed_on: list[tuple[tuple[str, ...], str, Span]] = []
-
-    def look_into(value: Expression | None, place: Span) -> None:
-        for node in nodes_of(value):
-            if isinstance(node, (NewExpression, Construction)):
-                built.append((node.type, place))
-            elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
-                path = node.operands[0].path
-                if len(path) > 1:
-                    handed_on.append((path, str(node), place))
-
-    for call in index.calls.within(span):
-        if Deed.RUN not in acts and runs_model_in(call, facts, around):
-            acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
-        if Deed.LOAD not in acts and is_load(call):
-            acts[Deed.LOAD] = Act(facts, call.span.start, call.callee)
-        if Deed.TRAIN not in acts and training_in(call):
-            acts[Deed.TRAIN] = Act(facts, call.span.start, call.callee)
-        if _may_be_the_projects(call):
-            calls.append(call)
-        for argument in call.arguments:
-            look_into(argument, call.span)
-    for assignment in index.assignments.within(span):
-        if assignment.builds and assignment.type is not None:
-            if Deed.LOAD not in acts and loads_by_construction(assignment.type):
-                acts[Deed.LOAD] = Act(facts, assignment.span.start, str(assignment.type))
-            built.append((assignment.type, assignment.span))
-        look_into(assignment.value, assignment.span)
-    for returned in index.returns.within(span):
-        look_into(returned.value, returned.span)
-    return _Outline(tuple(acts.items()), tuple(calls), tuple(built), tuple(handed_on))
-
-
-def _may_be_the_projects(call: Call) -> bool:
-    """Whether a function of the project's own can be called: not a library's, nor a method that every object has."""
-    name = call.name
-    if not name:
-        return False
-    if name in _MAKERS:
-        return True
-    if call.receiver is not None:
-        return name not in _COMMON
-    return _FOREIGN.isdisjoint(call.path[:1]) and not computes_nothing(call)
 
 
 def _owner(chain: tuple[Function, ...]) -> str:

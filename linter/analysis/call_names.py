@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from typing import NamedTuple
 
 from ..facts import Class, Facts, Function
-from ..facts.expressions import TypeName, last_name
+from ..facts.expressions import Expression, TypeName, last_name, nodes_of
+from .model_types import is_model_type
 from .project import Project
 
 MOST_METHODS = 40
 """Methods of one name in a class and its relatives."""
-_WORD_OF_TYPE = re.compile(r"(?<![\w:])(?:\w+::)*(\w+)")
 _CONTAINERS = frozenset({"unique_ptr", "shared_ptr", "vector", "const"})
 
 
@@ -32,7 +31,8 @@ class CallNames:
         self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
         self._bases: dict[str, set[str]] = defaultdict(set)
         self._derived: dict[str, set[str]] = defaultdict(set)
-        self._aliases: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[Expression]] = defaultdict(set)
+        self._modules: set[str] = set()
         for facts in project:
             if facts.language != "cpp":
                 continue
@@ -49,6 +49,8 @@ class CallNames:
             for class_ in facts.classes:
                 name = "".join(class_.qualified[-1:])  # `struct Net::Impl {` is known as `Impl`
                 self._classes[name].append((facts, class_))
+                if any(map(is_model_type, class_.bases)):
+                    self._modules.add(name)
                 for base in class_.bases:
                     self._bases[name].add(last_name(base))
                     self._derived[last_name(base)].add(name)
@@ -59,12 +61,18 @@ class CallNames:
     def is_class(self, name: str) -> bool:
         return name in self._classes
 
+    def is_module(self, name: str) -> bool:
+        """Whether a class of that name is a model: it derives from `torch::nn::Module`, itself or through others."""
+        return any(above in self._modules for above in self._closure(name, self._bases))
+
     def alias(self, name: str) -> list[str]:
         """The classes that an alias names, innermost last; the name itself when it is none."""
+        if name not in self._classes and f"{name}Impl" in self._modules:
+            return [f"{name}Impl"]  # what `TORCH_MODULE(Net)` makes holds a `NetImpl`
         targets = self._aliases.get(name, set())
         if name in self._classes or len(targets) != 1:
             return [name]
-        words = _WORD_OF_TYPE.findall(next(iter(targets)))
+        words = [node.words[-1] for node in nodes_of(next(iter(targets))) if node.words]
         return [word for word in words if word not in _CONTAINERS and word != name] or [name]
 
     def functions(self, path: tuple[str, ...]) -> tuple[FunctionNode, ...]:

@@ -6,14 +6,17 @@ import re
 
 from ..facts import Call
 from ..facts.expressions import (
+    Bracketed,
     CallExpression,
     Expression,
     LiteralExpression,
+    MemberAccess,
     NamePath,
     TypeName,
     first_name,
     innermost_object,
     is_named,
+    is_this,
     last_name,
     pointee,
     simple_name,
@@ -49,7 +52,7 @@ def computes_tensors(call: Call) -> bool:
 
 def names_op(path: tuple[str, ...]) -> bool:
     """Whether a path can name an op: `torch::mm`, `at::native::add`, `torch.nn.functional.relu`."""
-    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][0].isalpha() and path[-1][0].islower()
+    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][:1].islower()
 
 
 _LOADS = frozenset({"load", "_load_for_mobile", "_load_for_lite_interpreter", "load_jit"})
@@ -66,6 +69,8 @@ _FORWARD_METHOD = re.compile(
 """`forward_encoder`, `forwardBatch`: methods that run a part of a model. Kernels are called `forward_cuda`."""
 _PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inference", "generate"})
 """What is called on a model that is a Python object: `model.attr("forward")(x)`."""
+_OF_A_RESULT = frozenset({"toTensor", "toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toGenericDict"})
+"""What a value that a TorchScript module gives is asked for."""
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
 _MODEL = re.compile(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
 _MAKES_A_MODEL = re.compile(
@@ -88,11 +93,25 @@ def is_load(call: Call) -> bool:
     return call.path not in (("load",), ("std", "load"))
 
 
+_PREPARES = frozenset(
+    "freeze freeze_module optimize_for_inference optimizeForMobile optimize_for_mobile load_state_dict".split()
+)
+
+
+def prepares_model_for_use(call: Call) -> bool:
+    """`model.eval()`, `torch::jit::freeze(m)`, `net->load_state_dict(d)`: a model is about to be run."""
+    if call.name == "eval":
+        return call.receiver is not None and not call.arguments and _is_model(call.receiver)
+    return call.name in _PREPARES
+
+
 def is_run(call: Call) -> bool:
     """A model is run: `model.forward(x)`, `module->run_method("f", x)`, `net(x)`, Python's `self.net(x)`."""
     receiver = call.receiver
     if receiver is not None and (call.name in _RUNS or _FORWARD_METHOD.match(call.name)):
         return first_name(receiver) not in ("std", "ctx")
+    if receiver is not None and call.name in _OF_A_RESULT and isinstance(receiver, CallExpression):
+        return _is_called_with_list(receiver)
     if isinstance(call.called, CallExpression):
         return _is_python_method(call.called)
     if receiver is not None and call.name in _RUNS_A_MODEL:
@@ -105,6 +124,17 @@ def is_run(call: Call) -> bool:
         and not call.name.isupper()
         and not _MAKES_A_MODEL.search(call.name)
     )
+
+
+def _is_called_with_list(given: CallExpression) -> bool:
+    """`encoder_({x})`, `(*scorer)({x, y})`: an object whose call takes one list, as TorchScript's modules do."""
+    called = pointee(given.callee)
+    if isinstance(called, MemberAccess):
+        is_object = is_this(called.object)
+    else:
+        is_object = isinstance(called, NamePath) and len(called.path) == 1
+    listed = len(given.arguments) == 1 and isinstance(given.arguments[0], Bracketed)
+    return is_object and last_name(called)[:1].islower() and listed and str(given.arguments[0]).startswith("{")
 
 
 def _is_python_method(called: CallExpression) -> bool:
@@ -156,7 +186,7 @@ def computes_nothing(call: Call) -> bool:
     if call.name in _MAKERS and isinstance(call.called, NamePath):
         return not any(map(builds_object, call.called.template_arguments or ()))
     if call.name in _IDLE:
-        return True
+        return not is_run(call)
     if call.receiver is None:
         return call.path[:1] == ("std",)
     return is_named(innermost_object(call.receiver), "ctx", "context") or _is_of_std(call.receiver)

@@ -11,7 +11,8 @@ from .calls import is_load, is_run
 from .declared_types import declared_type
 from .model_types import is_model_type, loads_by_construction
 
-_RUN_METHODS = frozenset({"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async"})
+RUN_METHODS = frozenset({"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async"})
+"""Methods that run the model whose they are."""
 
 
 @lru_cache(maxsize=64)
@@ -50,7 +51,7 @@ def runs_model_in(call: Call, facts: Facts, around: Span) -> bool:
 def runs_model_object(call: Call, facts: Facts) -> bool:
     """`runner.run(inputs)`, `module(x)`, where the object is declared as a model."""
     if call.receiver is not None:
-        if call.name not in _RUN_METHODS:
+        if call.name not in RUN_METHODS:
             return False
         name = last_name(pointee(call.receiver))
     else:

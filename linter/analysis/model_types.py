@@ -15,10 +15,11 @@ _LOADED_BY_CONSTRUCTOR = re.compile(r"^AOTIModel(?:ContainerRunner|PackageLoader
 
 
 def is_model_type(type_: Expression) -> bool:
-    """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`."""
+    """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`, `nn::Linear`."""
     return any(
         any(map(_MODEL_CLASS.search, node.path))
         or (node.name.endswith("Module") and not _MODULE_SPACES.isdisjoint(node.path[:-1]))
+        or (node.path[-2:-1] == ("nn",) and node.name[:1].isupper() and not node.name.endswith("Options"))
         for node in nodes_of(type_)
         if isinstance(node, NamePath)
     )

@@ -59,21 +59,20 @@ def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
 
 
 def _opened(facts: Facts) -> set[str]:
-    return {alias.target for alias in facts.aliases if alias.kind == "using-namespace"}
+    return {"::".join(alias.path) for alias in facts.aliases if alias.kind == "using-namespace"}
 
 
 def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
     """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or stands in it."""
     if not _TORCH.isdisjoint(use.namespace[:1]):
         return True
-    namespaces = {alias.name: alias.target.lstrip(":") for alias in facts.aliases if alias.kind == "namespace"}
+    namespaces = {alias.name: "::".join(alias.path) for alias in facts.aliases if alias.kind == "namespace"}
     for alias in facts.aliases:
-        target = alias.target.lstrip(":")
+        target = "::".join(alias.path)
         if alias.kind == "using-namespace" and namespaces.get(target, target) in _TORCH:
             return True
         if alias.kind == "using-declaration" and alias.name == use.guard:
-            first = target.split("::")[0]
-            return namespaces.get(first, first) in _TORCH
+            return namespaces.get(alias.path[0], alias.path[0]) in _TORCH
     return False
 
 
@@ -82,6 +81,6 @@ def _sees_torch(use: GuardUse, facts: Facts) -> bool:
     return (
         not _TORCH.isdisjoint(use.namespace[:1])
         or any(_TORCH_HEADER.match(include.header) for include in facts.includes)
-        or any(target.lstrip(":").split("::")[0] in _TORCH for target in (a.target for a in facts.aliases))
+        or any(alias.path and alias.path[0] in _TORCH for alias in facts.aliases)
         or any(call.path[0] in _TORCH for call in facts.calls if len(call.path) > 1)
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from functools import cache, cached_property, lru_cache
+from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,12 +13,14 @@ from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
+from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 from .survey import Survey
 
 _Memory = TypeVar("_Memory")
+_Item = TypeVar("_Item")
 
 FUNCTION_METHODS = frozenset({"forward", "backward"})
 """The methods of an autograd Function that autograd itself calls."""
@@ -31,6 +33,29 @@ def takes_context(function: Function) -> bool:
 
 REINDENT_LIMIT = 10
 """Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
+
+
+class _InSight(Generic[_Item]):
+    """What files say about one name: a file that defines it means its own."""
+
+    def __init__(self, items: Iterable[tuple[Facts, _Item]], defines: Callable[[Facts], bool]) -> None:
+        self._shared: list[tuple[Facts, _Item]] = []
+        self._own: dict[str, list[tuple[Facts, _Item]]] = defaultdict(list)
+        self._before: dict[str, int] = {}
+        """How many of the shared items come before those of a file of its own."""
+        for facts, item in items:
+            if defines(facts):
+                self._before.setdefault(facts.path, len(self._shared))
+                self._own[facts.path].append((facts, item))
+            else:
+                self._shared.append((facts, item))
+
+    def at(self, path: str) -> list[tuple[Facts, _Item]]:
+        """What can be about the name as that file defines it, in the order of the files."""
+        if path not in self._own:
+            return self._shared
+        place = self._before[path]
+        return [*self._shared[:place], *self._own[path], *self._shared[place:]]
 
 
 class Project:
@@ -49,7 +74,10 @@ class Project:
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
         common: frozenset[str] = frozenset(),
+        build: BuildFacts = NO_BUILD,
     ) -> None:
+        self.build = build
+        """What the commands of a build say, where they are known."""
         self.minimum_torch = minimum_torch
         self.reindent_limit = reindent_limit
         self.intents = intents
@@ -66,11 +94,12 @@ class Project:
         self.common = common
         """Names that stand in too many files to be read there: nobody knows all callers of such a function."""
         self._memories: dict[type[Any], Any] = {}
+        self._places: dict[str, list[tuple[Facts, GuardUse]]] = {}
         found: dict[str, Facts] = {}
         for facts in files:
             found[facts.path] = facts
             found |= {piece.path: piece for piece in facts.embedded}
-        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found))
+        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found, build))
 
     def joined(
         self,
@@ -94,6 +123,7 @@ class Project:
             intents=self.intents,
             reindent_limit=self.reindent_limit,
             common=self.common.union(common),
+            build=self.build,
         )
 
     def minimum_torch_of(self, facts: Facts) -> str:
@@ -120,24 +150,26 @@ class Project:
     def _registrations(self) -> dict[str, list[tuple[Facts, Registration]]]:
         table: dict[str, list[tuple[Facts, Registration]]] = defaultdict(list)
         for facts in self:
-            for registration in facts.registrations:
+            for registration in self.build.as_built(facts).registrations:
                 if registration.function:
                     table[registration.function[-1]].append((facts, registration))
         return table
+
+    @cached_property
+    def _registrations_in_sight(self) -> Callable[[str], _InSight[Registration]]:
+        return cache(lambda name: _InSight(self._registrations.get(name, ()), _defines_function(name)))
 
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
         """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
         found = []
         if function.name == "operator()":
             return self._registrations_of_functor(facts, function)
-        for where, registration in self._registrations.get(function.name, ()):
+        # A file that defines a function of that name registers its own.
+        for where, registration in self._registrations_in_sight(function.name).at(facts.path):
             if not _names_agree(registration.function, function.qualified):
                 continue
             if len(registration.function) == 1 and self._is_member(facts, function):
                 continue  # a free function's name; a class's is written `&Net::run`
-            # A file that defines a function of that name registers its own.
-            if where.path != facts.path and function.name in index_of(where).function_names:
-                continue
             found.append((where, registration))
         return found
 
@@ -170,21 +202,22 @@ class Project:
     def _calls(self) -> dict[str, list[tuple[Facts, Call]]]:
         table: dict[str, list[tuple[Facts, Call]]] = defaultdict(list)
         for facts in self:
-            for call in facts.calls:
+            for call in self.build.as_built(facts).calls:
                 table[call.name].append((facts, call))
         return table
 
+    @cached_property
+    def _calls_in_sight(self) -> Callable[[str], _InSight[Call]]:
+        return cache(lambda name: _InSight(self._calls.get(name, ()), _defines_function(name)))
+
     def callers_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Call]]:
         """Calls that name `function`; its own body does not count."""
-        found = []
-        for where, call in self._calls.get(function.name, ()):
-            if where.path == facts.path and function.span.holds(call.span):
-                continue
-            if where.path != facts.path and function.name in index_of(where).function_names:
-                continue
-            if _names_agree(call.path or (call.name,), function.qualified):
-                found.append((where, call))
-        return found
+        return [
+            (where, call)
+            for where, call in self._calls_in_sight(function.name).at(facts.path)
+            if not (where.path == facts.path and function.span.holds(call.span))
+            and _names_agree(call.path or (call.name,), function.qualified)
+        ]
 
     # -- classes
 
@@ -196,6 +229,10 @@ class Project:
             for class_ in facts.classes:
                 table[class_.name].append(class_)
         return table
+
+    def classes_called(self, name: str) -> list[Class]:
+        """The classes of an unqualified name, in any file."""
+        return self._classes.get(name, [])
 
     @cached_property
     def _function_classes(self) -> frozenset[tuple[str, ...]]:
@@ -228,10 +265,17 @@ class Project:
         if not owner:
             return None
         # A class of that name in the same file is the one that is meant.
-        own = [c for c in facts.classes if c.name == _last(owner) and _names_agree(c.qualified, owner)]
+        own = [c for c in index_of(facts).classes_named.get(_last(owner), ()) if _names_agree(c.qualified, owner)]
         if own:
             return function.name if any(map(self.is_autograd_function, own)) else None
-        return function.name if _is_among(owner, self._function_classes) else None
+        return function.name if _is_among(owner, self._function_classes_named.get(_last(owner), ())) else None
+
+    @cached_property
+    def _function_classes_named(self) -> dict[str, list[tuple[str, ...]]]:
+        named: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for qualified in self._function_classes:
+            named[_last(qualified)].append(qualified)
+        return named
 
     # -- types and macros made of guards
 
@@ -265,11 +309,25 @@ class Project:
 
     def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
         """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
-        return [
-            (facts, use)
-            for facts, use in self._mentions.get(name, ())
-            if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
-        ]
+        if name not in self._places:
+            self._places[name] = [
+                (facts, use)
+                for facts, use in self._mentions.get(name, ())
+                if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
+            ]
+        return self._places[name]
+
+    @cached_property
+    def _mentions_in_sight(self) -> Callable[[str], _InSight[GuardUse]]:
+        return cache(lambda name: _InSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
+
+    def mentions_of(self, name: str, facts: Facts) -> list[tuple[Facts, GuardUse]]:
+        """Those `mentions` that can mean what the file of `facts` defines: a build tells what they include."""
+        found = self._mentions_in_sight(name).at(facts.path)
+        if not self.build.is_known:
+            return found
+        definers = [other.path for other in self if name in _definitions(other)]
+        return [place for place in found if facts.path in self.build.sees(place[0].path, definers)]
 
     @cached_property
     def _invocations(self) -> dict[str, list[Invocation]]:
@@ -316,26 +374,38 @@ def _is_among(written: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> boo
     return any(_names_agree(written, name) for name in names)
 
 
-def _through_shared_aliases(files: dict[str, Facts]) -> dict[str, Facts]:
-    """Files in which a name that another file defines as an alias of a guard is read as that guard."""
-    targets: dict[str, set[str]] = defaultdict(set)
+def _through_shared_aliases(files: dict[str, Facts], build: BuildFacts) -> dict[str, Facts]:
+    """Files in which a name that another file defines as an alias of a guard is read as that guard.
+
+    Where files differ in what the name means, a build tells which of them is included.
+    """
+    targets: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for facts in files.values():
         for alias in facts.aliases:
             if alias.kind == "type":
-                targets[alias.name].add(alias.target.rsplit("::", 1)[-1])
-    shared = {name: next(iter(to)) for name, to in targets.items() if len(to) == 1 and to & guards.CPP.keys()}
+                targets[alias.name][last_name(alias.target)].add(facts.path)
+    shared = {name: to for name, to in targets.items() if to.keys() & guards.CPP.keys()}
     if not shared:
         return files
-    return {
-        path: replace(facts, guard_uses=tuple(_resolved(use, shared) for use in facts.guard_uses))
-        if any(use.guard in shared for use in facts.guard_uses)
-        else facts
-        for path, facts in files.items()
-    }
+    resolved = dict(files)
+    for path, facts in files.items():
+        meant = {}
+        for name in shared.keys() & {use.guard for use in facts.guard_uses}:
+            seen = build.sees(path, set().union(*shared[name].values())) if len(shared[name]) > 1 else None
+            found = [target for target, places in shared[name].items() if seen is None or not seen.isdisjoint(places)]
+            if len(found) == 1 and found[0] in guards.CPP:
+                meant[name] = found[0]
+        if meant:
+            resolved[path] = replace(facts, guard_uses=tuple(_resolved(use, meant) for use in facts.guard_uses))
+    return resolved
 
 
 def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:
     return replace(use, guard=shared[use.guard], alias=use.guard) if use.guard in shared else use
+
+
+def _defines_function(name: str) -> Callable[[Facts], bool]:
+    return lambda facts: name in index_of(facts).function_names
 
 
 def _defines(facts: Facts, name: str, span: Span) -> bool:

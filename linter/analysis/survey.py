@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..facts.sketch import Mention, Sketch, Topic
@@ -44,11 +44,13 @@ class Survey:
         self._functions: dict[str, list[str]] = defaultdict(list)
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._places: dict[Topic, TopicPlace] = {}
+        self._in_file: dict[str, Mapping[Topic, Mention]] = {}
         for sketch in sketches:
             for name in sketch.functions:
                 self._functions[name].append(sketch.path)
             for name in sketch.classes:
                 self._classes[name].append(sketch.path)
+            self._in_file[sketch.path] = sketch.mentions
             if is_vendored(sketch.path):
                 continue
             self.files += 1
@@ -67,6 +69,10 @@ class Survey:
     def place(self, topic: Topic) -> TopicPlace | None:
         """Where it does so first, by path."""
         return self._places.get(topic)
+
+    def mentions_in(self, path: str) -> Mapping[Topic, Mention]:
+        """What one file is about; nothing for a file that was not looked at."""
+        return self._in_file.get(path, {})
 
     def defining_function(self, name: str) -> list[str]:
         """The files with a function of that name, whatever its class."""

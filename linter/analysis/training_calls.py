@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from ..facts import Call
-from ..facts.expressions import last_name, truth_of
+from ..facts.expressions import LambdaExpression, last_name, pointee, truth_of
 
 _REQUIRES_GRAD = frozenset({"requires_grad_", "set_requires_grad", "requires_grad"})
+_OPTIMIZER = re.compile(
+    r"[oO]pt(?:im(?:i[sz]er)?)?(?:s|_?\d+|_?[A-Z]|_\w{1,3})?_?$|[aA]dam\w*$|[sS][gG][dD]_?$|(?:scaler|updater|solver)_?$"
+)
+"""Objects whose `step` changes parameters. An environment, a simulation and a decoder step as well."""
 
 
 def training_in(call: Call) -> str:
@@ -15,9 +21,17 @@ def training_in(call: Call) -> str:
         return "gradients are computed"
     if call.name in _REQUIRES_GRAD and not _turns_off(call):
         return "a tensor is made to require gradients"
-    if call.name in ("step", "zero_grad") and call.receiver:
+    if call.receiver and (call.name == "zero_grad" or (call.name == "step" and _is_optimizers(call))):
         return "an optimizer steps"
     return ""
+
+
+def _is_optimizers(call: Call) -> bool:
+    """Whether `step` is an optimizer's: it takes nothing, or the function that computes the loss."""
+    assert call.receiver is not None
+    if any(not isinstance(argument, LambdaExpression) for argument in call.arguments[:1]):
+        return last_name(call.receiver) == "scaler"  # of mixed precision: it is given the optimizer
+    return _OPTIMIZER.search(last_name(pointee(call.receiver))) is not None
 
 
 def _turns_off(call: Call) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
-from ..facts.index import index_of
+from ..facts.index import calls_where, index_of
 from ..frontends.frontend import frontend_named
 
 
@@ -28,14 +29,25 @@ class Scene:
     def outermost(self) -> Function | None:
         return self.chain[-1] if self.chain else None
 
-    def calls_in(self, span: Span) -> list[Call]:
-        return list(index_of(self.facts).calls.within(span))
+    def calls_below(self, holds: Callable[[Call], object]) -> Iterator[Call]:
+        """Calls that the guard covers, of which something holds that follows from the call alone.
 
-    def calls_below(self) -> list[Call]:
-        """Calls that the guard covers. At namespace scope it covers none: other functions' code is not below it."""
+        At namespace scope it covers none: other functions' code is not below it.
+        """
         at_top = not self.chain and self.use.macro is None
-        runs = frontend_named(self.facts.language).runs_at_top_level or not at_top
-        return self.calls_in(self.use.live) if runs else []
+        if not at_top or frontend_named(self.facts.language).runs_at_top_level:
+            live = self.use.live
+            around = self.around
+            yield from calls_where(self.facts, around if around.holds(live) else live, holds).within(live)
+
+    def first_below(self, holds: Callable[[Call], object]) -> Call | None:
+        """The first of `calls_below`."""
+        return next(self.calls_below(holds), None)
+
+    @property
+    def around(self) -> Span:
+        """The outermost function around the use, or else its scope."""
+        return self.chain[-1].span if self.chain else self.use.scope
 
     def neighbours(self) -> list[GuardUse]:
         """Other kinds of guards declared in the same block, or members of the same class."""
@@ -47,4 +59,6 @@ class Scene:
 
 
 def scene_of(project: Project, facts: Facts, use: GuardUse) -> Scene:
+    """The use in what the build compiles, where one is known."""
+    facts = project.build.as_built(facts)
     return Scene(project, facts, use, facts.enclosing(use.function))

@@ -29,7 +29,7 @@ def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
     if scene.use.macro is not None and scene.chain:
         return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
     if scene.use.form is not Form.USING:
-        return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions(name)]
+        return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions_of(name, scene.facts)]
     return [
         scene_of(scene.project, scene.facts, other)
         for other in scene.facts.guard_uses

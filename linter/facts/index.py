@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from ..guards import CPP, LEGACY, PYTHON
-from . import Assignment, Branch, Call, Conditional, Facts, Form, Function, GuardUse, Return, Span
+from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
+from .model import MOST_AROUND
 from .spans import Nested, Sorted
 
 
@@ -33,11 +37,14 @@ class FactsIndex:
     branches: Nested[tuple[Conditional, Branch]]
     function_names: frozenset[str]
     functions_named: dict[str, list[Function]]
+    classes_named: dict[str, list[Class]]
+    guard_names: frozenset[str]
+    """What the file itself defines that can stand for guards: its classes, macros and aliases."""
     alias_names: dict[Span, str]
     """What the alias that is declared there is called; the first of several."""
 
     def uses_around(self, span: Span) -> list[GuardUse]:
-        """The local guards that cover `span`, in the file's order."""
+        """The local guards that cover `span`, in the file's order; of very many in a block the first and the last."""
         return self._around(span, self.local_by_scope)
 
     def neighbours_around(self, span: Span) -> list[GuardUse]:
@@ -45,7 +52,13 @@ class FactsIndex:
         return self._around(span, self.neighbours)
 
     def _around(self, span: Span, by_scope: dict[Span, list[GuardUse]]) -> list[GuardUse]:
-        found = [use for scope in self.scopes.around(span) for use in by_scope.get(scope, ()) if use.live.holds(span)]
+        found: list[GuardUse] = []
+        for scope in islice(self.scopes.around(span), MOST_AROUND):
+            uses = by_scope.get(scope, [])
+            before = bisect_right(uses, span.start, key=lambda use: use.span.end)
+            half = MOST_AROUND // 2
+            near = uses[:before] if before <= MOST_AROUND else [*uses[:half], *uses[before - half : before]]
+            found += [use for use in near if use.live.holds(span)]
         return sorted(found, key=lambda use: use.type_span)
 
 
@@ -55,7 +68,7 @@ def index_of(facts: Facts) -> FactsIndex:
     by_scope: dict[Span, list[GuardUse]] = defaultdict(list)
     local: dict[Span, list[GuardUse]] = defaultdict(list)
     neighbours: dict[Span, list[GuardUse]] = defaultdict(list)
-    for use in facts.guard_uses:
+    for use in sorted(facts.guard_uses, key=lambda use: use.span.end):
         by_scope[use.scope].append(use)
         if use.form in (Form.DECLARATION, Form.AUTO):
             local[use.scope].append(use)
@@ -64,6 +77,9 @@ def index_of(facts: Facts) -> FactsIndex:
     by_name: dict[str, list[Function]] = defaultdict(list)
     for function in facts.functions:
         by_name[function.name].append(function)
+    classes: dict[str, list[Class]] = defaultdict(list)
+    for class_ in facts.classes:
+        classes[class_.name].append(class_)
     arms = ((conditional, branch) for conditional in facts.conditionals for branch in conditional.branches)
     return FactsIndex(
         calls=Sorted(facts.calls, lambda call: call.span),
@@ -79,10 +95,34 @@ def index_of(facts: Facts) -> FactsIndex:
         branches=Nested(arms, lambda arm: arm[1].span),
         function_names=frozenset(by_name),
         functions_named=by_name,
+        classes_named=classes,
+        guard_names=frozenset(
+            (*classes, *(macro.name for macro in facts.macros), *(alias.name for alias in facts.aliases))
+        ),
         alias_names={alias.span: alias.name for alias in reversed(facts.aliases)},
     )
 
 
+@lru_cache(maxsize=64)
+def outermost_functions(facts: Facts) -> list[int]:
+    """For each function, the index of the outermost one around it."""
+    found = list(range(len(facts.functions)))
+    for number in sorted(found, key=lambda number: facts.functions[number].span.start):
+        parent = facts.functions[number].parent
+        if parent is not None:
+            found[number] = found[parent]
+    return found
+
+
+@lru_cache(maxsize=256)
+def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> Sorted[Call]:
+    """The calls in `around` of which something holds that follows from the call alone.
+
+    Found once for the guards of a function, of which each covers a part of it.
+    """
+    return Sorted(filter(holds, index_of(facts).calls.within(around)), lambda call: call.span)
+
+
 def has_function_in(span: Span, facts: Facts) -> bool:
     """Whether a function stands inside the span."""
-    return next(index_of(facts).functions.within(span), None) is not None
+    return index_of(facts).functions.first(span) is not None

@@ -184,10 +184,15 @@ class Alias(NamedTuple):
 
     name: str
     """Empty for `using namespace`."""
-    target: str
+    target: Expression
     span: Span
     kind: str
     """type, namespace, using-namespace or using-declaration."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The identifiers of the target, without template arguments; nothing for what is not named."""
+        return self.target.path if isinstance(self.target, (NamePath, TypeName)) else ()
 
 
 class Macro(NamedTuple):
@@ -212,6 +217,19 @@ class Include(NamedTuple):
     system: bool
 
 
+class Template(NamedTuple):
+    """Where C++ stands in a program that writes it."""
+
+    name: str
+    """The variable that is given the text; empty where none is."""
+    place: Span
+    """Of the text, or of the condition."""
+    condition: str = ""
+    """Of the innermost `if` around the text, as written."""
+    other_guards: tuple[str, ...] = ()
+    """The guards that its other branch writes."""
+
+
 class Suppression(NamedTuple):
     """A comment that silences rules on some rows; no codes means every rule."""
 
@@ -220,6 +238,10 @@ class Suppression(NamedTuple):
     """As written."""
     places: tuple[Span, ...] = ()
     """Where the comment says it: one place, or a begin and its end."""
+
+
+MOST_AROUND = 16
+"""Functions and scopes around a place that are looked at, and guards of one scope. Only generated code has more."""
 
 
 class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
@@ -260,6 +282,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """What only Python files have."""
     embedded: tuple[Facts, ...] = ()
     """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
+    template: Template | None = None
+    """Of such a piece: what the program around it does with the text."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Facts], tuple[bytes]]:
         # A tenth of the time that pickling its parts one by one takes.
@@ -268,9 +292,16 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         return unpack_facts, (pack_facts(self),)
 
     def enclosing(self, function: int | None) -> tuple[Function, ...]:
-        """The function with that index and those around it, innermost first."""
+        """The function with that index and those around it, innermost first.
+
+        Of more than `MOST_AROUND`, those between the innermost ones and the outermost one are left out.
+        """
         chain: list[Function] = []
         while function is not None:
+            if len(chain) == MOST_AROUND - 1:
+                from .index import outermost_functions
+
+                return (*chain, self.functions[outermost_functions(self)[function]])
             chain.append(self.functions[function])
             function = self.functions[function].parent
         return tuple(chain)

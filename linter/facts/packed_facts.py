@@ -1,4 +1,5 @@
-"""Facts as MessagePack: what is sent between processes and kept. Reading it executes nothing and checks every type."""
+"""Facts and sketches as MessagePack: what is sent between processes and kept. Reading it executes nothing and checks
+every type."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 import msgspec
 
 from .model import Facts
+from .sketch import Sketch
 
 
 class NoFacts(Exception):
@@ -27,6 +29,19 @@ def unpack_facts(packed: bytes) -> Facts:
         raise NoFacts(str(error)) from None
 
 
+def pack_sketch(sketch: Sketch) -> bytes:
+    """A file's sketch as MessagePack."""
+    return _encoder().encode(sketch)
+
+
+def unpack_sketch(packed: bytes) -> Sketch:
+    """The sketch that `pack_sketch` was given. Raises `NoFacts` for anything else."""
+    try:
+        return _sketch_decoder().decode(packed)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise NoFacts(str(error)) from None
+
+
 @cache
 def _encoder() -> msgspec.msgpack.Encoder:
     return msgspec.msgpack.Encoder(enc_hook=_bounds)
@@ -35,6 +50,11 @@ def _encoder() -> msgspec.msgpack.Encoder:
 @cache
 def _decoder() -> msgspec.msgpack.Decoder[Facts]:
     return msgspec.msgpack.Decoder(Facts, dec_hook=_range)
+
+
+@cache
+def _sketch_decoder() -> msgspec.msgpack.Decoder[Sketch]:
+    return msgspec.msgpack.Decoder(Sketch)
 
 
 def _bounds(value: object) -> object:

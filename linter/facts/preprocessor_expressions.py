@@ -7,7 +7,7 @@ unknown. Numbers have 64 bits; one unsigned operand makes the other one unsigned
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 
@@ -46,13 +46,19 @@ _ALTERNATIVES = {
 _CONSTANTS = {"true": 1, "false": 0}
 
 
-def value_of(condition: str, values: Mapping[str, int]) -> int | None:
+def value_of(
+    condition: str,
+    values: Mapping[str, int],
+    defined: Container[str] = frozenset(),
+    undefined: Container[str] = frozenset(),
+) -> int | None:
     """The value of a condition without comments, where macros have these values; None when it has none that is known.
 
-    A macro that is among the values counts as defined; whether another one is defined is unknown.
+    A macro that is among the values counts as defined, as do those that are `defined` with a value that nobody knows.
+    Those that are `undefined` are 0. Whether another one is defined is unknown.
     """
     try:
-        result = _Reading(condition, values).whole()
+        result = _Reading(condition, values, defined, undefined).whole()
     except _NotAnExpression:
         return None
     return None if result is None else result.value
@@ -61,8 +67,10 @@ def value_of(condition: str, values: Mapping[str, int]) -> int | None:
 class _Reading:
     """One condition, read from left to right by the strength of its operators."""
 
-    def __init__(self, condition: str, values: Mapping[str, int]) -> None:
-        self._values = values
+    def __init__(
+        self, condition: str, values: Mapping[str, int], defined: Container[str], undefined: Container[str]
+    ) -> None:
+        self._values, self._defined, self._undefined = values, defined, undefined
         self._tokens: list[tuple[str, str]] = []
         for match in _TOKEN.finditer(condition):
             kind, text = match.lastgroup or "", match[match.lastgroup or 0]
@@ -152,11 +160,13 @@ class _Reading:
                 raise _NotAnExpression
             if bracket:
                 self._expect(")")
-            return Number(1) if asked in self._values else None
+            if asked in self._undefined:
+                return Number(0)
+            return Number(1) if asked in self._values or asked in self._defined else None
         if self._sign() == "(":  # a macro with arguments, `__has_include(<x>)`
             self._skip_brackets()
             return None
-        known = self._values.get(name, _CONSTANTS.get(name))
+        known = 0 if name in self._undefined else self._values.get(name, _CONSTANTS.get(name))
         return None if known is None else Number(known)
 
     def _skip_brackets(self) -> None:

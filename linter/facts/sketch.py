@@ -43,3 +43,5 @@ class Sketch:
     classes: frozenset[str] = frozenset()
     """Names of the classes that are defined there."""
     mentions: Mapping[Topic, Mention] = field(default_factory=dict)
+    digest: bytes = b""
+    """Of the text that was looked at."""

@@ -38,6 +38,10 @@ class Sorted(Generic[T]):
             if self._spans[index].end <= span.end:
                 yield self._items[index]
 
+    def first(self, span: Span) -> T | None:
+        """The first of them that lies in `span`."""
+        return next(self.within(span), None)
+
 
 class Nested(Generic[T]):
     """Items whose spans hold one another or lie apart, as blocks and `#if`s do."""

@@ -64,7 +64,7 @@ FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (9882, 1363526743),
-    'frontends/cpp/cpp_frontend.py': (1931, 1606833142),
+    'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1919, 746802105),
@@ -74,7 +74,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf102_legacy_guard_argument.py': (2811, 3265005308),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
     'rules/gf104_legacy_static_api.py': (2410, 3711963707),
-    'rules/gf105_legacy_guard_in_string.py': (2870, 3127194482),
+    'rules/gf105_legacy_guard_in_string.py': (3374, 1046741180),
     'rules/gf201_temporary_guard.py': (2738, 1704133934),
     'rules/gf202_guard_covers_nothing.py': (3295, 2656280511),
     'rules/gf203_vexing_parse_guard.py': (3180, 2132360422),
@@ -93,7 +93,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf404_guard_on_class.py': (1844, 3086982454),
     'rules/gf405_raw_c_guard.py': (3057, 2261454712),
     'rules/gf406_yield_under_guard.py': (2961, 2301359488),
-    'rules/gf407_redundant_guard.py': (4908, 883101511),
+    'rules/gf407_redundant_guard.py': (4955, 314556085),
     'rules/gf501_inference_escape.py': (2369, 2505311731),
     'rules/gf502_inference_backward.py': (2097, 3733929069),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2252, 3756366886),

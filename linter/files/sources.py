@@ -61,10 +61,10 @@ class Source:
 
     @cached_property
     def digest(self) -> bytes:
-        """Tells this text from any other."""
+        """Tells this text from any other, and from the same one in another encoding."""
         import hashlib
 
-        return hashlib.blake2b(self.text, digest_size=16).digest()
+        return hashlib.blake2b(self.text, digest_size=16, person=self.encoding.encode()).digest()
 
     def row(self, offset: int) -> int:
         """The row of a byte offset, from 1."""

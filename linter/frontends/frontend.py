@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from ..facts import Facts, GuardUse, Span
+from ..facts.header_facts import HeaderFacts
 from ..facts.python_model import Disagreement
 from ..facts.sketch import Sketch
 from ..files.sought import Sought
@@ -71,6 +72,8 @@ class Frontend:
     """In small letters, with the dot; empty when its texts are pieces of other files."""
     header_suffixes: frozenset[str] = frozenset()
     """Those of files that other files include."""
+    header: Callable[[Source], HeaderFacts] | None = None
+    """What a preprocessor makes of a text; None for a language that has none."""
     comments: Callable[[bytes], Iterable[Span]] = _nowhere
     """Where comments stand in a text."""
     look: str = ""

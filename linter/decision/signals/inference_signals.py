@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
-from ...analysis.call_graph import Deed, Reached, deeds_below
-from ...analysis.calls import computes_tensors
+from ...analysis.call_graph import Reached, deeds_below
+from ...analysis.calls import computes_tensors, prepares_model_for_use
 from ...analysis.coverage import is_in_test, takes_benchmark_state
+from ...analysis.function_outlines import Deed
 from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
@@ -15,9 +17,9 @@ from ...analysis.ops import is_factory_by_name
 from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
 from ...analysis.training_calls import training_in
-from ...facts import Facts, Form, Function, Member
+from ...facts import Call, Facts, Form, Function, Member, Span
 from ...facts.expressions import last_name, pointee
-from ...facts.index import index_of
+from ...facts.index import calls_where, index_of
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
@@ -40,11 +42,15 @@ _WORKLOAD_NAME = re.compile(
 @signal("runs-model", side=Side.INFERENCE, weight=Weight.STRONG)
 def runs_model(scene: Scene) -> Iterator[Sighting]:
     """a model is run below the guard (`forward`, `run_method`, …)"""
-    around = scene.outermost.span if scene.outermost is not None else scene.use.scope
-    for call in scene.calls_below():
-        if runs_model_in(call, scene.facts, around):
-            yield Sighting(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
-            return
+    call = scene.first_below(_model_runs(scene.facts, scene.around))
+    if call is not None:
+        yield Sighting(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
+
+
+@lru_cache(maxsize=64)
+def _model_runs(facts: Facts, around: Span) -> Callable[[Call], bool]:
+    """Whether a call in a function runs a model; one object for each function, by which answers are remembered."""
+    return lambda call: runs_model_in(call, facts, around)
 
 
 @signal("runs-model-outside", side=Side.INFERENCE, weight=Weight.WEAK, unless=[runs_model])
@@ -90,6 +96,8 @@ def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
 def _behind(found: Reached) -> Sighting:
     """What is done behind a call, at the place where it is done."""
     act = found.act
+    if found.is_here:
+        return Sighting(f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`", act.offset)
     message = f"`{shown(found.through)}` {found.deed.value}: `{shown(act.written)}` in `{found.doer}`"
     return Sighting(message, act.offset, act.facts)
 
@@ -100,6 +108,14 @@ def file_loads_model(scene: Scene) -> Iterator[Sighting]:
     load = first_load(scene.facts)
     if load is not None:
         yield Sighting(f"a model is loaded in the same file: `{shown(load.callee)}`", load.span.start)
+
+
+@signal("prepares-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
+def prepares_model(scene: Scene) -> Iterator[Sighting]:
+    """a model is made ready below the guard (`eval()`, `freeze`, `load_state_dict`, …)"""
+    call = scene.first_below(prepares_model_for_use)
+    if call is not None:
+        yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
@@ -176,10 +192,15 @@ def runs_graph_nodes(scene: Scene) -> Iterator[Sighting]:
     function = next((function for function in reversed(scene.chain) if not function.is_lambda), None)
     if function is None or not any(map(_EXECUTOR.search, function.qualified[-2:])):
         return
-    for call in scene.calls_below():
-        if call.name in _RUNS_NODE and call.receiver is not None and _NODE.search(last_name(pointee(call.receiver))):
-            yield Sighting(f"runs the nodes of a graph: `{shown(call.callee)}`", call.span.start)
-            return
+    call = scene.first_below(_runs_node)
+    if call is not None:
+        yield Sighting(f"runs the nodes of a graph: `{shown(call.callee)}`", call.span.start)
+
+
+def _runs_node(call: Call) -> bool:
+    if call.name not in _RUNS_NODE or call.receiver is None:
+        return False
+    return _NODE.search(last_name(pointee(call.receiver))) is not None
 
 
 @signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE)
@@ -190,11 +211,18 @@ def in_test(scene: Scene) -> Iterator[Sighting]:
         return
     if _tests_ops(scene.facts, scene.project):
         return
-    calls = scene.calls_in(function.body)
-    if any(call.name in _ABOUT_DISPATCH or "ops" in call.path or training_in(call) for call in calls):
+    if calls_where(scene.facts, function.body, _is_about_dispatch).first(function.body) is not None:
         return
-    if any(computes_tensors(call) or is_factory_by_name(call) for call in calls):
+    if calls_where(scene.facts, function.body, _makes_tensors).first(function.body) is not None:
         yield Sighting("is in a test that runs ops and compares what they give", function.span.start)
+
+
+def _is_about_dispatch(call: Call) -> bool:
+    return call.name in _ABOUT_DISPATCH or "ops" in call.path or bool(training_in(call))
+
+
+def _makes_tensors(call: Call) -> bool:
+    return computes_tensors(call) or is_factory_by_name(call)
 
 
 def _tests_ops(facts: Facts, project: Project) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
@@ -12,9 +13,10 @@ from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.ops import is_factory
 from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
-from ...facts import Call, Facts, Function, Parameter, Registration
+from ...facts import Call, Facts, Function, Parameter, Registration, Span
 from ...facts.expressions import chain_words, simple_name, words_of
-from ...facts.index import index_of
+from ...facts.index import calls_where, index_of
+from ...facts.spans import Sorted
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, shown, signal
@@ -109,10 +111,13 @@ def _registered(message: str, where: Facts, registration: Registration) -> Sight
 @signal("calls-dispatcher", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def calls_dispatcher(scene: Scene) -> Iterator[Sighting]:
     """the dispatcher is called again below the guard (`redispatch`, `callBoxed`, …)"""
-    for call in scene.calls_below():
-        if any(map(_DISPATCHER_CALL.search, chain_words(call.called))):
-            yield Sighting(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
-            return
+    call = scene.first_below(_is_to_dispatcher)
+    if call is not None:
+        yield Sighting(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
+
+
+def _is_to_dispatcher(call: Call) -> bool:
+    return any(map(_DISPATCHER_CALL.search, chain_words(call.called)))
 
 
 @signal(
@@ -148,12 +153,20 @@ def runs_on_stack(scene: Scene) -> Iterator[Sighting]:
         stack = next((parameter for parameter in function.parameters if _is_stack(parameter)), None)
         if stack is None:
             continue
-        for call in scene.calls_in(function.body):
-            if call.name in _OF_STACK and any(stack.name in words_of(argument) for argument in call.arguments):
-                name = f"`{function.name}`" if function.name else "the lambda"
-                message = f"{name} takes its arguments from an interpreter's stack (`{shown(call.callee)}`), as ops do"
-                yield Sighting(message, call.span.start)
-                return
+        call = _first_of_stack(scene.facts, function.body, stack.name)
+        if call is not None:
+            name = f"`{function.name}`" if function.name else "the lambda"
+            message = f"{name} takes its arguments from an interpreter's stack (`{shown(call.callee)}`), as ops do"
+            yield Sighting(message, call.span.start)
+            return
+
+
+@lru_cache(maxsize=64)
+def _first_of_stack(facts: Facts, body: Span, stack: str) -> Call | None:
+    for call in index_of(facts).calls.within(body):
+        if call.name in _OF_STACK and any(stack in words_of(argument) for argument in call.arguments):
+            return call
+    return None
 
 
 _OF_STACK = frozenset({"pop", "push", "peek", "drop", "push_one", "last", "pack", "push_list_elements"})
@@ -166,7 +179,7 @@ def _is_stack(parameter: Parameter) -> bool:
 @signal("in-parallel-region", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)
 def in_parallel_region(scene: Scene) -> Iterator[Sighting]:
     """the guard is set again for the threads of `at::parallel_for` or OpenMP, below which no model runs"""
-    if is_in_parallel_region(scene.use, scene.facts) and not any(map(is_run, scene.calls_below())):
+    if is_in_parallel_region(scene.use, scene.facts) and scene.first_below(is_run) is None:
         message = "is set again for the threads of a parallel loop, as kernels that call ops there do"
         yield Sighting(message, scene.use.type_span.start)
 
@@ -191,10 +204,19 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
     """The ops that the lambda around the use runs at once; none when it loads or runs a model."""
     if not scene.chain or not scene.chain[0].immediately_invoked:
         return []
-    calls = scene.calls_in(scene.chain[0].body)
-    if any(is_run(call) or is_load(call) for call in calls):
+    return _ops_of_lambda(scene.facts, scene.chain[0].body)
+
+
+@lru_cache(maxsize=64)
+def _ops_of_lambda(facts: Facts, body: Span) -> list[Call]:
+    """The ops that are not run for another call in it; none when a model is loaded or run."""
+    calls = index_of(facts).calls
+    if any(map(_runs_or_loads, calls.within(body))):
         return []
-    outer = [c for c in calls if not any(o is not c and o.span.holds(c.span) for o in calls)]
+    outer: list[Call] = []
+    for call in sorted(calls.within(body), key=lambda call: (call.span.start, -call.span.end)):
+        if not outer or not outer[-1].span.holds(call.span):
+            outer.append(call)
     return [call for call in outer if call.path[:1] == ("at",) or call.receiver]
 
 
@@ -216,34 +238,46 @@ def below_tracer(scene: Scene) -> Iterator[Sighting]:
 @signal("makes-variable", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, unless=[below_tracer])
 def makes_variable(scene: Scene) -> Iterator[Sighting]:
     """`make_variable` is called below the guard"""
-    for call in scene.calls_below():
-        if call.name == "make_variable":
-            yield Sighting("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
-            return
+    call = scene.first_below(_is_make_variable)
+    if call is not None:
+        yield Sighting("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
+
+
+def _is_make_variable(call: Call) -> bool:
+    return call.name == "make_variable"
 
 
 @signal("only-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, unless=[below_tracer, makes_variable])
 def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
     """below the guard only a new tensor is made and returned (`at::empty`, `at::from_blob`, …)"""
-    below = scene.calls_below()
-    if any(is_run(call) or is_load(call) for call in below):
+    if scene.first_below(_runs_or_loads) is not None:
         return  # what it makes is a model's input
-    ops = [call for call in below if call.path[:1] in (("at",), ("torch",)) or is_factory(call)]
-    if ops and all(map(is_factory, ops)) and any(_is_returned(call, scene) for call in ops):
-        yield Sighting(f"only makes and returns a new tensor: `{shown(ops[0].callee)}`", ops[0].span.start)
+    made = scene.first_below(is_factory)
+    if made is None or scene.outermost is None or scene.first_below(_is_other_op) is not None:
+        return
+    if _returned_factories(scene.facts, scene.outermost.span).first(scene.use.live) is not None:
+        yield Sighting(f"only makes and returns a new tensor: `{shown(made.callee)}`", made.span.start)
 
 
-def _is_returned(call: Call, scene: Scene) -> bool:
-    """Whether the call stands in a `return`, or gives the variable that is returned."""
-    outermost = scene.outermost
-    if outermost is None:
-        return False
-    index = index_of(scene.facts)
-    held = {a.variable for a in index.assignments.within(outermost.span) if a.variable and a.span.holds(call.span)}
-    return any(
-        returned.span.holds(call.span) or simple_name(returned.value) in held
-        for returned in index.returns.within(outermost.span)
-    )
+def _runs_or_loads(call: Call) -> bool:
+    return is_run(call) or is_load(call)
+
+
+def _is_other_op(call: Call) -> bool:
+    return call.path[:1] in (("at",), ("torch",)) and not is_factory(call)
+
+
+@lru_cache(maxsize=64)
+def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
+    """The calls in a function that make a tensor and stand in a `return`, or give the variable that is returned."""
+    index = index_of(facts)
+    returned = list(index.returns.within(function))
+    names = {simple_name(one.value) for one in returned} - {""}
+    places = [one.span for one in returned]
+    places += [one.span for one in index.assignments.within(function) if one.variable in names]
+    made = calls_where(facts, function, is_factory)
+    found = dict.fromkeys(call for place in places for call in made.within(place))
+    return Sorted(found, lambda call: call.span)
 
 
 @signal("in-variable-type", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from ...facts import NOWHERE, GuardUse, Span
 from ...facts.index import index_of
+from ...facts.model import MOST_AROUND
 from ...findings import Confidence, Context, Side
 from ...guards import INFERENCE_MODE, LEGACY
 from ..policy import POLICY
@@ -30,7 +31,8 @@ def beside_inference_workload(scene: Scene) -> Iterator[Sighting]:
     use = scene.use
     if use.scope == NOWHERE or (scene.facts.path, use.type_span) in scene.project.memory(_BeingAsked):
         return
-    for scope in dict.fromkeys((use.scope, *index_of(scene.facts).scopes.around(use.span))):
+    around = islice(index_of(scene.facts).scopes.around(use.span), MOST_AROUND)
+    for scope in dict.fromkeys((use.scope, *around)):
         for other in _first_in(scope, scene):
             covers = other.scope == use.scope or other.live.holds(use.span)
             if covers and other.type_span != use.type_span and other.function == use.function:

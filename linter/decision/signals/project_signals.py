@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ...analysis.survey import Survey
@@ -13,6 +14,8 @@ from ..signal_kinds import Asked, Sighting, Weight, signal
 
 _LEAST_FILES = 3
 """A project of fewer files is what was looked at anyway."""
+_INITIALISES = re.compile(r"(?:re)?(?:set|init)")
+"""Functions that may give a module the parameters with which it is trained."""
 _HARDLY = 10
 """Gradients hardly appear where models are loaded and run at least so many times as often."""
 
@@ -53,14 +56,31 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(message, place.mention.offset, None, "", place)
 
 
+@signal("file-runs-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[project_runs_models], asked=Asked.LAST)
+def file_runs_model(scene: Scene) -> Iterator[Sighting]:
+    """other functions of its file run a model, and nothing in the file defines an op or computes gradients"""
+    survey = scene.project.survey
+    if survey is None or not _is_local(scene) or _INITIALISES.match(scene.chain[-1].name):
+        return
+    mentions = survey.mentions_in(scene.facts.path)
+    run = mentions.get(Topic.RUN)
+    if run is not None and Topic.OP not in mentions and Topic.GRADIENT not in mentions:
+        yield Sighting(f"a model is run in the same file: `{run.text}`", run.offset)
+
+
 def _survey_for(scene: Scene) -> Survey | None:
     """What the project says, where it can speak about the use at all."""
     survey = scene.project.survey
     if survey is None or not survey.complete or survey.files < _LEAST_FILES or survey.count(Topic.OP):
         return None
-    if not scene.chain or scene.use.macro is not None or scene.use.form not in (Form.DECLARATION, Form.AUTO):
-        return None
-    return survey
+    return survey if _is_local(scene) else None
+
+
+def _is_local(scene: Scene) -> bool:
+    """Whether the guard is a variable of a function: what others do with a type or a macro, the project can't say."""
+    if any(macro.body.holds(scene.use.type_span) for macro in scene.facts.macros):
+        return False
+    return bool(scene.chain) and scene.use.macro is None and scene.use.form in (Form.DECLARATION, Form.AUTO)
 
 
 def _gradients(survey: Survey) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.call_graph import Deed, deeds_below
+from ...analysis.call_graph import deeds_below
+from ...analysis.function_outlines import Deed
 from ...analysis.training_calls import training_in
 from ...findings import Side
 from ..scene import Scene
@@ -14,11 +15,9 @@ from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)
 def trains(scene: Scene) -> Iterator[Sighting]:
     """`backward()`, `autograd::grad`, `requires_grad_` or an optimizer's step is called below the guard"""
-    for call in scene.calls_below():
-        what = training_in(call)
-        if what:
-            yield Sighting(f"{what} under the guard: `{shown(call.callee)}`", call.span.start)
-            return
+    call = scene.first_below(training_in)
+    if call is not None:
+        yield Sighting(f"{training_in(call)} under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @signal("reaches-training", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG, unless=[trains], asked=Asked.WHEN_OPEN)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
+from ...facts.header_facts import HeaderFacts
 from ...facts.sketch import Sketch
 from ...files.sought import Sought
 from ...files.sources import Source
@@ -36,6 +37,12 @@ def _sketch(source: Source) -> Sketch:
     return sketch_cpp(source)
 
 
+def _header(source: Source) -> HeaderFacts:
+    from .header_reading import read_header
+
+    return read_header(source)
+
+
 def _comments(text: bytes) -> Iterable[Span]:
     from .cpp_masking import cpp_comments
 
@@ -63,6 +70,7 @@ FRONTEND = Frontend(
     extract=_extract,
     extract_named=_extract_named,
     sketch=_sketch,
+    header=_header,
     comments=_comments,
     parse_errors=_parse_errors,
     replacements=_REPLACEMENTS,

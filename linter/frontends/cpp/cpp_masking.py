@@ -82,7 +82,7 @@ def mask_define_comments(text: bytes) -> bytes:
 
 def mask_macros(text: bytes) -> bytes:
     """Blank attribute-like macros and close statement macros that have no semicolon."""
-    text = mask_test_heads(mask_define_comments(text))
+    text = _open_statement_arguments(mask_test_heads(mask_define_comments(text)))
     text = _HAS_INCLUDE.sub(lambda match: b"1".ljust(len(match.group())), text)
     text = _ELABORATED.sub(lambda match: b" " * len(match.group()), text)
     if not any(hint in text for hint in _HINTS) and not _CLASS_HEAD.search(text):
@@ -128,6 +128,44 @@ def mask_test_heads(text: bytes) -> bytes:
         else:
             masked[match.start() : match.end()] = b"if".ljust(match.end() - match.start())
     return bytes(masked)
+
+
+# A macro's call where a statement begins; comments in between are read as part of the one before.
+_MACRO_STATEMENT = re.compile(rb"(?:[;{})]|\A)\s*(?P<name>[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\s*)\(")
+_MAY_BE_GUARD = re.compile(rb"(?:Auto|No|Inference)\w*(?:Mode|Guard|Autograd|View)\b")
+_FARTHEST = 20_000
+"""Bytes of an argument that are looked at: longer ones are rare, and arguments of nested calls are looked at again."""
+
+
+def _open_statement_arguments(text: bytes) -> bytes:
+    """Let a macro's argument that is statements with a guard read as a block: `PROTECT( … )` becomes `       { … }`."""
+    masked: bytearray | None = None
+    guard = _MAY_BE_GUARD.search(text)
+    start = 0
+    while guard is not None and (call := _MACRO_STATEMENT.search(text, start)):
+        start = call.end() - 1
+        if guard.start() < start:
+            guard = _MAY_BE_GUARD.search(text, start)
+        if guard is None or guard.start() - start > _FARTHEST or _on_define_line(text, call.start("name")):
+            continue
+        length = closing(text[start : start + _FARTHEST], 0) or 0
+        if guard.start() < start + length and _has_statement(text, start + 1, start + length - 1):
+            masked = bytearray(text) if masked is None else masked
+            blank(masked, *call.span("name"))
+            masked[start], masked[start + length - 1] = ord("{"), ord("}")
+        start += 1
+    return text if masked is None else bytes(masked)
+
+
+def _has_statement(text: bytes, start: int, end: int) -> bool:
+    """Whether a semicolon stands there outside of brackets and literals."""
+    while start < end:
+        mark = _MARK.search(text, start, end)
+        if mark is None or mark.group() == b";":
+            return mark is not None
+        token = mark.group()
+        start = (closing(text, mark.start()) or end) if token in (b"(", b"[", b"{") else mark.end()
+    return False
 
 
 def _on_define_line(text: bytes, offset: int) -> bool:
@@ -176,6 +214,7 @@ _TOKEN = re.compile(
 up to the end of its line, as compilers read them before they complain."""
 
 
+_MARK = re.compile(_TOKEN.pattern + rb"|;", re.DOTALL)
 _LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
 
 

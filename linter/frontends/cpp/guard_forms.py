@@ -158,7 +158,7 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
 
 def _opens_torch(reading: Reading) -> bool:
     return any(
-        alias.kind == "using-namespace" and alias.target.split("::")[0] in _NAMESPACES for alias in reading.aliases
+        alias.kind == "using-namespace" and alias.path and alias.path[0] in _NAMESPACES for alias in reading.aliases
     )
 
 
@@ -185,7 +185,7 @@ def _means_torchs(reading: Reading, top: Node, name: str, guard: str) -> bool:
     written = reading.written(top).split(f"{name}::")[0] + name
     if name == guard:
         return _is_torchs(reading, top, written, name, {})
-    targets = {alias.name: alias.target for alias in reading.aliases if alias.kind == "type"}
+    targets = {alias.name: str(alias.target) for alias in reading.aliases if alias.kind == "type"}
     target, seen = name, {name}
     while target in targets and targets[target] not in seen:
         target = targets[target]

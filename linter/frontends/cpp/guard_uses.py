@@ -36,7 +36,7 @@ def wrappers(reading: Reading) -> set[str]:
     waiting = [guards.LEGACY]
     for alias in reading.aliases:
         if alias.kind == "type":
-            target = alias.target.rsplit("::", 1)[-1]
+            target = last_name(alias.target)
             made_of[target].add(alias.name)
             if target in guards.CPP or target == guards.LEGACY_API:
                 waiting.append(alias.name)
@@ -106,7 +106,7 @@ def _is_of_class(reading: Reading, node: Node, index: int | None) -> bool:
 
 def _resolver(reading: Reading) -> dict[str, str]:
     """Type alias -> the name in the guard table that it stands for."""
-    table = {alias.name: alias.target.rsplit("::", 1)[-1] for alias in reading.aliases if alias.kind == "type"}
+    table = {alias.name: last_name(alias.target) for alias in reading.aliases if alias.kind == "type"}
     resolved = {}
     for name in table:
         target, seen = name, {name}

@@ -22,8 +22,8 @@ def means_own_guard(reading: Reading, top: Node, written: str, guard: Guard) -> 
     seen_from = [around[:depth] for depth in range(len(around) + 1)]
     for alias in reading.aliases:
         if alias.kind == "using-namespace":
-            seen_from.append(tuple(alias.target.strip(":").split("::")))
-        elif alias.kind == "using-declaration" and not parts and alias.target.strip(":") == _full_name(guard):
+            seen_from.append(alias.path)
+        elif alias.kind == "using-declaration" and not parts and "::".join(alias.path) == _full_name(guard):
             return True
     return any("::".join((*space, *parts, guard.name)) == _full_name(guard) for space in seen_from)
 

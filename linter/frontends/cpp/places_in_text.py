@@ -20,11 +20,13 @@ _QUALIFIES = re.compile(rb"\s*::")
 
 
 def variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
-    begin = min(declared.start, scope.start)
-    spans = reading.names.get((name, begin, scope.end))
-    if spans is None:
-        spans = reading.names[name, begin, scope.end] = _spans_of_name(reading, name, Span(begin, scope.end))
-    return spans[bisect_left(spans, declared.start, key=itemgetter(0)) :]
+    around = Span(min(declared.start, scope.start), scope.end)
+    known = reading.names.get(name)
+    if known is None or not known[0].holds(around):  # guards in one block often have one name
+        known = reading.names[name] = around, _spans_of_name(reading, name, around)
+    spans = known[1]
+    low, high = (bisect_left(spans, place, key=itemgetter(0)) for place in (declared.start, scope.end))
+    return spans[low:high]
 
 
 def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:

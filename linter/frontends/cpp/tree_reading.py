@@ -9,11 +9,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Parameter, Return, Span
-from ...facts.expressions import CallExpression, Expression
+from ...facts.expressions import CallExpression, Expression, last_name
+from ...facts.model import MOST_AROUND
 from ...facts.spans import Nested
 from .cpp_declarators import declared_by, function_declarator, marks_before
 from .cpp_expressions import ExpressionReader, path_of, squeeze
@@ -84,8 +86,8 @@ class Reading:
         self.macros: list[Macro] = []
         self.initializers: list[tuple[str, Node]] = []
         """(member, arguments) of constructors' initialisers."""
-        self.names: dict[tuple[str, int, int], tuple[Span, ...]] = {}
-        """Where a name stands between two places, for each that was asked for."""
+        self.names: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+        """For a name, the last stretch in which it was looked for, and where it stands there."""
         self.emplacements: list[tuple[str, Node]] = []
         """(receiver, arguments) of `emplace`."""
         self.first_works: dict[tuple[int, int], Node | None] = {}
@@ -370,30 +372,30 @@ class Reading:
     @cached_property
     def namespaces(self) -> dict[str, str]:
         """What the file's namespace aliases stand for; read once all of them are known."""
-        return {alias.name: alias.target for alias in self.aliases if alias.kind == "namespace"}
+        return {alias.name: "::".join(alias.path) for alias in self.aliases if alias.kind == "namespace"}
 
     def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
+        read = self.expressions.read
         for node in captures.get("alias", ()):
             name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
             if name is not None and target is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "type"))
         for node in captures.get("typedef", ()):
             name, target = node.child_by_field_name("declarator"), node.child_by_field_name("type")
             if name is not None and target is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "type"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "type"))
         for node in captures.get("namespace_alias", ()):
             name = node.child_by_field_name("name")
             target = node.named_children[-1]
             if name is not None:
-                self.aliases.append(Alias(self.written(name), self.written(target), self.span(node), "namespace"))
+                self.aliases.append(Alias(self.written(name), read(target), self.span(node), "namespace"))
         for node in captures.get("using", ()):
             target = node.named_children[-1] if node.named_children else None
             if target is not None:
                 keyword = any(child.type == "namespace" for child in node.children)
                 kind = "using-namespace" if keyword else "using-declaration"
-                written = self.written(target)
-                brought = "" if keyword else written.rsplit("::", 1)[-1]
-                self.aliases.append(Alias(brought, written, self.span(node), kind))
+                opened = read(target)
+                self.aliases.append(Alias("" if keyword else last_name(opened), opened, self.span(node), kind))
 
     def _is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
         """Whether `const` stands beside the type, in front of it or behind."""
@@ -420,7 +422,7 @@ class Reading:
     def namespace(self, node: Node) -> tuple[str, ...]:
         """The namespaces and classes around a node."""
         own = self.span(node)
-        names = [name for span, name in self._named.around(own) if span != own]
+        names = [name for span, name in islice(self._named.around(own), MOST_AROUND) if span != own]
         return tuple(part for name in reversed(names) for part in path_of(name))
 
     def is_under_error(self, node: Node) -> bool:

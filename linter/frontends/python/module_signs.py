@@ -23,6 +23,15 @@ _SETS_UP_TRAINING = re.compile(r"(?i)^(?:fabric|accelerator)$")
 _SET_UPS = frozenset({"setup", "setup_module", "setup_optimizers", "prepare", "prepare_model", "launch"})
 
 
+_MAY_WRAP = re.compile(
+    rb"\b(?:"
+    + b"|".join(word.encode() for word in sorted(_FSDP | _FSDP_STRATEGIES | _DEEPSPEED))
+    + rb"|deepspeed|torch_xla"
+    rb"|compile)\b"
+)
+"""What stands in a file with a sign."""
+
+
 def torch_name(module: Module) -> str:
     """The name under which the file has torch; empty when it has not."""
     names = module.scope.bound
@@ -50,6 +59,8 @@ def training_signs(module: Module) -> tuple[Training, ...]:
     Training is a call of `backward`, a class or call of a `…Trainer`, a model that Lightning Fabric, Accelerate or
     DeepSpeed sets up, or a `GradScaler`. Names in comments and strings are no signs.
     """
+    if _MAY_WRAP.search(module.source.text) is None:
+        return ()
     signs: dict[str, Training] = {}
     trains = False
     for node in ast.walk(module.tree):

@@ -7,6 +7,7 @@ and no plain alias, to nothing: then no rule speaks about it.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from ... import guards
@@ -42,6 +43,9 @@ class Scope:
         self._has_declarations: bool = (
             parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
         )
+        self._module: Scope = parent._module if parent is not None else self
+        self._declarations: list[ast.Global | ast.Nonlocal] | None = None
+        """Of a module: all those in it, from above."""
         self._bound: dict[str, list[Binding]] | None = None
         self.meanings: dict[tuple[str, int], str | None] = {}
         """What names of this scope came to: (name, how far assignments were followed) -> dotted name."""
@@ -83,9 +87,20 @@ class Scope:
 
     def _read_declarations(self) -> None:
         """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
-        declaration = ast.Global if isinstance(self.node, ast.Module) else ast.Nonlocal
-        for node in ast.walk(self.node):
-            if isinstance(node, declaration):
+        module = self._module
+        if module._declarations is None:
+            below = statements(module.node.body, into_scopes=True)
+            module._declarations = [node for node in below if isinstance(node, (ast.Global, ast.Nonlocal))]
+            module._declarations.sort(key=lambda node: node.lineno)
+        first, last = 0, len(module._declarations)
+        kind: type[ast.Global] | type[ast.Nonlocal] = ast.Global
+        if not isinstance(self.node, ast.Module):
+            row, end = self.node.lineno, self.node.end_lineno or self.node.lineno
+            first = bisect_left(module._declarations, row, key=lambda node: node.lineno)
+            last = bisect_right(module._declarations, end, key=lambda node: node.lineno)
+            kind = ast.Nonlocal
+        for node in module._declarations[first:last]:
+            if isinstance(node, kind):
                 for name in node.names:
                     self._bind(name, None)
 
@@ -142,13 +157,13 @@ class Scope:
                 self._bind(node.id, None)
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a body, those of compound statements too, but not those of functions and classes in it."""
+def statements(body: Iterable[ast.stmt], *, into_scopes: bool = False) -> Iterator[ast.stmt]:
+    """All statements of a body and of compound statements in it; those of functions and classes only if asked for."""
     stack = list(body)[::-1]
     while stack:
         node = stack.pop()
         yield node
-        if type(node) in _SIMPLE or isinstance(node, _SCOPES):
+        if type(node) in _SIMPLE or (isinstance(node, _SCOPES) and not into_scopes):
             continue
         inner: list[ast.stmt] = []
         for name in ("body", "handlers", "orelse", "finalbody", "cases"):

@@ -30,7 +30,8 @@ class _Run(NamedTuple):
 
 def find_shared_caches(tree: ast.Module, is_inference: IsInference, resolve: ResolveIn) -> Iterator[Cache]:
     """The caches of the file's models that it runs both under inference mode and to train."""
-    models = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and _fills(node, resolve)]
+    classes = (node for node in statements(tree.body, into_scopes=True) if isinstance(node, ast.ClassDef))
+    models = [node for node in classes if _fills(node, resolve)]
     if not models:
         return
     built = _built(tree, {node.name for node in models})
@@ -60,7 +61,7 @@ def _fills(node: ast.ClassDef, resolve: ResolveIn) -> list[tuple[str, ast.stmt, 
 def _built(tree: ast.Module, models: set[str]) -> dict[str, set[str]]:
     """The variables and attributes that hold an object of each class."""
     held: dict[str, set[str]] = defaultdict(set)
-    for node in ast.walk(tree):
+    for node in statements(tree.body, into_scopes=True):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _last(node.value.func) in models:
             held[_last(node.value.func)].update(filter(None, map(_last, node.targets)))
     return held
@@ -69,7 +70,7 @@ def _built(tree: ast.Module, models: set[str]) -> dict[str, set[str]]:
 def _runs(tree: ast.Module, names: set[str], is_inference: IsInference) -> dict[str, list[_Run]]:
     """By variable or attribute, where the object that it holds is run."""
     found: dict[str, list[_Run]] = defaultdict(list)
-    for function in ast.walk(tree):
+    for function in statements(tree.body, into_scopes=True):
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or not names:
             continue
         decorated = any(is_inference(decorator, function) for decorator in function.decorator_list)

@@ -34,7 +34,9 @@ def migrated(data: bytes) -> bytes:
     return data.replace(b"NonVariableTypeMode", b"DispatchBelowADInplaceOrView")
 
 
-@pytest.mark.parametrize("tool", [pytest.param(name, id=name) for name in TOOLS])
+@pytest.mark.parametrize(
+    "tool", [pytest.param("git apply", id="git apply"), pytest.param("patch", id="patch", marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(
     ("name", "data", "cwd", "argument", "base"),
     [

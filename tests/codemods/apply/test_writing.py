@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -240,6 +244,7 @@ def test_what_a_killed_run_left_is_removed(whole: bool, tmp_path: Path) -> None:
 
 def test_what_another_run_is_at_work_on_stays(tmp_path: Path) -> None:
     temporary = TemporaryFile(str(tmp_path / "a.cpp"), NEW, OLD)
+    temporary.write()
     remove_abandoned([str(tmp_path)])
     assert os.path.exists(temporary.path)
     temporary.close()
@@ -285,3 +290,47 @@ def test_an_interrupted_run_leaves_nothing(
     with contextlib.suppress(KeyboardInterrupt):
         write(changed)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.cpp": OLD}
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back")
+def test_an_interrupt_at_any_moment_leaves_one_file(way: str, tmp_path: Path) -> None:
+    """At each call of each function in turn, until there are no more of them."""
+    path = tmp_path / "a.cpp"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    done = set()
+    try:
+        for moment in range(1, 1000):
+            path.write_bytes(OLD)
+            changed = Rewrite(DISK.read(str(path)), NEW)
+            interrupted = _interrupted(lambda: write(changed), moment)  # noqa: B023
+            assert {found.name for found in tmp_path.iterdir()} == {"a.cpp"}
+            done.add(path.read_bytes())
+            if not interrupted:
+                break
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (not interrupted, done) == (True, {OLD, NEW})
+
+
+def _interrupted(work: Callable[[], None], moment: int) -> bool:
+    """Whether the work makes that many calls; if it does, the last of them gets a Ctrl-C."""
+    left = moment
+
+    def called(frame: FrameType, event: str, value: object) -> None:
+        nonlocal left
+        if event in ("call", "c_call"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    tracer = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        work()
+        finished = left > 0
+        left = 0  # what follows is no call of the work
+    except KeyboardInterrupt:
+        finished = False
+    finally:
+        sys.setprofile(tracer)
+    return not finished

@@ -226,6 +226,7 @@ ODD = "größe.cpp"
         pytest.param({"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}, id="a narrower encoding"),
     ],
 )
+@pytest.mark.few("C locale, not coerced", "a narrower encoding")
 def test_names_and_text_beyond_ascii_in_any_locale(env: dict[str, str], tmp_path: Path) -> None:
     text = KERNEL.format(0).replace("g;", "g;  // größe 解")
     (tmp_path / ODD).write_text(text, "utf-8")
@@ -261,7 +262,10 @@ def test_a_file_that_is_too_large_is_a_finding(tree: Path) -> None:
     assert "large_and_clean" not in outcome.stdout
     assert "kernel.cpp" in outcome.stdout
     assert shell("guardfix check large.cpp", tree).stdout.startswith("large.cpp:1:1: GF001")
-    (tree / "guardfix.toml").write_text("max-file-size = 9.5\n")
+    (tree / "large.cpp").write_text("at::AutoNonVariableTypeMode g;\n" + "int x;\n" * 10_000)
+    (tree / "guardfix.toml").write_text("max-file-size = 0.05\n")
+    assert "large.cpp:1:1: GF001" in shell("guardfix check .", tree).stdout
+    (tree / "guardfix.toml").write_text("max-file-size = 0.1\n")
     assert "large.cpp:1:1: GF101" in shell("guardfix check .", tree).stdout
 
 

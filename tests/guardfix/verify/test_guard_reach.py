@@ -100,6 +100,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     ],
     ids=["prints its usage", "aborts in load", "argparse error"],
 )
+@pytest.mark.few("prints its usage", "argparse error")
 def test_an_early_end_is_not_the_same(tmp_path: Path, name: str, text: str, words: str) -> None:
     program = write(tmp_path, name, text)
     status, [entry] = verified(program)
@@ -110,6 +111,7 @@ def test_an_early_end_is_not_the_same(tmp_path: Path, name: str, text: str, word
     assert [guard["entered"]["before"] for guard in entry["guards"]] == [0]
 
 
+@pytest.mark.thorough
 def test_arguments_lead_to_the_guard(tmp_path: Path) -> None:
     program = write(tmp_path, "usage.cpp", USAGE)
     status, [entry] = verified(program, "--argument", "3")
@@ -120,6 +122,7 @@ def test_arguments_lead_to_the_guard(tmp_path: Path) -> None:
     assert summary(program, "--argument", "3") == "1 of 1 migrated guards verified: 1 same."
 
 
+@pytest.mark.thorough
 def test_a_guard_that_is_not_entered_counts(tmp_path: Path) -> None:
     program = write(tmp_path, "two.cpp", TWO_GUARDS)
     status, [entry] = verified(program)
@@ -297,6 +300,7 @@ int main(int argc, const char* argv[]) {
 )
 
 
+@pytest.mark.thorough
 def test_a_model_is_made_up(tmp_path: Path) -> None:
     program = write(tmp_path, "program.cpp", MODEL_PROGRAM)
     status, [entry] = verified(program, "--model", "auto")

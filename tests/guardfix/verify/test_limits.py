@@ -101,6 +101,7 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
         "before does not compile",
     ],
 )  # fmt: skip
+@pytest.mark.few("after crashes", "no main", "before does not compile")
 def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words: str) -> None:
     _, entry = against(tmp_path, before, after, suffix=".cpp")
     assert entry["verdict"] == verdict, entry

@@ -51,14 +51,16 @@ def check(entry: dict[str, Any], status: int, verdict: str) -> None:
         assert entry["results_part"] is None
 
 
-# Two C++ programs take two compilations. What the migration makes of a program is compiled below anyway, so that a
-# sibling with the same code is compared only with the thorough tests.
+# Two C++ programs take two compilations. What the migration makes of a program is compiled below anyway, so that the
+# siblings are compared only with the thorough tests.
 OTHER_CODE = "neighbouring_guards.before.cpp"
 SAME_CODE = [path for path in PROGRAMS if path.suffix == ".cpp" and path.name != OTHER_CODE]
-TWO_GIVEN = [pytest.param(path, marks=pytest.mark.thorough if path in SAME_CODE else ()) for path in PROGRAMS]
 
 
-@pytest.mark.parametrize("program", TWO_GIVEN, ids=lambda path: path.name)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+@pytest.mark.few(
+    "missing_op.before.py", "silent_data.before.py", "saved_for_backward.before.py", "other_mode.before.py"
+)
 def test_program_and_its_migrated_form(program: Path) -> None:
     status, [entry] = verified(str(program), "--against", str(after(program)))
     check(entry, status, expected(program))
@@ -86,9 +88,6 @@ def test_every_verdict_has_two_programs() -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
 @pytest.mark.few(
     "silent_gradient.before.cpp",
-    "inference_workload.before.cpp",
-    "neighbouring_guards.before.cpp",
-    "guard_struct.before.cpp",
     "detached_copy.before.py",
     "missing_op.before.py",
     "mutated_outside.before.py",
@@ -149,6 +148,7 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     assert (left["code"], left["location"]["row"], left["why"]) == ("GF101", 13, "unsafe")
 
 
+@pytest.mark.thorough
 def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
     status, [entry] = verified(str(FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"))
     assert (status, entry["verdict"]) == (0, "same")
@@ -180,6 +180,7 @@ total.add_(1)
     assert entry["advice"].startswith("clone it before changing it")
 
 
+@pytest.mark.thorough
 def test_each_finding_without_a_fix_is_told(tmp_path: Path) -> None:
     """The reason has the first, a line each has the others; the guards are still there, and hide what they hid."""
     program = tmp_path / "program.cpp"
@@ -226,6 +227,7 @@ def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
     assert "row 3, GF402: only a suggestion: put `with torch.no_grad():`" in entry["reason"]
 
 
+@pytest.mark.thorough
 def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
     program = tmp_path / "program.cpp"
     program.write_text(
@@ -246,6 +248,7 @@ def test_a_program_without_an_old_guard_is_not_run(tmp_path: Path) -> None:
     assert entry["before"] is entry["after"] is None
 
 
+@pytest.mark.thorough
 def test_a_program_with_an_old_guard_that_cannot_be_run_stays_the_same(tmp_path: Path) -> None:
     text = (FIXTURES / "cpp_programs" / "swapped_storage.before.cpp").read_text()
     program = tmp_path / "program.cpp"
@@ -256,6 +259,7 @@ def test_a_program_with_an_old_guard_that_cannot_be_run_stays_the_same(tmp_path:
     assert "torch::no_such_thing" in entry["reason"]
 
 
+@pytest.mark.thorough
 def test_half_a_migration_says_what_it_leaves(tmp_path: Path) -> None:
     """One guard has a fix, one has none: the program is run before and after, and the second one is told."""
     text = (FIXTURES / "cpp_programs" / "swapped_storage.before.cpp").read_text()
@@ -287,6 +291,7 @@ int main() {
     ],
     ids=["saved tensor changed", "saved tensor changed by a kernel", "write through a lost view", "no second gradient"],
 )
+@pytest.mark.few("write through a lost view")
 def test_how_a_program_is_silently_wrong(name: str, kind: str, op: str) -> None:
     program = FIXTURES / "cpp_programs" / name
     _, [entry] = verified(str(program), "--against", str(after(program)))
@@ -318,6 +323,7 @@ def test_the_meaning_since_19_is_not_silently_wrong() -> None:
     ],
     ids=["both", "old torch as well", "new torch only", "said so"],
 )
+@pytest.mark.few("both")
 def test_both_meanings_of_the_old_guard_are_judged(
     options: list[str], verdict: str, said: str, meanings: dict[str, tuple[str, bool]] | None
 ) -> None:
@@ -328,6 +334,7 @@ def test_both_meanings_of_the_old_guard_are_judged(
     assert meanings is None or found == meanings
 
 
+@pytest.mark.thorough
 def test_a_program_that_stays_wrong_is_said_to_be() -> None:
     _, [entry] = verified(str(SILENT), "--against", str(SILENT))
     assert entry["verdict"] == "same"

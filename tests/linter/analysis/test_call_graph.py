@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cpp_snippets import snippet
-from guardfix.linter.analysis.call_graph import Deed, deeds_below
+from guardfix.linter.analysis.call_graph import deeds_below
+from guardfix.linter.analysis.function_outlines import Deed
 
 RUNS = "module_.forward({x})"
 MODEL = "struct Model { at::Tensor infer(at::Tensor x) { return module_.forward({x}).toTensor(); } torch::Module module_; };\n"
@@ -100,6 +101,23 @@ def use(code: str, members: str = "") -> str:
             + use("F::apply(x);"),
             "",
             id="an autograd Function's forward is no model",
+        ),
+        pytest.param(
+            "struct NetImpl : torch::nn::Module { T go(T x); };\n" + use("policy_(x);", "Net policy_;"),
+            "run",
+            id="a call of a module's holder",
+        ),
+        pytest.param(
+            "struct Base : torch::nn::Module {}; struct Net : Base {};\n"
+            + use("(*net)(x);", "std::shared_ptr<Net> net;"),
+            "run",
+            id="a call of a class that derives from a module's",
+        ),
+        pytest.param("struct Net { T go(T x); };\n" + use("net(x);", "Net net;"), "", id="a call of another class"),
+        pytest.param(
+            "struct Codec { void f(T x); torch::jit::Module analysis_; };\nvoid Codec::f(T x) { GUARD; analysis_(x); }",
+            "run",
+            id="a module that is a member",
         ),
         pytest.param("void size(T x) { " + RUNS + "; }" + use("x.size(0);"), "", id="a method that every object has"),
     ],

@@ -49,6 +49,28 @@ def test_a_project_speaks_for_a_use(others: list[str], expected: str) -> None:
     assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
 
 
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        pytest.param(RUNS, [OP, TRAINS], "inference low file-runs-model", id="its file runs a model"),
+        pytest.param(RUNS + TRAINS, [OP], "unknown low", id="its file trains as well"),
+        pytest.param(RUNS + FUNCTION, [LOADS], "unknown low", id="its file has an autograd Function"),
+        pytest.param("", [RUNS, OP], "unknown low", id="another file runs a model"),
+    ],
+)
+def test_a_file_speaks_for_a_use(own: str, others: list[str], expected: str) -> None:
+    found = snippet(USE + own, *others, surveyed=True)
+    decision = decide(found.use(), found.facts, found.project)
+    names = [evidence.signal for evidence in decision.evidence]
+    assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
+
+
+def test_a_module_that_is_given_its_parameters_is_not_run() -> None:
+    reset = "void NetImpl::reset() { GUARD; weight.uniform_(-1, 1); }\n"
+    found = snippet(reset + RUNS, OP, TRAINS, surveyed=True)
+    assert decide(found.use(), found.facts, found.project).context.value == "unknown"
+
+
 def test_a_project_says_nothing_beside_a_signal_of_the_place() -> None:
     kernel = "at::Tensor scale(c10::DispatchKeySet ks, const at::Tensor& x) { GUARD; return at::relu(x); }\n"
     found = snippet(kernel, LOADS, RUNS, surveyed=True)

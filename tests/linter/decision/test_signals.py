@@ -134,6 +134,11 @@ CASES = [
         body('std::ifstream in; load("m.pt"); GUARD; return use(in);'),
     ),
     (
+        "prepares-model",
+        body("GUARD; auto net = make(x); net->load_state_dict(weights); return net->norm();"),
+        body("GUARD; auto y = (a + b).eval(); return y;"),
+    ),
+    (
         "file-loads-model",
         body("GUARD; return at::relu(x);") + 'void open() { module = torch::jit::load("m.pt"); }',
         body('GUARD; module = torch::jit::load("m.pt"); return at::relu(x);'),
@@ -258,9 +263,19 @@ def test_what_running_showed_is_a_signal_for_that_guard(
     assert not found() & set(SHOWN_BY_RUNNING), "another guard"
 
 
+OF_TEMPLATES = {
+    "chosen-beside-guard-below-autograd",
+    "chosen-beside-kernel-guard",
+    "template-of-kernels",
+    "template-of-in-place-or-view",
+    "template-of-workloads",
+}
+"""See test_template_signals.py."""
+
+
 def test_every_kind_that_is_looked_for_has_its_cases() -> None:
     looked_for = {kind.name for kind in signal_kinds() if kind.find is not None and kind.asked is not Asked.LAST}
-    elsewhere = {"in-objective-c", "beside-inference-workload", *SHOWN_BY_RUNNING}
+    elsewhere = {"in-objective-c", "beside-inference-workload", *SHOWN_BY_RUNNING, *OF_TEMPLATES}
     assert looked_for == {name for name, *_ in CASES} | elsewhere
 
 
@@ -288,7 +303,11 @@ def test_what_an_old_guard_beside_it_becomes_is_evidence(code: str, found: bool)
         pytest.param(body("GUARD; tensor.requires_grad_(false); return x;"), False, id="gradients are turned off"),
         pytest.param(body("GUARD; if (tensor.requires_grad()) g(); return x;"), False, id="it only asks"),
         pytest.param(body("GUARD; optimizer.step(); return x;"), True, id="an optimizer steps"),
+        pytest.param(body("GUARD; actor_opt_->step(); return x;"), True, id="one of several optimizers steps"),
+        pytest.param(body("GUARD; sgd.step([&] { return f(x); }); return x;"), True, id="an optimizer with a closure"),
         pytest.param(body("GUARD; step(); return x;"), False, id="a function called step"),
+        pytest.param(body("GUARD; return env_.step(x);"), False, id="an environment steps"),
+        pytest.param(body("GUARD; return decoder_->step(x, cache);"), False, id="a decoder steps"),
         pytest.param(body("GUARD; auto g = torch::autograd::grad({y}, {x}); return x;"), True, id="autograd::grad"),
     ],
 )

@@ -30,7 +30,7 @@ def expected(source: Path) -> str:
 
 
 @programs
-@pytest.mark.few("autograd", "dispatcher", "errors", "guards", "printing")
+@pytest.mark.few("autograd", "guards")
 def test_program_prints_what_pytorch_prints(source: Path) -> None:
     outcome = guardfix_run(source, "--legacy-since19", "--", MODEL)
     assert outcome.out == expected(source)

@@ -56,6 +56,7 @@ MAINS = {
 
 
 @pytest.mark.parametrize(("body", "status", "out", "err"), MAINS.values(), ids=MAINS.keys())
+@pytest.mark.few("a tensor", "an uncaught error of an op", "exit inside main")
 def test_main(tmp_path: Path, body: str, status: int, out: str, err: str) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", main_of(body)), "--", "one", "--two")
     assert (outcome.status, outcome.out) == (status, out), outcome.err

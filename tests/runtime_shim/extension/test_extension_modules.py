@@ -233,6 +233,7 @@ def test_a_class_that_nobody_registered_is_named(sample: Any) -> None:
 # ---- what cannot be built
 
 
+@pytest.mark.thorough
 def test_an_error_of_the_compiler_is_told() -> None:
     with pytest.raises(RuntimeError, match=r"Error building extension 'broken'(.|\n)*at::no_such_function"):
         load_inline("broken", "at::Tensor f(at::Tensor x) { return at::no_such_function(x); }", functions="f")

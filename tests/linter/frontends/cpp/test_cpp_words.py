@@ -61,6 +61,19 @@ def test_a_directive_is_the_first_of_its_line(text: bytes, expected: int | None)
         pytest.param("enum class AutoKind kind;", "enum class AutoKind kind;", id="an enumeration"),
         pytest.param("class AutoGradMode mode;", "      AutoGradMode mode;", id="an elaborated type"),
         pytest.param("MY_TORCH_CHECK(x) y", "MY_TORCH_CHECK(x) y", id="a project's own statement macro"),
+        pytest.param(
+            "{ PROTECT(NoGradGuard g; f(x);) }", "{        {NoGradGuard g; f(x);} }", id="statements as an argument"
+        ),
+        pytest.param(
+            "{ TRY(f([] { NoGradGuard g; h(); })); }",
+            "{ TRY(f([] { NoGradGuard g; h(); })); }",
+            id="statements of a lambda in an argument",
+        ),
+        pytest.param(
+            "#define PROTECT(x) NoGradGuard g; x\n", "#define PROTECT(x) NoGradGuard g; x\n", id="a macro's definition"
+        ),
+        pytest.param("x = PROTECT(NoGradGuard g;);", "x = PROTECT(NoGradGuard g;);", id="a macro that gives a value"),
+        pytest.param("{ PROTECT(f(x);) }", "{ PROTECT(f(x);) }", id="statements without a guard"),
     ],
 )
 def test_macros_are_masked_as_whole_words(text: str, expected: str) -> None:

@@ -1,0 +1,113 @@
+"""What guards do inside each other, as the shim computes it: the data of the page "The guards explained"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from itertools import product
+from typing import Any, NamedTuple
+
+import guardfix.runtime_shim as torch
+from guardfix.runtime_shim import _C
+
+DEEPEST = 3
+"""Guards inside each other on the page."""
+
+
+class NestableGuard(NamedTuple):
+    """A guard that can be picked on the page."""
+
+    key: str
+    cpp: str
+    """As C++ declares it."""
+    python: str
+    """As Python enters it; empty where only C++ has it."""
+    make: Callable[[], AbstractContextManager[Any]]
+
+
+GUARDS = (
+    NestableGuard("n", "c10::NoGradGuard", "torch.no_grad()", torch.no_grad),
+    NestableGuard("g", "c10::AutoGradMode guard(true)", "torch.enable_grad()", torch.enable_grad),
+    NestableGuard("i", "c10::InferenceMode", "torch.inference_mode()", torch.inference_mode),
+    NestableGuard(
+        "j", "c10::InferenceMode guard(false)", "torch.inference_mode(False)", lambda: torch.inference_mode(False)
+    ),
+    NestableGuard("a", "at::AutoDispatchBelowAutograd", "", _C._AutoDispatchBelowAutograd),
+    NestableGuard("v", "at::AutoDispatchBelowADInplaceOrView", "", _C._AutoDispatchBelowADInplaceOrView),
+)
+
+
+class Inside(NamedTuple):
+    """What holds inside of nested guards, for operations on tensors that were made outside of them."""
+
+    grad_mode: bool
+    inference_mode: bool
+    autograd_key: bool
+    """Operations pass the Autograd keys."""
+    view_key: bool
+    """Operations pass ADInplaceOrView."""
+    recorded: bool
+    """An operation on a tensor that requires gradients is recorded."""
+    view_tracked: bool
+    """A view knows what it is a view of."""
+    version_counted: bool
+    """A change in place bumps the version counter."""
+    new_is_inference: bool
+    """New tensors are inference tensors."""
+
+
+def inside(guards: tuple[NestableGuard, ...]) -> Inside:
+    """What the shim does inside of these guards, the first of which is the outermost."""
+    leaf, normal = torch.ones(2, requires_grad=True), torch.ones(2)
+    with ExitStack() as stack:
+        for guard in guards:
+            stack.enter_context(guard.make())
+        included, excluded = _C._dispatch_tls_local_include_set(), _C._dispatch_tls_local_exclude_set()
+        keys = (_C._dispatch_keys(normal) | included) - excluded
+        grad_mode, inference_mode = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+        recorded = (leaf * 2).requires_grad
+        view, new = normal[:1], torch.ones(1)
+        before = normal._version
+        normal.add_(1)
+        return Inside(
+            grad_mode,
+            inference_mode,
+            keys.has(_C.DispatchKey.AutogradCPU),
+            keys.has(_C.DispatchKey.ADInplaceOrView),
+            recorded,
+            view._is_view(),
+            normal._version > before,
+            new.is_inference(),
+        )
+
+
+def nestings() -> Iterator[tuple[str, Inside]]:
+    """Every way to put up to `DEEPEST` guards into each other, by their keys, the outermost first."""
+    for depth in range(DEEPEST + 1):
+        for guards in product(GUARDS, repeat=depth):
+            yield "".join(guard.key for guard in guards), inside(guards)
+
+
+def page_data() -> dict[str, Any]:
+    """What the page's script reads: the guards, and for each nesting its answers as ones and zeros."""
+    return {
+        "guards": [[guard.key, guard.cpp, guard.python] for guard in GUARDS],
+        "nestings": {keys: "".join(str(int(answer)) for answer in answers) for keys, answers in nestings()},
+    }
+
+
+def table() -> str:
+    """What each guard does by itself, as a table in Markdown."""
+    yes = {True: "yes", False: "no"}
+    head = "| guard | grad mode | recorded | views tracked | versions counted | new tensors |"
+    rows = [head, "|---|---|---|---|---|---|"]
+    for guards in ((), *((guard,) for guard in GUARDS)):
+        found = inside(guards)
+        name = f"`{guards[0].cpp}`" if guards else "none"
+        if guards and guards[0].python:
+            name += f" / `{guards[0].python}`"
+        rows.append(
+            f"| {name} | {'on' if found.grad_mode else 'off'} | {yes[found.recorded]} | {yes[found.view_tracked]} "
+            f"| {yes[found.version_counted]} | {'inference' if found.new_is_inference else 'normal'} |"
+        )
+    return "\n".join(rows)

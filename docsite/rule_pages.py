@@ -1,0 +1,127 @@
+"""One page for each rule: its documentation, and a fixture before and after its fix."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+from guardfix.codemods.fix_rule import find_fix_rule
+from guardfix.linter.rule import Rule, load_rule
+from guardfix.linter.rule_names import rule_names
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "fixtures"
+_PARTS = re.compile(
+    r"^(What it flags|Why it is bad|Example|Use instead|Fix|Not flagged|When not to use it|Seen in public code|"
+    r"References):\s*(\w?)",
+    re.MULTILINE,
+)
+_LONGEST = 45
+"""Lines of a fixture that is shown."""
+
+
+def rules() -> list[Rule]:
+    """All rules, by code."""
+    return [load_rule(name) for name in rule_names()]
+
+
+def page_name(rule: Rule) -> str:
+    return f"rules/{rule.code.lower()}-{rule.name}.md"
+
+
+def rule_page(rule: Rule) -> str:
+    """The page, in Markdown."""
+    title, _, rest = rule.documentation.partition("\n")
+    summary = title.partition(": ")[2]
+    fix = find_fix_rule(rule.code, rule.name)
+    facts = [
+        f"**{rule.severity}**",
+        f"{fix.most} fix" if fix else "no fix",
+        "on by default" if rule.default else "off by default",
+        ", ".join({"cpp": "C++", "python": "Python"}.get(one, one) for one in rule.languages),
+    ]
+    language = "python" if rule.languages == ("python",) else "cpp"
+    body = _PARTS.sub(lambda found: f"## {found[1]}\n\n{found[2].upper()}", _fenced(rest, language))
+    parts = [f"# {rule.code} {rule.name}", f"{summary[:1].upper()}{summary[1:]}", " · ".join(facts), body.strip()]
+    shown = _fixture(rule)
+    if shown:
+        parts.append(shown)
+    parts.append(f"Silence it with `// NOLINT({rule.code})` in C++, `# noqa: {rule.code}` in Python.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _fenced(text: str, language: str) -> str:
+    """Indented code as fenced code, which is highlighted."""
+    lines: list[str] = []
+    code: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("    ") or (code and not line.strip() and code[-1].strip()):
+            code.append(line[4:])
+            continue
+        if code:
+            kept = "\n".join(code).rstrip("\n")
+            kind = "console" if kept.startswith("$ ") else language
+            lines += [f"```{kind}", kept, "```", ""]
+            code = []
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _fixture(rule: Rule) -> str:
+    """The smallest fixture in which the rule alone has findings, and what the fixes make of it."""
+    found: list[tuple[int, Path, Path]] = []
+    for path in sorted(FIXTURES.glob("*/*")):
+        text = _read(path)
+        codes = set(re.findall(r"(?://|#|/\*)\s*(GF\d{3})", text))
+        for kind in ("migrated", "unsafe"):
+            after = path.with_name(f"{path.stem}.{kind}{path.suffix}")
+            if codes == {rule.code} and after.is_file():
+                found.append((text.count("\n"), path, after))
+                break
+    if not found or min(found)[0] > _LONGEST:
+        return ""
+    _, before, after = min(found)
+    old, new = _read(before).splitlines(), _read(after).splitlines()
+    diff = list(difflib.unified_diff(old, new, before.name, after.name, lineterm="", n=3))
+    how = "`guardfix migrate --apply --unsafe`" if ".unsafe." in after.name else "`guardfix migrate --apply`"
+    kind = "python" if before.suffix == ".py" else "cpp"
+    return "\n".join(
+        [
+            "## In a whole file",
+            "",
+            "One of the fixtures that guardfix is tested with; a comment behind a line says what is found there.",
+            "",
+            f"```{kind}",
+            *old,
+            "```",
+            "",
+            f"What {how} changes:",
+            "",
+            "```diff",
+            *diff[2:],
+            "```",
+        ]
+    )
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def index_page() -> str:
+    """All rules in one table."""
+    rows = ["# Rules", "", "| code | name | what it finds | fix | default |", "|---|---|---|---|---|"]
+    for rule in rules():
+        fix = find_fix_rule(rule.code, rule.name)
+        link = page_name(rule).removeprefix("rules/")
+        state = "on" if rule.default else "off"
+        rows.append(
+            f"| [{rule.code}]({link}) | {rule.name} | {rule.summary} | {fix.most if fix else 'none'} | {state} |"
+        )
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,84 @@
+"""What the site has besides the pages in docs/: a page for each rule, the library's reference, the changelog, and the
+data of the guards' page. mkdocs calls these functions by their names."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from guard_nesting import page_data, table  # noqa: E402
+from rule_pages import index_page, page_name, rule_page, rules  # noqa: E402
+
+_OWN = "https://github.com/guardfix/guardfix/blob/main/"
+_OWN_PAGE = re.compile(re.escape(f"]({_OWN}docs/"))
+_OUTSIDE = re.compile(r"\]\(\.\./(?!rules/)")
+_RULE_LINK = re.compile(r"\]\(rules\.md#(gf\d{3}-[\w-]+)\)")
+_TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
+
+LIBRARY = """# Python
+
+What `import guardfix` offers. None of it writes a file.
+
+::: guardfix.api
+    options:
+      members: [check, check_text, fix_text, options_for, FixedText]
+
+::: guardfix.linter.engine.Options
+
+::: guardfix.codemods.fixable.FixableReport
+
+::: guardfix.codemods.fixable.FixableFinding
+
+::: guardfix.linter.findings.Decision
+
+::: guardfix.linter.findings.Evidence
+
+::: guardfix.codemods.fix.Fix
+
+::: guardfix.codemods.choice.FixChoice
+
+::: guardfix.linter.files.workspace.Workspace
+"""
+
+
+def on_config(config: Any) -> Any:
+    """Put the rules' pages into the navigation."""
+    for entry in config.nav:
+        if entry.get("Rules") == "rules/":
+            entry["Rules"] = ["rules/index.md", *({f"{rule.code} {rule.name}": page_name(rule)} for rule in rules())]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the generated pages; docs/rules.md is the same documentation on one page, for reading on GitHub."""
+    made = {page_name(rule): rule_page(rule) for rule in rules()}
+    made["rules/index.md"] = index_page()
+    made["library.md"] = LIBRARY
+    made["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    old = files.get_file_from_path("rules.md")
+    if old is not None:
+        files.remove(old)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Lead links to where the site has what they name, and write the guards' data into their page."""
+    markdown = _OWN_PAGE.sub("](", markdown)
+    markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)
+    markdown = _RULE_LINK.sub(r"](rules/\1.md)", markdown)
+    markdown = re.sub(r"\]\(rules\.md\)", "](rules/index.md)", markdown)
+    if _TABLE in markdown:
+        data = json.dumps(page_data(), separators=(",", ":")).replace("<", "\\u003c")
+        markdown = markdown.replace(_TABLE, table())
+        markdown = markdown.replace(_DATA, f'<script type="application/json" id="guards-data">{data}</script>')
+    return markdown

@@ -1,0 +1,94 @@
+"""Keeping the user's cache small: facts about files, and what `verify` has compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from guardfix.linter.files.entry_store import EntryStore
+from guardfix.linter.files.user_cache import facts_folder, user_cache_folder
+
+_COMPILED = ("programs", "contained")
+"""What is compiled for programs, and what programs compile themselves; `runtime_shim/cpp` writes both."""
+_SHARED = ("headers", "objects", "unfinished")
+"""Folders in these that hold entries of other kinds."""
+_DAY = 86_400
+
+
+class _CompiledEntry(NamedTuple):
+    """A program, an object or a precompiled header."""
+
+    used: float
+    """When it was last read, as far as the file system notes it."""
+    size: int
+    path: str
+
+
+def cache_size() -> int:
+    """Bytes that the cache takes."""
+    return sum(_size_and_use(folder)[0] for folder in _all_folders())
+
+
+def clean_cache() -> None:
+    """Remove everything that can be made again. What the user has agreed to stays. Raises `OSError`."""
+    for folder in _all_folders():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+
+
+def prune_cache(days: int, largest: int) -> None:
+    """Remove what was not used for so many days, then what was not used for longest, down to so many bytes."""
+    EntryStore(facts_folder()).prune(days, largest)
+    facts, _ = _size_and_use(facts_folder())
+    entries = sorted(_compiled_entries())
+    taken = facts + sum(entry.size for entry in entries)
+    oldest = time.time() - days * _DAY
+    for entry in entries:
+        if entry.used < oldest or taken > largest:
+            shutil.rmtree(entry.path, ignore_errors=True)
+            taken -= entry.size
+
+
+def _all_folders() -> list[str]:
+    return [facts_folder(), *(os.path.join(user_cache_folder(), name) for name in _COMPILED)]
+
+
+def _compiled_entries() -> Iterator[_CompiledEntry]:
+    for top in (
+        os.path.join(user_cache_folder(), "programs"),
+        os.path.join(user_cache_folder(), "contained", "programs"),
+    ):
+        headers, objects = os.path.join(top, "headers"), os.path.join(top, "objects")
+        by_beginning = [path for folder in (top, objects) for path in _folders(folder) if _is_beginning(path)]
+        for path in (*_folders(headers), *(entry for beginning in by_beginning for entry in _folders(beginning))):
+            size, used = _size_and_use(path)
+            yield _CompiledEntry(used, size, path)
+
+
+def _is_beginning(path: str) -> bool:
+    """Whether a folder holds the entries whose keys begin with its name."""
+    return os.path.basename(path) not in _SHARED
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _size_and_use(folder: str) -> tuple[int, float]:
+    """Bytes in a folder, and when one of its files was last written or read."""
+    size, used = 0, 0.0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                status = os.lstat(os.path.join(where, name))
+                size += status.st_size
+                used = max(used, status.st_atime, status.st_mtime)
+    return size, used

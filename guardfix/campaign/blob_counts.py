@@ -1,0 +1,115 @@
+"""How many uses of each guard a version of a file holds, read from git's objects: each version once and for all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sqlite3
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from guardfix.linter.files.sources import BinaryFile, Unreadable, decode
+from guardfix.linter.frontends.frontend import frontend_named
+from guardfix.linter.guards import CPP, gradient_guards
+from guardfix.package_version import VERSION
+
+from .repository_commits import git_command
+
+Counts = Mapping[str, int]
+"""Guard -> uses."""
+GUARD_NAMES = frozenset(name for name, guard in CPP.items() if gradient_guards(guard))
+"""The guards that are counted: those of C++, every use of which is found. Of Python's, only those that rules ask about
+are read."""
+_NEEDLE = re.compile("|".join(sorted(GUARD_NAMES)).encode())
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Texts in which the names stand as other bytes."""
+_LARGEST = 8 << 20
+_SCHEMA = """CREATE TABLE IF NOT EXISTS counts
+  (blob TEXT, language TEXT, version TEXT, counts TEXT, PRIMARY KEY (blob, language, version))"""
+
+
+class BlobCache:
+    """Counts of blobs, kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError or `sqlite3.Error` where the file can't be used."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(path, timeout=60)
+        self._connection.execute(_SCHEMA)
+
+    def known(self, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Counts]:
+        """(blob, language) -> counts, of those that are known."""
+        self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (blob TEXT, language TEXT)")
+        self._connection.execute("DELETE FROM wanted")
+        self._connection.executemany("INSERT INTO wanted VALUES (?, ?)", wanted)
+        rows = self._connection.execute(
+            "SELECT blob, language, counts FROM wanted JOIN counts USING (blob, language) WHERE version = ?", (VERSION,)
+        )
+        return {(blob, language): json.loads(counts) if counts else {} for blob, language, counts in rows}
+
+    def add(self, rows: Iterable[tuple[str, str, Counts]]) -> None:
+        """Keep counts."""
+        with self._connection:
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)",
+                ((blob, language, VERSION, json.dumps(counts) if counts else "") for blob, language, counts in rows),
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def count_blobs(
+    repository: str,
+    wanted: Iterable[tuple[str, str]],
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[str, str, Counts]]:
+    """(blob, language, counts) of blobs, read by one `git cat-file --batch`. What the repository lacks counts nothing.
+
+    Raises `NoRepository`.
+    """
+    pairs = sorted(wanted)
+    command, environment = git_command(["-C", repository, "cat-file", "--batch", "--buffer"])
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=nowhere) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # In a thread of its own: git answers before it has read all questions.
+        asking = threading.Thread(target=_ask, args=(process.stdin, [blob for blob, _ in pairs]), daemon=True)
+        asking.start()
+        for number, (blob, language) in enumerate(pairs, 1):
+            head = process.stdout.readline().split()
+            data = b""
+            if len(head) == 3:
+                data = process.stdout.read(int(head[2]))
+                process.stdout.read(1)
+            yield blob, language, _uses_in(data, language)
+            if on_progress is not None:
+                on_progress(number)
+        asking.join()
+
+
+def _ask(questions: IO[bytes], blobs: list[str]) -> None:
+    with contextlib.suppress(BrokenPipeError), questions:
+        questions.writelines(f"{blob}\n".encode() for blob in blobs)
+
+
+def _uses_in(data: bytes, language: str) -> Counts:
+    """The uses of guards in a file of a language."""
+    if len(data) > _LARGEST or not (data.startswith(_WIDE) or _NEEDLE.search(data)):
+        return {}
+    try:
+        source = decode(data, "")
+    except (BinaryFile, Unreadable):
+        return {}
+    facts = frontend_named(language).extract(source, frozenset(), None)
+    if facts is None:
+        return {}
+    uses = (use.guard for piece in (facts, *facts.embedded) for use in piece.guard_uses)
+    return Counter(guard for guard in uses if guard in GUARD_NAMES)

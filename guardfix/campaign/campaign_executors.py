@@ -1,0 +1,112 @@
+"""Executors by name: threads or processes of this machine, or a Dask cluster, made for the run or there already."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from guardfix.linter.frontends.extraction import cores
+
+KINDS = ("local", "process", "dask")
+
+
+class NoExecutor(Exception):
+    """An executor that can't be had; the message says why."""
+
+
+@dataclass(frozen=True)
+class ExecutorHandle:
+    """An executor, and what a run has to know of it."""
+
+    executor: Executor
+    workers: int
+    """How many tasks are done at once, as far as known."""
+    lost: tuple[type[BaseException], ...]
+    """Errors of tasks whose worker was lost once too often."""
+    dashboard: str = ""
+
+
+@contextmanager
+def executor_named(name: str, jobs: int = 0) -> Iterator[ExecutorHandle]:
+    """The executor of that name: `local`, `process`, `dask`, or `dask:` and the address of a scheduler.
+
+    `jobs` are the tasks done at once, by default one a core; a cluster that is there already has its own. Tasks that
+    have not begun are dropped at the end. Raises `NoExecutor`.
+    """
+    jobs = jobs or cores()
+    kind, _, address = name.partition(":")
+    if kind == "local" and not address:
+        threads = ThreadPoolExecutor(jobs)
+        try:
+            yield ExecutorHandle(threads, jobs, ())
+        finally:
+            threads.shutdown(cancel_futures=True)
+    elif kind == "process" and not address:
+        from concurrent.futures.process import BrokenProcessPool
+        from multiprocessing import get_context
+
+        pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+        try:
+            yield ExecutorHandle(pool, jobs, (BrokenProcessPool,))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    elif kind == "dask":
+        with _dask(address, jobs) as handle:
+            yield handle
+    else:
+        raise NoExecutor(f"`{name}` is no executor; use local, process, dask, or dask:tcp://HOST:PORT")
+
+
+@contextmanager
+def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
+    try:
+        import distributed
+        from distributed.comm.core import CommClosedError
+    except ImportError:
+        raise NoExecutor("Dask is not installed: pip install 'guardfix[campaign]'") from None
+    import dask
+
+    # What happens to the cluster is told once, by the run.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # A task is a repository: memory is limited there, and a worker that waits for its server is not stuck.
+    quiet = {
+        "distributed.worker.memory.target": False,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": False,
+        "distributed.admin.tick.limit": "60s",
+        "distributed.comm.timeouts.connect": "20s",
+    }
+    with dask.config.set(quiet):
+        try:
+            client = _client(distributed, address, jobs)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise NoExecutor(f"{address or 'a Dask cluster'}: {error}") from None
+        try:
+            workers = sum(client.nthreads().values()) or jobs
+            # Tasks run guardfix on what may have changed meanwhile: equal ones are not one.
+            executor: Any = client.get_executor(pure=False, retries=2)
+            lost = (distributed.scheduler.KilledWorker, CommClosedError)
+            yield ExecutorHandle(executor, workers, lost, client.dashboard_link or "")
+        finally:
+            client.close(timeout=10)
+            if client.cluster is not None and not address:
+                client.cluster.close(timeout=10)
+
+
+def _client(distributed: Any, address: str, jobs: int) -> Any:
+    if address:
+        return distributed.Client(address, timeout="20s", set_as_default=False)
+    cluster = distributed.LocalCluster(
+        n_workers=min(jobs, 4 * (os.cpu_count() or 1)),
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=0,
+        dashboard_address=os.environ.get("GUARDFIX_DASHBOARD", ":0"),
+    )
+    return distributed.Client(cluster, set_as_default=False)

@@ -1,0 +1,74 @@
+"""`guardfix cache dir`, `clean` and `prune`."""
+
+from __future__ import annotations
+
+import click
+
+from guardfix.linter.files.user_cache import user_cache_folder
+
+from ..wording import printable
+from .command_failure import Failure
+
+_MEGABYTE = 1_000_000
+
+
+@click.group("cache", short_help="Show, empty or shrink the cache.")
+def command() -> None:
+    """Show, empty or shrink the cache: facts about files, and the programs that `guardfix verify` has compiled.
+
+    It is in the user's cache folder, or in the one that $GUARDFIX_CACHE_DIR names. `--no-cache` leaves the facts out
+    of a run; $GUARDFIX_NO_CACHE=1 does the same.
+    """
+
+
+@command.command("dir")
+def show_folder() -> None:
+    """Print the folder of the cache."""
+    click.echo(printable(user_cache_folder()))
+
+
+@command.command("clean")
+def clean() -> None:
+    """Remove everything that the cache holds."""
+    from ..cache_upkeep import cache_size, clean_cache
+
+    before = cache_size()
+    try:
+        clean_cache()
+    except OSError as error:
+        raise Failure(f"{error.filename}: cannot be removed: {error.strerror}") from None
+    _tell(before)
+
+
+@command.command("prune")
+@click.option(
+    "--days",
+    type=click.IntRange(min=0),
+    default=30,
+    show_default=True,
+    help="Remove what was not used for so many days.",
+)
+@click.option(
+    "--size",
+    "megabytes",
+    type=click.IntRange(min=0),
+    default=2000,
+    show_default=True,
+    metavar="MB",
+    help="Then remove what was not used for longest, until the cache takes no more than this.",
+)
+def prune(days: int, megabytes: int) -> None:
+    """Remove what was not used for long."""
+    from ..cache_upkeep import cache_size, prune_cache
+
+    before = cache_size()
+    prune_cache(days, megabytes * _MEGABYTE)
+    _tell(before)
+
+
+def _tell(before: int) -> None:
+    from ..cache_upkeep import cache_size
+
+    after = cache_size()
+    where = printable(user_cache_folder())
+    click.echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")

@@ -1,0 +1,84 @@
+"""`guardfix report`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from ..output.finding_places import repository_top
+from ..wording import count_of, printable
+from .command_failure import Failure
+from .command_run import check_with, finished, run_from
+from .options import choice_from, choosing, reading_limits, selection
+
+
+@click.command("report", short_help="Write the findings as one page for a browser.")
+@selection
+@reading_limits
+@choosing
+@click.option(
+    "--output",
+    "-o",
+    "output",
+    type=click.Path(dir_okay=False),
+    default="guardfix-report.html",
+    show_default=True,
+    metavar="FILE",
+    help="The file to write; `-` for standard output.",
+)
+@click.option("--title", metavar="TEXT", help="The page's title; by default the name of the folder.")
+@click.option(
+    "--link",
+    metavar="URL",
+    default="",
+    help="Where places in the code lead to: an address with {path}, from the top of the repository, and {line}. By "
+    "default to the files on the disk.",
+)
+def command(output: str, title: str | None, link: str, **arguments: Any) -> None:
+    """Write what is found at and below PATHS as one HTML file that needs no network.
+
+    It has every finding with its code, its evidence and its fix, filters and a search, and takes decisions about
+    guards that stay open. Without JavaScript, and in print, it is a plain table.
+    """
+    try:
+        from ..report.html_page import html_page
+        from ..report.report_content import CodeLinks, content_of
+    except ImportError as error:
+        if error.name not in ("jinja2", "pygments", "markupsafe"):
+            raise
+        raise Failure("the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`") from None
+    if link and "{path}" not in link:
+        raise click.UsageError("--link has no {path}, so that all places would lead to the same page")
+    run = run_from(arguments)
+    choice = choice_from(arguments, run.options.minimum_torch)
+    from guardfix.codemods.fixable import fixes_for
+
+    from ..output.report_summary import notes
+    from ..package_version import VERSION
+
+    report = fixes_for(check_with(run), choice=choice)
+    folder = os.curdir if output == "-" else os.path.dirname(output) or os.curdir
+    named = title or os.path.basename(os.path.realpath(run.paths[0] if len(run.paths) == 1 else os.curdir))
+    content = content_of(
+        report,
+        title=named,
+        version=VERSION,
+        links=CodeLinks(link, folder, repository_top()),
+        intents_from=run.options.root,
+        notes=notes(report),
+    )
+    page = html_page(content)
+    if output == "-":
+        click.echo(page.encode("utf-8"), nl=False)
+    else:
+        try:
+            with open(output, "w", encoding="utf-8", newline="\n") as file:
+                file.write(page)
+        except OSError as error:
+            raise Failure(f"{output}: {error.strerror or error}") from None
+        if not run.quiet:
+            found = f"{count_of(len(content.findings), 'finding')} in {count_of(content.files_with_findings, 'file')}"
+            click.echo(f"Wrote {printable(output)}: {found}.")
+    raise SystemExit(finished(report, 0))

@@ -1,0 +1,44 @@
+"""`guardfix server`."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+
+import click
+
+from .command_failure import Failure
+
+
+@click.command("server")
+@click.option("--stdio", is_flag=True, help="Speak over standard input and output, which is what it does anyway.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="How much to write to standard error.",
+)
+def command(stdio: bool, log_level: str) -> None:
+    """Run the language server, which an editor starts.
+
+    It shows what `guardfix check` finds while one types, offers the fixes, and explains guards under the cursor.
+    docs/editors.md says how to set up VS Code, Neovim, Helix, Emacs, Zed, Sublime Text and CLion.
+    """
+    try:
+        from ..server.language_server import new_server
+    except ImportError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        raise Failure("the server needs the package pygls: `pip install 'guardfix[server]'`") from None
+    if sys.stdin.isatty():
+        click.echo("guardfix server: waiting for an editor on standard input (Ctrl-C ends)", err=True)
+    logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    gc.freeze()  # what was imported stays: the collector need not look at it again
+    server = new_server()
+    server.start_io()
+    # A check that is still running has nobody left to tell. To end without goodbye is a failure, by the protocol.
+    sys.stderr.flush()
+    os._exit(0 if server.is_shut_down else 1)

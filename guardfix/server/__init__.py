@@ -1,0 +1,1 @@
+"""The language server: what guardfix finds, in the editor, while one types."""

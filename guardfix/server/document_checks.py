@@ -1,0 +1,129 @@
+"""Checks of open texts: each file's own facts anew at every edit, the rest of its project from memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from lsprotocol.types import PositionEncodingKind
+
+from guardfix.api import check, options_for
+from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.linter.engine import Options, Report
+from guardfix.linter.facts import Facts
+from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.frontends.frontend import frontend_of
+
+from .editor_positions import EditorLines
+from .open_documents import OpenDocument
+
+_REUSED = 300
+"""Checks that start from one reading of the project. What was asked for in between is remembered until then."""
+
+
+@dataclass(frozen=True, eq=False)
+class EditorWorkspace(Workspace):
+    """The disk with the open texts over it. Where links lead is looked up once, not at every edit."""
+
+    real_paths: dict[str, str] = field(default_factory=dict)
+
+    def key(self, path: str) -> str:
+        found = self.real_paths.get(path)
+        if found is None:
+            found = self.real_paths[path] = os.path.realpath(path)
+        return found
+
+
+@dataclass(frozen=True)
+class CheckedText:
+    """What was found in one version of an open text."""
+
+    document: OpenDocument
+    report: FixableReport
+
+    @cached_property
+    def findings(self) -> Sequence[FixableFinding]:
+        """Those in this file."""
+        return [finding for finding in self.report.findings if finding.path == self.document.path]
+
+    @cached_property
+    def facts(self) -> Facts | None:
+        """What the file contributes; None where it holds no guard.
+
+        A check passes files over in which every guard stands as it should: those are read when they are asked about.
+        """
+        known = self.report.project.files.get(self.document.path)
+        if known is not None:
+            return known
+        frontend = frontend_of(self.document.path)
+        source = self.report.positions.source(self.document.path)
+        if frontend is None or source is None:
+            return None
+        return frontend.extract(source, frozenset(frontend.guards), None)
+
+    def lines_of(self, path: str) -> EditorLines:
+        """The lines of a file of the project, by the offsets that findings have."""
+        return lines_in(self.report, path, self.document.encoding)
+
+
+def lines_in(report: Report, path: str, encoding: PositionEncodingKind | str) -> EditorLines:
+    """The lines of a file as it was checked."""
+    source = report.positions.source(path)
+    return EditorLines(source.text if source is not None else b"", encoding)
+
+
+class DocumentChecks:
+    """Checks texts, one after the other: the engine is not made for several threads."""
+
+    def __init__(self) -> None:
+        self._bases: dict[str, tuple[Report, int]] = {}
+        self._real_paths: dict[str, str] = {}
+
+    def forget(self) -> None:
+        """Read everything anew: a file or a configuration has changed on the disk."""
+        self._bases.clear()
+        self._real_paths.clear()
+
+    def close(self, path: str) -> None:
+        """Let go of what was read for a file."""
+        self._bases.pop(path, None)
+
+    def workspace(self, texts: Mapping[str, bytes]) -> EditorWorkspace:
+        """The disk with these texts, by path, over it."""
+        empty = EditorWorkspace(real_paths=self._real_paths)
+        return replace(empty, buffers={empty.key(path): data for path, data in texts.items()})
+
+    def check(self, document: OpenDocument, texts: Mapping[str, bytes]) -> CheckedText:
+        """What is found in a document, with the texts of all open ones. Raises as `guardfix.check` does."""
+        path, workspace = document.path, self.workspace(texts)
+        base, count = self._bases.get(path, (None, 0))
+        if base is not None and base.over is not None and count < _REUSED:
+            self._bases[path] = base, count + 1
+            again = base.over(replace(workspace, largest=base.workspace.largest))
+            return CheckedText(document, fixes_for(again))
+        # A file that is open is checked only if a check of its folder would look at it.
+        options = replace(options_for(path), force_exclude=True, workers=1)
+        report = check([path], options=options, workspace=workspace)
+        self._bases[path] = report, 0
+        return CheckedText(document, report)
+
+    def check_folders(
+        self, folders: Sequence[str], texts: Mapping[str, bytes], progress: Callable[[int, int], None]
+    ) -> FixableReport:
+        """What is found below folders, each file by the configuration that is nearest to it."""
+        from guardfix.linter import engine
+
+        options = folder_options(folders)
+        return fixes_for(engine.check(folders, options, workspace=self.workspace(texts), progress=progress))
+
+
+def folder_options(folders: Sequence[str]) -> Options:
+    """What is in force in folders: for each file, the configuration that is nearest to it."""
+    from guardfix.configuration import Configuration, nearest_options
+
+    options = replace(options_for(folders), workers=1)
+    return replace(
+        options, nearest=nearest_options(lambda found: replace(Configuration.options(found), workers=1), {}, options)
+    )

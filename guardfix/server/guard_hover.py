@@ -1,0 +1,105 @@
+"""What is shown over a guard: what it switches, what it is for and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, MarkupKind, Position
+
+from guardfix.linter.facts import GuardUse
+from guardfix.linter.findings import Decision
+from guardfix.linter.guards import CPP, PYTHON, Effect, Guard
+from guardfix.output.finding_places import file_uri, rule_url
+
+from .document_checks import CheckedText
+from .guard_effects import SWITCHED
+
+_MOST_EVIDENCE = 8
+
+
+def hover_at(checked: CheckedText, position: Position) -> Hover | None:
+    """What there is to say about the guard at a position; None where no guard stands."""
+    lines = checked.lines_of(checked.document.path)
+    offset = lines.offset(position)
+    facts = checked.facts
+    if facts is None:
+        return None
+    around = [use for use in facts.guard_uses if use.span.start <= offset <= use.span.end]
+    named = [use for use in around if use.type_span.start <= offset <= use.type_span.end]
+    uses = named or [use for use in around if lines.position(use.span.start).line == position.line]
+    if not uses:
+        return None
+    use = min(uses, key=lambda one: one.span.end - one.span.start)
+    table = PYTHON if facts.language == "python" else CPP
+    guard = table.get(use.guard)
+    if guard is None:
+        return None
+    text = "\n\n".join([*_about(use, guard), *_found(checked, use)])
+    return Hover(MarkupContent(MarkupKind.Markdown, text), lines.range(use.type_span))
+
+
+def _about(use: GuardUse, guard: Guard) -> Iterator[str]:
+    name = f"{guard.namespaces[0]}{'::' if guard.namespaces[0].islower() and _is_cpp(guard) else '.'}{guard.name}"
+    yield f"### `{name if guard.namespaces else guard.name}`"
+    since = f"Since torch {guard.since}. " if guard.since else ""
+    if guard.deprecated_since:
+        since = f"**Deprecated since torch {guard.deprecated_since}.** "
+    yield f"{since}While it lives: {guard.effect.value}."
+    switched = SWITCHED.get(guard.effect)
+    if switched is not None:
+        rows = [f"| {subject} | {what} |" for subject, what in switched.rows()]
+        yield "\n".join(["| | inside |", "|---|---|", *rows])
+    if guard.effect is Effect.BELOW_AUTOGRAD and guard.deprecated_since:
+        yield "Before torch 1.9 it hid ADInplaceOrView as well: views weren't tracked and versions not counted."
+
+
+def _is_cpp(guard: Guard) -> bool:
+    return CPP.get(guard.name) is guard
+
+
+def _found(checked: CheckedText, use: GuardUse) -> Iterator[str]:
+    """What the rules say about a use."""
+    for finding in checked.findings:
+        if finding.use is not use and finding.span != use.span:
+            continue
+        url = rule_url(finding)
+        code = f"[{finding.code}]({url})" if url else finding.code
+        yield "---"
+        yield f"{code} `{finding.name}`: {finding.message}"
+        if finding.decision is not None:
+            yield _decision(finding.decision, checked.document.path)
+
+
+def _decision(decision: Decision, path: str) -> str:
+    to = f" → `{decision.replacement}`" if decision.replacement else ""
+    lines = [f"**{decision.context}**{to} ({decision.confidence} confidence)", ""]
+    for evidence in decision.evidence[:_MOST_EVIDENCE]:
+        where = f"line {evidence.row}" if evidence.path == path else f"{os.path.basename(evidence.path)}:{evidence.row}"
+        link = f"[{where}]({file_uri(evidence.path)}#L{evidence.row})"
+        lines.append(f"- {decision.reason(evidence)} ({link})")
+    more = len(decision.evidence) - _MOST_EVIDENCE
+    if more > 0:
+        lines.append(f"- and {more} more")
+    if not decision.evidence:
+        lines.append("Nothing nearby says what it is for.")
+    return "\n".join(lines)
+
+
+def context_hints(checked: CheckedText) -> list[InlayHint]:
+    """Behind each guard with a decision: what it is for."""
+    hints = []
+    lines = checked.lines_of(checked.document.path)
+    for finding in checked.findings:
+        if finding.decision is None or finding.use is None:
+            continue
+        hints.append(
+            InlayHint(
+                position=lines.position(finding.use.span.end),
+                label=f"{finding.decision.context} ({finding.decision.confidence})",
+                kind=InlayHintKind.Type,
+                padding_left=True,
+                tooltip=finding.message,
+            )
+        )
+    return hints

@@ -1,0 +1,57 @@
+"""`guardfix verify` from the editor: which texts are programs, and what became of one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+
+from lsprotocol.types import CodeLens, Command, Position, Range
+
+from guardfix.verify.programs import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
+
+from .document_checks import CheckedText
+
+VERIFY = "guardfix.verify"
+
+
+def lenses(checked: CheckedText) -> list[CodeLens]:
+    """Above the main function of a program that has findings with fixes: verify it."""
+    document, facts = checked.document, checked.facts
+    if facts is None or not any(finding.fix is not None for finding in checked.findings):
+        return []
+    suffix = os.path.splitext(document.path)[1]
+    text = document.data.decode("utf-8", "replace")
+    if suffix in CPP_SUFFIXES and has_main(text):
+        main = next((one for one in facts.functions if one.name == "main"), None)
+        line = checked.lines_of(document.path).position(main.span.start).line if main is not None else 0
+    elif suffix in PYTHON_SUFFIXES and is_python_script(text):
+        line = 0
+    else:
+        return []
+    command = Command("Verify this program: run it before and after the fixes", VERIFY, arguments=[document.uri])
+    return [CodeLens(Range(Position(line, 0), Position(line, 0)), command)]
+
+
+async def verdict_on(path: str) -> tuple[int, str]:
+    """The exit status of `guardfix verify` for one program, and what it printed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "guardfix",
+        "verify",
+        "--yes",
+        path,
+        cwd=os.path.dirname(path),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.terminate()
+    return process.returncode or 0, output.decode("utf-8", "replace")

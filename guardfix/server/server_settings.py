@@ -1,0 +1,40 @@
+"""What the editor's own settings say, under `guardfix`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """How the server behaves in an editor. What is looked for stands in the project's configuration instead."""
+
+    debounce: int = 150
+    """Milliseconds without a key press after which the text is checked."""
+    workspace: bool = False
+    """Check all files of the workspace at the start and after each save, not only those that are open."""
+    codeLens: bool = True  # the names are those of the editors' settings
+    """Offer to verify a program above its main function."""
+    inlayHints: bool = True
+    """Tell what each guard is for behind it, where the editor shows such hints."""
+
+    @classmethod
+    def of(cls, given: Any) -> tuple[ServerSettings, list[str]]:
+        """The settings, and what is wrong with the given ones; what is wrong counts as not said."""
+        if isinstance(given, Mapping) and isinstance(given.get("guardfix"), Mapping):
+            given = given["guardfix"]
+        if not isinstance(given, Mapping):
+            return cls(), []
+        values: dict[str, Any] = {}
+        wrong = []
+        known = asdict(cls())
+        for name, value in given.items():
+            if name not in known:
+                continue  # a client may keep settings of its own beside these
+            if type(value) is not type(known[name]) or (name == "debounce" and int(value) < 0):
+                wrong.append(f"`guardfix.{name}` can't be {value!r}; it stays {known[name]!r}")
+            else:
+                values[name] = value
+        return cls(**values), wrong

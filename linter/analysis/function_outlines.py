@@ -1,0 +1,104 @@
+"""What a function does by itself, before anybody has asked what its names mean."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..facts import Call, Facts, Span
+from ..facts.expressions import Construction, Expression, NamePath, NewExpression, Operation, nodes_of
+from ..facts.index import index_of
+from .calls import computes_nothing, is_load
+from .model_runs import runs_model_in
+from .model_types import loads_by_construction
+from .training_calls import training_in
+
+MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive", "make_optional", "make_any"})
+"""Functions that build an object of the type that is their template argument."""
+_FOREIGN = frozenset({"std", "at", "torch", "c10", "caffe2", "boost", "folly", "absl", "fmt", "spdlog", "cv", "thrust"})
+_COMMON = frozenset(
+    """push_back emplace_back size empty begin end insert erase find count clear reserve resize data str c_str join
+    detach wait notify_all notify_one lock unlock get reset release swap to cpu cuda item sizes dim numel contiguous
+    view reshape toTensor defined device options dtype index""".split()
+)
+"""Methods that nearly every object has."""
+
+
+class Deed(Enum):
+    """What a function does, as messages say it."""
+
+    RUN = "runs a model"
+    LOAD = "loads a model"
+    TRAIN = "trains"
+
+
+class Act(NamedTuple):
+    """A deed at the place where it is done: in the file of `facts`, at `offset`."""
+
+    facts: Facts
+    offset: int
+    written: str
+
+
+class FunctionOutline(NamedTuple):
+    """What stands in a function, before anybody has asked what its names mean."""
+
+    acts: tuple[tuple[Deed, Act], ...]
+    calls: tuple[Call, ...]
+    built: tuple[tuple[Expression, Span], ...]
+    """Types of objects that are built without a call."""
+    handed_on: tuple[tuple[tuple[str, ...], str, Span], ...]
+    """Functions that are named and not called: `&Net::run`."""
+
+
+@lru_cache(maxsize=8192)
+def outline_of(facts: Facts, span: Span, around: Span) -> FunctionOutline:
+    """Read once for a file's facts: the project around them grows step by step."""
+    index = index_of(facts)
+    acts: dict[Deed, Act] = {}
+    calls: list[Call] = []
+    built: list[tuple[Expression, Span]] = []
+    handed_on: list[tuple[tuple[str, ...], str, Span]] = []
+
+    def look_into(value: Expression | None, place: Span) -> None:
+        for node in nodes_of(value):
+            if isinstance(node, (NewExpression, Construction)):
+                built.append((node.type, place))
+            elif isinstance(node, Operation) and node.is_address and isinstance(node.operands[0], NamePath):
+                path = node.operands[0].path
+                if len(path) > 1:
+                    handed_on.append((path, str(node), place))
+
+    for call in index.calls.within(span):
+        if Deed.RUN not in acts and runs_model_in(call, facts, around):
+            acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
+        if Deed.LOAD not in acts and is_load(call):
+            acts[Deed.LOAD] = Act(facts, call.span.start, call.callee)
+        if Deed.TRAIN not in acts and training_in(call):
+            acts[Deed.TRAIN] = Act(facts, call.span.start, call.callee)
+        if _may_be_the_projects(call):
+            calls.append(call)
+        for argument in call.arguments:
+            look_into(argument, call.span)
+    for assignment in index.assignments.within(span):
+        if assignment.builds and assignment.type is not None:
+            if Deed.LOAD not in acts and loads_by_construction(assignment.type):
+                acts[Deed.LOAD] = Act(facts, assignment.span.start, str(assignment.type))
+            built.append((assignment.type, assignment.span))
+        look_into(assignment.value, assignment.span)
+    for returned in index.returns.within(span):
+        look_into(returned.value, returned.span)
+    return FunctionOutline(tuple(acts.items()), tuple(calls), tuple(built), tuple(handed_on))
+
+
+def _may_be_the_projects(call: Call) -> bool:
+    """Whether a function of the project's own can be called: not a library's, nor a method that every object has."""
+    name = call.name
+    if not name:
+        return False
+    if name in MAKERS:
+        return True
+    if call.receiver is not None:
+        return name not in _COMMON
+    return _FOREIGN.isdisjoint(call.path[:1]) and not computes_nothing(call)

@@ -1,0 +1,175 @@
+"""Facts and sketches that earlier runs found: files that are still the same are neither read nor parsed again.
+
+A file is the same if its size and times are, or else if its text is. What was found depends on that text, on what was
+looked for, and on the code that looked: all but the text is part of the key.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .facts import Facts
+from .facts.packed_facts import NoFacts, pack_facts, pack_sketch, unpack_facts, unpack_sketch
+from .facts.sketch import Sketch
+from .files.entry_store import NO_STAMP, Entry, EntryStore, FileStamp
+from .files.sift import Hit
+from .files.workspace import Workspace
+from .frontends.extraction import Job
+from .frontends.forked_readers import NO_LIMITS, FileLimits
+
+_Found = TypeVar("_Found", Facts, Sketch)
+
+_RACY = 2_000_000_000
+"""Nanoseconds. A file that changed so shortly before may change again and keep its times: file systems round them."""
+_CODE = ("facts", "files", "frontends")
+"""The folders of the code that reads files; `guards.py` belongs to it as well."""
+_PARSERS = ("tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda")
+
+
+class CachedKind(NamedTuple, Generic[_Found]):
+    """One kind of what is found in files."""
+
+    name: str
+    pack: Callable[[_Found], bytes]
+    unpack: Callable[[bytes], _Found]
+
+
+FACTS = CachedKind[Facts]("facts", pack_facts, unpack_facts)
+SKETCHES = CachedKind[Sketch]("sketch", pack_sketch, unpack_sketch)
+
+
+class _Asked(NamedTuple):
+    """A file that was asked for."""
+
+    key: bytes
+    stamp: FileStamp
+    """As it was before it was read; no stamp when it was young."""
+
+
+@dataclass
+class ExtractionCache:
+    """What is kept between runs in one folder. What a workspace holds in memory is neither looked up nor kept."""
+
+    store: EntryStore
+    limits: FileLimits = NO_LIMITS
+    """Those of the run: what is found within others may differ."""
+    _new: dict[bytes, Entry] = field(default_factory=dict)
+    _restamped: dict[bytes, FileStamp] = field(default_factory=dict)
+    _asked: dict[tuple[str, bytes], _Asked] = field(default_factory=dict)
+
+    def known(self, kind: CachedKind[_Found], job: Job) -> tuple[list[_Found], Job]:
+        """What is known of a job's files, and the job of reading the others."""
+        found: list[_Found] = []
+        others: list[Hit] = []
+        about = self._about(kind.name, job)
+        asked = {hit: one for hit in job.hits if (one := self._ask(hit, about, job.workspace)) is not None}
+        entries = self.store.get([one.key for one in asked.values()])
+        for hit in job.hits:
+            one = asked.get(hit)
+            entry = entries.get(one.key) if one is not None else None
+            if one is None or entry is None or not self._holds(one, entry, hit[1], job.workspace):
+                others.append(hit)
+                continue
+            try:
+                if entry.data:
+                    found.append(kind.unpack(entry.data))
+            except NoFacts:
+                others.append(hit)
+        return found, job._replace(hits=tuple(others))
+
+    def keep(self, kind: CachedKind[_Found], job: Job, found: Iterable[_Found]) -> None:
+        """Keep what was found in the job's files, for the next run; `write` writes it."""
+        about = self._about(kind.name, job)
+        by_path = {one.path: one for one in found}
+        for _, path, trouble in job.hits:
+            asked = self._asked.pop((path, about), None)
+            if asked is None or trouble:
+                continue
+            one = by_path.get(path)
+            if one is None:
+                if asked.stamp != NO_STAMP:  # nothing else could tell later that it is the same file
+                    self._new[asked.key] = Entry(asked.stamp, b"", b"")
+            elif one.digest:
+                self._new[asked.key] = Entry(asked.stamp, one.digest, kind.pack(one))
+
+    def write(self) -> None:
+        """Write what is new."""
+        self.store.put(self._new)
+        self.store.restamp(self._restamped.items())
+        self._new.clear()
+        self._restamped.clear()
+
+    def _about(self, kind: str, job: Job) -> bytes:
+        """What a job looks for, and who looks: the same bytes in each process."""
+        stands = job.stands if isinstance(job.stands, bytes) else sorted(job.stands)
+        sought = None if job.sought is None else sorted(job.sought.items())
+        given = (kind, sorted(job.watched), sorted(job.named), stands, sought, job.guards, self.limits)
+        return blake2b(repr(given).encode(), key=_reading_code(), digest_size=16).digest()
+
+    def _ask(self, hit: Hit, about: bytes, workspace: Workspace) -> _Asked | None:
+        language, path, trouble = hit
+        if trouble or not workspace.has_disk or workspace.buffer(path) is not None:
+            return None
+        now = time.time_ns()
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        if workspace.largest and status.st_size > workspace.largest:
+            return None
+        name = "\0".join((language, path, os.path.abspath(path)))
+        key = blake2b(os.fsencode(name), key=about, digest_size=16).digest()
+        young = max(status.st_mtime_ns, status.st_ctime_ns) > now - _RACY
+        stamp = NO_STAMP if young else FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        asked = self._asked[path, about] = _Asked(key, stamp)
+        return asked
+
+    def _holds(self, asked: _Asked, entry: Entry, path: str, workspace: Workspace) -> bool:
+        """Whether an entry is about the file as it is now."""
+        if asked.stamp != NO_STAMP and asked.stamp == entry.stamp:
+            return True
+        source = workspace.read_or_none(path) if entry.digest else None
+        if source is None or source.digest != entry.digest:
+            return False
+        if asked.stamp != NO_STAMP:
+            self._restamped[asked.key] = asked.stamp
+        return True
+
+
+@cache
+def _reading_code() -> bytes:
+    """Tells the code that reads files from any other: guardfix's own, the parsers, Python's grammar."""
+    hasher = blake2b(sys.version.encode(), digest_size=32)
+    top = os.path.dirname(__file__)
+    files = [os.path.join(top, "guards.py")]
+    for folder in _CODE:
+        for where, _, names in sorted(os.walk(os.path.join(top, folder))):
+            files += [os.path.join(where, name) for name in sorted(names) if name.endswith(".py")]
+    for path in files:
+        hasher.update(os.path.relpath(path, top).encode() + b"\0")
+        with open(path, "rb") as file:
+            hasher.update(file.read())
+    for name in _versions():
+        hasher.update(name.encode() + b"\0")
+    return hasher.digest()
+
+
+def _versions() -> Sequence[str]:
+    """The versions of the parsers, by the names of what pip leaves beside them: `importlib.metadata` takes 20 ms."""
+    found: set[str] = set()
+    for module in _PARSERS:
+        spec: Any = find_spec(module)
+        if spec is not None and spec.origin:
+            folder = os.path.dirname(spec.origin)
+            status = os.stat(spec.origin)
+            beside = [name for name in os.listdir(os.path.dirname(folder)) if name.startswith(f"{module}-")]
+            found.update(beside or [f"{spec.origin} {status.st_size} {status.st_mtime_ns}"])
+    return sorted(found)

@@ -1,0 +1,190 @@
+"""`guardfix report`: what the page holds, and that nothing in it can escape."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("jinja2")
+pytest.importorskip("pygments")
+
+from guardfix.cli.report_command import command
+from guardfix.codemods.fix import Edit
+from guardfix.linter.facts import Span
+from guardfix.linter.files.sources import Source
+from guardfix.report.code_excerpts import LONGEST_LINE, highlighted
+from guardfix.report.code_excerpts import excerpt as excerpt_of
+from guardfix.report.fix_columns import columns
+
+KERNEL = """#include <ATen/ATen.h>
+#include <torch/library.h>
+
+at::Tensor scale(const at::Tensor& x) {
+  at::AutoNonVariableTypeMode guard;
+  return at::mul(x, 2);
+}
+
+TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("scale", scale); }
+"""
+UNKNOWN = "void helper(at::Tensor x) {\n  at::AutoNonVariableTypeMode guard;  // </script><b>&\n  x.add_(1);\n}\n"
+
+
+def page_of(*arguments: str) -> str:
+    ran = CliRunner().invoke(command, ["--isolated", "-o", "-", *arguments])
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+
+def findings_in(page: str) -> list[dict[str, Any]]:
+    [data] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    found: list[dict[str, Any]] = json.loads(data)["findings"]
+    return found
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "kernel.cpp").write_text(KERNEL)
+    (tmp_path / "src" / "helper.cpp").write_text(UNKNOWN)
+    (tmp_path / "clean.cpp").write_text("int main() {}\n")
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_each_finding_has_its_code_evidence_and_fix(tree: Path) -> None:
+    open_one, decided = findings_in(page_of("."))
+    assert (decided["rule"], decided["path"], decided["row"]) == ("GF101", "src/kernel.cpp", 5)
+    assert (decided["context"], decided["confidence"], decided["fix"]) == ("kernel", "high", "safe")
+    first, lines = decided["code"]
+    assert (first, lines[2][0]) == (3, "  at::AutoNonVariableTypeMode guard;")
+    [reason] = [one for one in decided["evidence"] if "registered" in one["text"]]
+    assert (reason["place"], reason["href"]) == ("line 9", "src/kernel.cpp#L9")
+    assert reason["code"][0] == 'TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("scale", scale); }'
+    [[_, changed, _]] = decided["columns"]
+    assert changed == [5, "  at::AutoNonVariableTypeMode guard;", 5, "  at::AutoDispatchBelowADInplaceOrView guard;"]
+    assert decided["intent"] == ""
+    assert (open_one["context"], open_one["fix"], open_one["intent"]) == ("unknown", "none", "src/helper.cpp")
+
+
+def test_code_ends_no_element(tree: Path) -> None:
+    page = page_of("src/helper.cpp")
+    assert "</script><b>" not in page
+    assert findings_in(page)[0]["code"][1][1][0].endswith("// </script><b>&")
+    assert html.escape("// </script><b>&") in page, "in the plain table"
+
+
+def test_nothing_is_loaded(tree: Path) -> None:
+    page = page_of(".")
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert re.findall(r"<(?:link|img|iframe|script[^>]*\bsrc)\b", page) == []
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_without_javascript_there_is_a_table(tree: Path) -> None:
+    [plain] = re.findall(r"<noscript>(.*?)</noscript>", page_of("."), re.DOTALL)
+    assert plain.count("<tr>") == 3
+    assert '<a href="src/kernel.cpp#L5">src/kernel.cpp:5:3</a>' in plain
+    assert "<code>at::AutoNonVariableTypeMode guard;</code>" in plain
+    assert "safe: replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView" in plain
+
+
+LINKS = [
+    pytest.param([], "src/kernel.cpp#L5", id="the file on the disk"),
+    pytest.param(["--link", "https://x.y/b/{path}#L{line}"], "https://x.y/b/src/kernel.cpp#L5", id="a code browser"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "href"), LINKS)
+def test_links(tree: Path, arguments: list[str], href: str) -> None:
+    assert findings_in(page_of("src/kernel.cpp", *arguments))[0]["href"] == href
+
+
+def test_links_start_from_where_the_page_stands(tree: Path) -> None:
+    (tree / "out").mkdir()
+    ran = CliRunner().invoke(command, ["--isolated", "-o", "out/page.html", "src/kernel.cpp"])
+    assert (ran.exit_code, ran.output) == (0, "Wrote out/page.html: 1 finding in 1 file.\n")
+    page = (tree / "out" / "page.html").read_text(encoding="utf-8")
+    assert findings_in(page)[0]["href"] == "../src/kernel.cpp#L5"
+
+
+def test_intents_start_from_the_configuration(tree: Path) -> None:
+    (tree / "src" / "guardfix.toml").write_text("")
+    ran = CliRunner().invoke(command, ["-o", "-", "--config", "src/guardfix.toml", "src/helper.cpp"])
+    assert findings_in(ran.stdout)[0]["intent"] in ("src/helper.cpp", "helper.cpp")
+
+
+FAILURES = [
+    pytest.param(["-o", "missing/page.html"], "missing/page.html: No such file or directory", id="no such folder"),
+    pytest.param(["--link", "https://x.y"], "--link has no {path}", id="a link to nothing"),
+    pytest.param(["nowhere"], "no such file or directory: nowhere", id="no such path"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), FAILURES)
+def test_failures(tree: Path, arguments: list[str], message: str) -> None:
+    ran = CliRunner().invoke(command, ["--isolated", *arguments])
+    assert ran.exit_code != 0
+    assert message in ran.output
+
+
+def test_no_finding(tree: Path) -> None:
+    page = page_of("clean.cpp")
+    assert findings_in(page) == []
+    assert "No findings in 1 file." in page
+
+
+CODE = [
+    pytest.param("a.cpp", ["#include <x.h>", "int f();  // c"], ["8p,1,5s", "3t,1,1f,5,4c"], id="C++"),
+    pytest.param("a.py", ["@f", "def g(): return 1"], ["2p", "3k,1,1f,4,6k,1,1n"], id="Python"),
+    pytest.param("a.cpp", ["/* a", "b */ int x;"], ["4c", "4c,1,3t,3"], id="a comment of two lines"),
+    pytest.param("a.cpp", ["", ""], ["", ""], id="empty lines"),
+]
+
+
+@pytest.mark.parametrize(("path", "lines", "parts"), CODE)
+def test_highlighting(path: str, lines: list[str], parts: list[str]) -> None:
+    found = highlighted(lines, path)
+    assert [line.text for line in found] == lines
+    assert [line.parts for line in found] == parts
+    for line in found:
+        assert sum(int(re.match(r"\d+", part)[0]) for part in line.parts.split(",") if part) == len(line.text)  # type: ignore[index]
+
+
+def test_of_a_long_line_the_part_that_counts_is_shown() -> None:
+    source = Source("a.cpp", b"x" * 1000 + b"HERE" + b"y" * 1000)
+    [line] = excerpt_of(source, 1, 1, column=1001).lines
+    assert "HERE" in line.text
+    assert len(line.text) == LONGEST_LINE + 2
+
+
+COLUMNS = [
+    pytest.param([(2, 3, "X")], [[(1, "a", 1, "a"), (2, "b", 2, "X"), (3, "c", 3, "c")]], id="a line changes"),
+    pytest.param([(0, 0, "new\n")], [[(None, None, 1, "new"), (1, "a", 2, "a"), (2, "b", 3, "b")]], id="a line more"),
+    pytest.param(
+        [(2, 4, "")], [[(1, "a", 1, "a"), (2, "b", None, None), (3, "c", 2, "c"), (4, "d", 3, "d")]], id="a line less"
+    ),
+    pytest.param(
+        [(0, 1, "A\nA"), (12, 13, "G")],
+        [
+            [(1, "a", 1, "A"), (None, None, 2, "A"), (2, "b", 3, "b")],
+            [(6, "f", 7, "f"), (7, "g", 8, "G")],
+        ],
+        id="two places, the second moved",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edits", "expected"), COLUMNS)
+def test_columns(edits: list[tuple[int, int, str]], expected: Any) -> None:
+    source = Source("a.cpp", b"a\nb\nc\nd\ne\nf\ng\n")
+    made = [Edit(Span(start, end), content) for start, end, content in edits]
+    assert [list(map(tuple, place)) for place in columns(source, made)] == expected
