@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, m
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
+    from ..verify.deciding_by_running import RunWitnesses
     from ..verify.guard_outcomes import GuardOutcome
     from ..verify.programs import Program
     from ..verify.verdicts import Verdict
@@ -287,20 +288,27 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
 
     from guardfix.codemods.fixable import fixes_for
 
-    from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object, undecided
+    from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object, undecided, with_programs
     from ..verify.verdicts import VerificationFailed
 
-    programs = _programs(run, arguments, settings)
-    units = {str(unit.path) for program in programs for unit in program.build.units}
+    witnesses: list[Callable[[], RunWitnesses]] = []
+    named, units = list(run.paths), set()
+    if arguments["tests"] or arguments["exercise"]:
+        witnesses += _project_witnesses(run, arguments)
+    else:
+        programs = _programs(run, arguments, settings)
+        units = {str(unit.path) for program in programs for unit in program.build.units}
+        named = [str(program.path) for program in programs]
+        witnesses.append(lambda: with_programs(programs, settings))
     report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
     if any(undecided(report)):
-        agree_to_run(run, [str(program.path) for program in programs], yes=arguments["yes"])
+        agree_to_run(run, named, yes=arguments["yes"])
     output = run.output()
     for_machines = load_format(arguments["output_format"]).for_machines
     found = []
     with ended_with_copies():
         try:
-            for tried in decide_by_running(report, programs, settings):
+            for tried in decide_by_running(report, witnesses):
                 found.append(tried)
                 if not for_machines:
                     output.write("\n".join(tried_lines(tried)))
@@ -312,6 +320,19 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     if not for_machines and not run.quiet:
         click.echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
     return 0 if decided == len(found) else 1
+
+
+def _project_witnesses(run: CommandRun, arguments: dict[str, Any]) -> Iterator[Callable[[], RunWitnesses]]:
+    """The project's tests, its ops, or both."""
+    from ..verify.deciding_by_running import with_ops, with_tests
+    from ..verify.project_tests import TestSettings
+    from .verify_project import check_project_options, exercise_settings
+
+    check_project_options(run, arguments)
+    if arguments["tests"]:
+        yield lambda: with_tests(Path(run.paths[0]), TestSettings(arguments["tests"], arguments["test_build"]))
+    if arguments["exercise"]:
+        yield lambda: with_ops(run.paths, exercise_settings(arguments))
 
 
 def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:

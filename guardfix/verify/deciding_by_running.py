@@ -1,39 +1,61 @@
-"""What each replacement of an undecided guard does to the programs that enter it: `guardfix verify --decide`."""
+"""What each replacement of an undecided guard does to what enters it: `guardfix verify --decide`.
+
+Programs, a project's tests and its ops can be witnesses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
+from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.linter.findings import Confidence, Context
 
 from .counted_guards import CountedText
 from .guard_sites import GuardSite, SourcePlace, linkless_path
 from .program_migration import Migration
-from .verdicts import Verdict
-from .verifying import Result, Settings, verify
+from .verdicts import Judgement, Verdict
+from .verifying import Settings, verify
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableFinding, FixableReport
 
+    from .exercising import ExerciseSettings
     from .programs import Program
+    from .project_tests import TestSettings
 
+_SHOWN = 5
 AS_IT_IS = "left as it is"
 _CONTEXTS = (Context.INFERENCE, Context.KERNEL, Context.BELOW_AUTOGRAD, Context.REMOVE)
 _SURVIVES = (Verdict.SAME, Verdict.REPAIRED)
 
 
 @dataclass(frozen=True)
+class Witness:
+    """A program, a test or an op that entered the guard, and what a replacement did to it."""
+
+    name: str
+    judgement: Judgement
+    files: frozenset[str]
+    """The real paths of what it was made from: when one of them changes, it says nothing any more."""
+
+
+RunWitnesses = Callable[[Migration], list[Witness]]
+"""Runs everything before and after a migration, and gives what entered its guard."""
+
+
+@dataclass(frozen=True)
 class Trial:
-    """One replacement of one guard, tried with the programs that enter it."""
+    """One replacement of one guard, tried with what enters it."""
 
     context: Context
     replacement: str
     """As it is written; `removed`."""
-    results: tuple[Result, ...]
+    results: tuple[Witness, ...]
 
     @property
     def survives(self) -> bool:
@@ -78,15 +100,82 @@ def undecided(report: FixableReport) -> Iterator[FixableFinding]:
             yield finding
 
 
-def decide_by_running(report: FixableReport, programs: Sequence[Program], settings: Settings) -> Iterator[TriedGuard]:
-    """Try each replacement of each undecided guard, alone, with the programs that can enter it.
+def with_programs(programs: Sequence[Program], settings: Settings) -> RunWitnesses:
+    """The programs as witnesses, for one guard: who does not enter it the first time does not enter it later."""
+    reaching = list(programs)
+
+    def run(migration: Migration) -> list[Witness]:
+        results = [
+            result
+            for result in verify(reaching, migration, settings)
+            if result.is_program and result.before is not None and any(reach.is_entered for reach in result.guards)
+        ]
+        reaching[:] = [result.program for result in results]
+        return [Witness(result.name, result.judgement, result.files) for result in results]
+
+    return run
+
+
+def with_tests(project: Path, settings: TestSettings) -> RunWitnesses:
+    """The tests of a project as witnesses."""
+
+    def run(migration: Migration) -> list[Witness]:
+        from .project_tests import verify_project_tests
+
+        result = verify_project_tests(project, migration, settings)
+        files = project_sources(project)
+        return [
+            Witness(test.name, test.judgement, files)
+            for test in result.tests
+            if any(reach.is_entered for reach in test.reach(result.sites).guards)
+        ]
+
+    return run
+
+
+def with_ops(paths: Sequence[str], settings: ExerciseSettings) -> RunWitnesses:
+    """The ops of a project as witnesses, called with made-up inputs."""
+
+    def run(migration: Migration) -> list[Witness]:
+        from .exercising import exercise_project
+
+        result = exercise_project(paths, migration, settings)
+        files = project_sources(Path(paths[0])) | result.files
+        return [
+            Witness(op.name, op.worst.judgement if op.worst is not None else Judgement(op.verdict, op.reason), files)
+            for op in result.ops
+            if any(op.enters(site) for site in result.sites)
+        ]
+
+    return run
+
+
+_SOURCES = (".py", ".cpp", ".cc", ".cxx", ".c++", ".C", ".h", ".hpp", ".hh", ".cuh", ".inl")
+_MOST_SOURCES = 5000
+
+
+def project_sources(path: Path) -> frozenset[str]:
+    """The real paths of the sources in a directory, or of those beside a file: what tests and ops may depend on."""
+    root = linkless_path(path)
+    root = root if root.is_dir() else root.parent
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        found += (os.path.join(folder, name) for name in sorted(names) if name.endswith(_SOURCES))
+        if len(found) >= _MOST_SOURCES:
+            break
+    return frozenset(found[:_MOST_SOURCES])
+
+
+def decide_by_running(report: FixableReport, witnesses: Sequence[Callable[[], RunWitnesses]]) -> Iterator[TriedGuard]:
+    """Try each replacement of each undecided guard, alone, with the witnesses that can enter it.
 
     What only one replacement survives is kept as evidence. Raises `VerificationFailed`, OSError.
     """
     observed: dict[str, list[ObservedRun]] = {}
     sources: dict[str, set[Path]] = {}
-    for number, finding in enumerate(undecided(report), 1):
-        tried = _try(number, finding, report, programs, settings)
+    for finding in undecided(report):
+        tried = _try(finding, report, [make() for make in witnesses])
         survivor = tried.survivor
         if survivor is not None:
             assert finding.use is not None
@@ -99,29 +188,20 @@ def decide_by_running(report: FixableReport, programs: Sequence[Program], settin
         yield tried
 
 
-def _try(
-    number: int, finding: FixableFinding, report: FixableReport, programs: Sequence[Program], settings: Settings
-) -> TriedGuard:
+def _try(finding: FixableFinding, report: FixableReport, runs: Sequence[RunWitnesses]) -> TriedGuard:
     decision, use = finding.decision, finding.use
     assert decision is not None
     assert use is not None
     start = report.start(finding)
     site = GuardSite(1, SourcePlace(finding.path, start.row, start.column, finding.code), use.guard, True)
     trials: list[Trial] = []
-    reaching = list(programs)
     for context in _CONTEXTS:
         if context is Context.BELOW_AUTOGRAD and trials and trials[-1].survives:
             continue  # it hides less than the kernel guard: what survives that one would survive this one
         migration, replacement = _migration(finding, context, report, site)
         if migration is None:
             continue
-        results = [
-            result
-            for result in verify(reaching, migration, settings)
-            if result.is_program and result.before is not None and any(reach.is_entered for reach in result.guards)
-        ]
-        # Who does not enter the guard the first time does not enter it later.
-        reaching = [result.program for result in results]
+        results = [witness for run in runs for witness in run(migration)]
         trials.append(Trial(context, replacement, tuple(results)))
         if not results:
             break
@@ -173,13 +253,17 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
         yield "  No replacement can be tried here: there is no edit for it."
         return
     if not tried.trials[0].results:
-        yield "  No program enters it, so nothing is known."
+        yield "  Nothing that was run enters it, so nothing is known."
         return
     for trial in tried.trials:
         label = trial.replacement if trial.context is Context.REMOVE else f"With {trial.replacement}"
-        for result in trial.results:
-            reason = result.judgement.reason
-            yield f"  {label[:1].upper()}{label[1:]}, {result.name} is {result.judgement.verdict}: {reason}."
+        label = f"  {label[:1].upper()}{label[1:]}"
+        worst = sorted(trial.results, key=lambda one: one.judgement.verdict in _SURVIVES)
+        for result in worst[:_SHOWN]:
+            yield f"{label}, {result.name} is {result.judgement.verdict}: {result.judgement.reason}."
+        if len(worst) > _SHOWN:
+            well = sum(one.judgement.verdict in _SURVIVES for one in worst)
+            yield f"{label}, {well} of all {len(worst)} that enter it are same or repaired."
     if tried.silently_wrong:
         yield f"  {AS_IT_IS.capitalize()}: {tried.silently_wrong}."
     if tried.survivor is not None:
@@ -189,7 +273,7 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
             "evidence, until one of the sources changes."
         )
     elif any(trial.survives for trial in tried.trials):
-        yield "  Several survive, so that these programs don't decide it."
+        yield "  Several survive, so that this doesn't decide it."
     else:
         yield "  None survives."
 

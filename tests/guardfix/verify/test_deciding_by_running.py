@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from guardfix.cli.check_command import command as check
 from guardfix.cli.verify_command import command as verify
+from guardfix.verify.deciding_by_running import project_sources
 
 # The context is hidden behind a pointer. Recorded, `y` would have a history; as an inference tensor it could not be
 # changed outside the guard.
@@ -83,4 +84,33 @@ def test_a_guard_that_no_program_enters_stays_undecided(program: Path) -> None:
     program.write_text(UNDECIDED.replace("auto y = chosen(w);", "auto y = w * 2;").replace("  y.add_(1);\n", ""))
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[1] == "  No program enters it, so nothing is known."
+    assert done.stdout.splitlines()[1] == "  Nothing that was run enters it, so nothing is known."
+
+
+BOUND = UNDECIDED.partition("int main")[0].replace("torch/torch.h", "torch/extension.h") + (
+    "at::Tensor run(const at::Tensor& x) { return chosen(x); }\n"
+    'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }\n'
+)
+
+
+@pytest.mark.thorough  # compiles an extension for each replacement
+def test_ops_are_witnesses(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "bound.cpp"
+    path.write_text(BOUND)
+    options = ["--decide", "--exercise", "--examples", "40", str(path), "--isolated", "--yes"]
+    done = CliRunner().invoke(verify, options)
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{path}:5: AutoNonVariableTypeMode, undecided"
+    assert lines[1].startswith("  With c10::InferenceMode, bound.run is stricter: ")
+    assert lines[2].startswith("  With at::AutoDispatchBelowADInplaceOrView, bound.run is same: ")
+    assert lines[3].startswith("  Removed, bound.run is changed: ")
+    assert done.exit_code == 0
+    assert decision(path)["context"] == "kernel"
+
+
+def test_what_tests_may_depend_on(tmp_path: Path) -> None:
+    for name in ("src/a.cpp", "src/a.h", "tests/test_a.py", "data.bin", ".git/b.py", "README.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    expected = {str(tmp_path.resolve() / name) for name in ("src/a.cpp", "src/a.h", "tests/test_a.py")}
+    assert project_sources(tmp_path) == expected
