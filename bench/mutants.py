@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Mutants of the fixtures, many more than the tests look at: nothing may break, hang or change on a second run.
 
-    bench/mutants.py [--count 100000] [--first 0] [--jobs N] [--save FOLDER]
+    bench/mutants.py [--count 100000] [--first 0] [--jobs N] [--save [FOLDER]]
 
 Prints how many mutants there were, what did not hold and for how many. With --save, each kind of failure is reduced to
-a small text in FOLDER. Exit status 1 when something did not hold. The mutants are numbered: the same number gives the
+a small text in FOLDER, by default that of the fixtures which tests/mutants looks at every day. Exit status 1 when something did not hold. The mutants are numbered: the same number gives the
 same text on every machine.
 """
 
@@ -18,7 +18,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "mutants"))
+_TESTS = Path(__file__).resolve().parent.parent / "tests" / "mutants"
+sys.path.insert(0, str(_TESTS))
 
 from invariants import broken, reduced  # type: ignore[import-not-found]
 from mutations import mutant, sources  # type: ignore[import-not-found]
@@ -38,7 +39,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--save", type=Path)
+    parser.add_argument("--save", type=Path, nargs="?", const=_TESTS / "found", metavar="FOLDER")
     options = parser.parse_args()
     parts = [
         range(start, min(start + 100, options.first + options.count))

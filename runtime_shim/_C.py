@@ -7,7 +7,7 @@ from typing import Any
 from .aten import FUNCTIONS
 from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
-from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, unexclude
+from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
 from .core.tensor import Tensor, raw_is_leaf
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
 
@@ -177,19 +177,19 @@ class _InferenceMode:
 class _AutoDispatchBelowAutograd:
     """Excludes autograd from construction until `__exit__` or destruction."""
 
-    _added: int | None = None
+    _before: int | None = None
 
     def __init__(self, *args: Any) -> None:
         _check_arguments(self, "", args, not args)
-        self._added = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
+        self._before = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        if self._added is not None:
-            unexclude(self._added, "AutoDispatchBelowAutograd")
-            self._added = None
+        if self._before is not None:
+            leave_excluded(self._before, "AutoDispatchBelowAutograd")
+            self._before = None
 
     def __del__(self) -> None:
         self.__exit__()
@@ -200,19 +200,19 @@ class _AutoDispatchBelowADInplaceOrView:
     it ends with the first `__exit__`.
     """
 
-    _added: int | None = None
+    _before: int | None = None
 
     def __init__(self, *args: Any) -> None:
         _check_arguments(self, "", args, not args)
 
     def __enter__(self) -> None:
         self.__exit__()
-        self._added = exclude(AUTOGRAD | ADINPLACEORVIEW, "AutoDispatchBelowADInplaceOrView")
+        self._before = exclude(AUTOGRAD | ADINPLACEORVIEW, "AutoDispatchBelowADInplaceOrView")
 
     def __exit__(self, *exc: object) -> None:
-        if self._added is not None:
-            unexclude(self._added, "AutoDispatchBelowADInplaceOrView")
-            self._added = None
+        if self._before is not None:
+            leave_excluded(self._before, "AutoDispatchBelowADInplaceOrView")
+            self._before = None
 
     def __del__(self) -> None:
         self.__exit__()

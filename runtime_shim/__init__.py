@@ -37,6 +37,9 @@ __version__ = "2.13.0+guardfix.shim"
 
 float16 = half = dtypes.float16
 bfloat16 = dtypes.bfloat16
+complex32 = chalf = dtypes.complex32
+float8_e4m3fn, float8_e4m3fnuz = dtypes.float8_e4m3fn, dtypes.float8_e4m3fnuz
+float8_e5m2, float8_e5m2fnuz = dtypes.float8_e5m2, dtypes.float8_e5m2fnuz
 float32 = float = dtypes.float32
 float64 = double = dtypes.float64
 int8 = dtypes.int8
@@ -44,6 +47,7 @@ int16 = short = dtypes.int16
 int32 = int = dtypes.int32
 int64 = long = dtypes.int64
 uint8 = dtypes.uint8
+uint16, uint32, uint64 = dtypes.uint16, dtypes.uint32, dtypes.uint64
 bool = dtypes.bool_
 complex64 = cfloat = dtypes.complex64
 complex128 = cdouble = dtypes.complex128
@@ -58,7 +62,23 @@ newaxis = None
 _MODULES = {
     **{
         name: name
-        for name in ("autograd", "nn", "optim", "jit", "library", "_C", "serialization", "utils", "version", "cuda")
+        for name in (
+            "autograd",
+            "nn",
+            "optim",
+            "jit",
+            "library",
+            "_C",
+            "serialization",
+            "utils",
+            "version",
+            "cuda",
+            "testing",
+            "backends",
+            "random",
+            "__future__",
+            "_utils",
+        )
     },
     "tracing": "core.tracing",
     "guards": "core.gradient_modes",
@@ -68,9 +88,18 @@ _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "core.tensor_printing",
+    "Generator": "aten.random_numbers",
+    "default_generator": "aten.random_numbers",
+    "is_anomaly_enabled": "autograd.anomaly",
+    "is_anomaly_check_nan_enabled": "autograd.anomaly",
+    "set_anomaly_enabled": "autograd.anomaly",
     "ops": "library",
     "classes": "library.script_classes",
 }
+
+
+#: The old constructors, one for each dtype.
+_LEGACY = {f"{d.scalar_name}Tensor": d for d in dtypes.ALL if not d.is_complex}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -115,6 +144,11 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"guardfix.runtime_shim.{_MODULES[name]}")
     if name in _ELSEWHERE:
         return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
+    if name in _LEGACY:
+        from .aten.bit_views import legacy_constructor
+
+        made = globals()[name] = legacy_constructor(_LEGACY[name])
+        return made
     if name in ("finfo", "iinfo"):
         import numpy
 

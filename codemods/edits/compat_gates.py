@@ -18,17 +18,18 @@ _COMMENT = "  // torch 1.9 and newer"
 def gated_edits(site: Site, edits: Iterable[Edit]) -> list[Edit] | None:
     """The edits with those of the guard's own statement in one branch of an `#if`, and its old lines in the other.
 
-    None where that cannot be written: in a macro, beside other code on the line, or where edits elsewhere in the file
-    would not compile with old torch. An edit that only takes something out, such as an argument, suits both.
+    Of a guard in a macro these are the lines of its `#define`. None where that cannot be written: in a macro with
+    several guards, beside other code on the line, or where edits elsewhere in the file would not compile with old
+    torch. An edit that only takes something out, such as an argument, suits both.
     """
-    use, text = site.use, site.text
-    if use.macro is not None:
+    text = site.text
+    lines = _own_lines(site)
+    if lines is None:
         return None
-    start, end = line_start(text, use.span.start), line_end(text, use.span.end)
-    lines = Span(start, end)
+    start, end = lines
     own = [edit for edit in edits if lines.holds(edit.span)]
     others = [edit for edit in edits if not lines.holds(edit.span)]
-    if not own or not _stands_alone(site, lines) or any(edit.content and not _is_include(edit) for edit in others):
+    if not own or any(edit.content and not _is_include(edit) for edit in others):
         return None
     newline = newline_of(text, start).decode()
     old = text[start:end].decode("utf-8", "surrogateescape")
@@ -38,6 +39,18 @@ def gated_edits(site: Site, edits: Iterable[Edit]) -> list[Edit] | None:
     gate = f"#if {CONDITION}{_COMMENT}{newline}{new}#else{newline}{ended}#endif"
     gate += newline if old.endswith(("\n", "\r")) else ""
     return [Edit(lines, gate), *(_gated_include(edit, newline) if _is_include(edit) else edit for edit in others)]
+
+
+def _own_lines(site: Site) -> Span | None:
+    """The lines that hold the guard's statement, or its macro, and nothing else; None where other code shares them."""
+    use, text = site.use, site.text
+    if use.macro is None:
+        lines = Span(line_start(text, use.span.start), line_end(text, use.span.end))
+        return lines if _stands_alone(site, lines) else None
+    macro = next((one for one in site.facts.macros if one.body.holds(use.type_span)), None)
+    if macro is None or sum(macro.body.holds(other.type_span) for other in site.facts.guard_uses) > 1:
+        return None
+    return Span(line_start(text, macro.span.start), line_end(text, macro.body.end))
 
 
 def _stands_alone(site: Site, lines: Span) -> bool:

@@ -61,14 +61,14 @@ def retargeted_alias(site: Site) -> Fix | None:
     if context is not Context.INFERENCE and "::" in use.written:
         target = use.written[: len(use.written) - len(guards.LEGACY)]
     edits = [Edit(use.type_span, target + NEW_NAME[context])]
-    for where, other in site.project.mentions(name):
+    for where, other in site.project.mentions_of(name, site.facts):
         if where.path == site.facts.path and use.form is not Form.USING:
             edits += argument_edits(other, site) or []
     if context is Context.INFERENCE:
         include = needed_include(site, guards.INFERENCE_MODE)
         edits += [include] if include is not None else []
     doubts = [*doubts_about_the_context(site.decision), *doubts_of_comments(use, site.facts)]
-    for where, other in site.project.mentions(name):
+    for where, other in site.project.mentions_of(name, site.facts):
         if context is Context.INFERENCE:
             doubts += hazards_in_words(other, where, site.project)
         elif context is Context.KERNEL:

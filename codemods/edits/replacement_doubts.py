@@ -6,6 +6,7 @@ import re
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.inference_escapes import escape_hazards
+from guardfix.linter.analysis.redundancy import sets_grad_mode_in
 from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.analysis.uncounted_writes import uncounted_below
 from guardfix.linter.facts import Facts, Form, GuardUse
@@ -100,7 +101,7 @@ def switches_grad_on_below(site: Site) -> bool:
     """Whether something under the guard wants gradients after all."""
     live = site.use.live
     places = index_of(site.facts)
-    if any(call.name == "set_enabled" for call in places.calls.within(live)):
+    if sets_grad_mode_in(live, site.facts):
         return True
     return any(
         other.guard in ("AutoGradMode", guards.INFERENCE_MODE)
@@ -125,7 +126,7 @@ def _hazards(site: Site) -> list[Hazard]:
     name = site.facts.classes[use.class_].name if use.class_ is not None else ""
     return [
         hazard
-        for facts, mention in site.project.mentions(name)
+        for facts, mention in site.project.mentions_of(name, site.facts)
         for hazard in escape_hazards(mention, facts, site.project)
     ]
 

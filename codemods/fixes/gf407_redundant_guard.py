@@ -5,6 +5,7 @@ from __future__ import annotations
 from guardfix.linter.facts import Form
 
 from ..edits.decorator_lines import decorator_removal
+from ..edits.python_guard_comments import doubts_of_python_comments
 from ..fix import Applicability, Fix
 from ..fix_rule import FixRule
 from ..site import Site
@@ -27,4 +28,5 @@ def take_out(site: Site) -> Fix | None:
         return None
     lines = sum(site.text.count(b"\n", *edit.span) for edit in edits)
     doubts = [f"it indents {lines} lines anew"] if lines > site.project.reindent_limit else []
+    doubts += doubts_of_python_comments(site.text, found.call_span, site.facts)
     return site.fix(f"remove `{found.use.written}()`", edits, doubts=doubts)

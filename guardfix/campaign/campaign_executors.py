@@ -79,7 +79,9 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
         "distributed.worker.memory.terminate": False,
+        "distributed.worker.profile.enabled": False,  # it would watch threads that wait
         "distributed.admin.tick.limit": "60s",
+        "distributed.admin.system-monitor.interval": "5s",
         "distributed.comm.timeouts.connect": "20s",
     }
     with dask.config.set(quiet):

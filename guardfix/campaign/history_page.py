@@ -12,7 +12,7 @@ from guardfix.linter.guards import CPP
 from guardfix.wording import count_of, printable
 
 from .guard_history import GuardHistory, HistoryPoint
-from .page_style import html_page, html_table
+from .page_style import campaign_page, html_table
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 960, 320, 48, 26, 10
 _STYLES = ("strong", "good", "warn", "middle", "soft-line", "faint")
@@ -84,7 +84,7 @@ def history_page(history: GuardHistory, name: str) -> str:
         ]
         yield html_table(("date", "commit", "change", "uses", "subject"), rows, frozenset({2, 3}))
 
-    return html_page(f"{printable(name)}: guards over time", body())
+    return campaign_page(f"{printable(name)}: guards over time", body())
 
 
 def _changes(history: GuardHistory) -> Iterator[tuple[HistoryPoint, int, int]]:

@@ -49,7 +49,7 @@ details > div { padding: .2rem 0 .6rem 1.1rem; } details ul { margin: .3rem 0; p
 """
 
 
-def html_page(title: str, body: Iterable[str]) -> str:
+def campaign_page(title: str, body: Iterable[str]) -> str:
     """A whole page, which needs nothing besides itself and runs no script, whatever a repository is called."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

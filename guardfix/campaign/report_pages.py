@@ -15,7 +15,7 @@ from guardfix.package_version import VERSION
 from guardfix.wording import count_of
 
 from .bar_plots import BarSeries, stacked_bars
-from .page_style import html_page, html_table, html_tiles
+from .page_style import campaign_page, html_table, html_tiles
 from .result_store import ResultStore
 from .result_tables import connect
 
@@ -74,10 +74,10 @@ def write_report(store: ResultStore) -> Path:
     with connect(store) as connection:
         repositories = _rows(connection, _REPOSITORIES)
         names = _page_names(repositories)
-        _write(folder / "index.html", html_page("guardfix campaign", _index(connection, repositories, names)))
+        _write(folder / "index.html", campaign_page("guardfix campaign", _index(connection, repositories, names)))
         for name, page in names.items():
             body = _repository(connection, name, [row for row in repositories if row["repository"] == name], store)
-            _write(folder / _PAGES / page, html_page(f"{name} - guardfix campaign", body))
+            _write(folder / _PAGES / page, campaign_page(f"{name} - guardfix campaign", body))
         for left in (folder / _PAGES).glob("*.html"):
             if left.name not in names.values():
                 left.unlink()

@@ -5,6 +5,7 @@ This is run in a process of its own (`contained_work`), whose end ends nothing e
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from guardfix.linter.engine import Options, found_files
 from guardfix.output.format_registry import Output
 from guardfix.output.sarif_format import FORMAT as SARIF
 
+from .campaign_manifest import is_url
 from .patch_series import PatchSeries
 from .repository_commits import CheckedOut
 from .repository_task import RepositoryTask
@@ -43,8 +45,7 @@ def look_at(task: RepositoryTask, commit: str, scratch: Path, result: Path) -> d
     paths = _paths(task, options)
     report = fixes_for(engine.check(paths, options), task.settings.choice)
     report.make_fixes()
-    with open(result / "findings.sarif", "w", encoding="utf-8", errors="backslashreplace") as file:
-        SARIF.findings(report, Output(file))
+    _write_sarif(report, task, files.commit, result / "findings.sarif")
     verdicts = list(_verdicts(task, report)) if task.settings.verify else []
     # The patches change the files: all that has their rows and columns is made before.
     uses, findings = list(use_rows(report, verdicts)), list(finding_rows(report))
@@ -62,6 +63,22 @@ def look_at(task: RepositoryTask, commit: str, scratch: Path, result: Path) -> d
         "patches": len(series.patches),
         "fixes": series.fixes,
     }
+
+
+def _write_sarif(report: FixableReport, task: RepositoryTask, commit: str, path: Path) -> None:
+    """Write the findings as they are everywhere: with the commit, and without the folder where it was checked out."""
+    text = io.StringIO()
+    SARIF.findings(report, Output(text))
+    log = json.loads(text.getvalue())
+    for run in log["runs"]:
+        run["originalUriBaseIds"] = {
+            base: {"description": {"text": "The top of the repository."}} for base in run["originalUriBaseIds"]
+        }
+        if is_url(task.entry.source) and "://" in task.entry.source:
+            top = {"uriBaseId": next(iter(run["originalUriBaseIds"]))}
+            provenance = {"repositoryUri": task.entry.source, "revisionId": commit, "mappedTo": top}
+            run["versionControlProvenance"] = [provenance]
+    path.write_text(json.dumps(log, indent=2), encoding="utf-8", errors="backslashreplace")
 
 
 def _options(task: RepositoryTask) -> Options:

@@ -106,8 +106,9 @@ def _warm_up() -> None:
 
     from . import repository_work
 
-    fix_text("void f() {\n  at::AutoNonVariableTypeMode g;\n}\n", "a.cpp", options=Options(workers=1))
-    fix_text("import torch\nwith torch.no_grad:\n    pass\n", "a.py", options=Options(workers=1))
+    with contextlib.suppress(Exception):  # which each task then tells of itself
+        fix_text("void f() {\n  at::AutoNonVariableTypeMode g;\n}\n", "a.cpp", options=Options(workers=1))
+        fix_text("import torch\nwith torch.no_grad:\n    pass\n", "a.py", options=Options(workers=1))
     _ = repository_work
     gc.collect()
     gc.freeze()

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 @click.option(
     "--legacy-since19",
     is_flag=True,
-    help="Give AutoNonVariableTypeMode the meaning that it has had since PyTorch 1.9; the default is the earlier one.",
+    help="Give AutoNonVariableTypeMode only the meaning that it has had since PyTorch 1.9; by default, programs are "
+    "judged by both, unless minimum-torch is 1.9 or newer.",
 )
 @click.option(
     "--timeout",
@@ -172,12 +173,13 @@ def command(**arguments: Any) -> None:
 
         sys.exit(list_missing(run, arguments))
     from ..output.report_summary import verdict_summary
+    from ..verify.guard_meanings import meanings_in_use
     from ..verify.program_runs import Limits
     from ..verify.verifying import Settings
 
     settings = Settings(
         backend=arguments["backend"],
-        legacy_since19=arguments["legacy_since19"],
+        meanings=meanings_in_use(run.options.minimum_torch, since19_only=arguments["legacy_since19"]),
         limits=Limits(arguments["timeout"], arguments["memory"] << 20),
         arguments=arguments["arguments"],
         model=_model(arguments["model"]),

@@ -25,6 +25,14 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
         "verdict": str(judgement.verdict),
         "reason": judgement.reason,
         "advice": judgement.advice or None,
+        "by_meaning": {
+            f"torch {when}": {
+                "verdict": str(one.verdict),
+                "reason": one.reason,
+                "silently_wrong": bool(one.silent_before),
+            }
+            for when, one in judgement.by_meaning
+        },
         "silently_wrong": {
             "before": [_silent(silent) for silent in judgement.silent_before],
             "after": [_silent(silent) for silent in judgement.silent_after],

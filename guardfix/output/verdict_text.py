@@ -45,10 +45,7 @@ def _reasons(result: Result) -> list[str]:
         found += _unsafe(result)
     found += _left(result)
     if result.left_out:
-        plural = "" if result.left_out == 1 else "s"
-        found.append(
-            f"{result.left_out} file{plural} in its directory were left out of the copy: too many, or too large."
-        )
+        found.append(f"Left out of the copy of its directory: {result.left_out}, which are too many, or too large.")
     return found
 
 

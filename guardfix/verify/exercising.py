@@ -26,7 +26,8 @@ from .program_migration import Migration
 from .program_runs import Limits
 from .programs import CPP_SUFFIXES, has_main
 from .project_tests import build_command, project_environment, run_in_copy
-from .scratch import SIBLINGS_LIMIT, TREE_LIMIT, copy_tree, scratch_folder, write_texts
+from .scratch import scratch_folder
+from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Verdict, VerificationFailed
 
 _REGISTERS = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\b|\bRegisterOperators\b|\bPYBIND11_MODULE\b")
@@ -141,8 +142,8 @@ class _ServedProject:
     ) -> None:
         self.root, self.migration, self.settings, self.scratch = root, migration, settings, scratch
         self.copy = scratch / root.name
-        self.copy.mkdir()
-        copy_tree(root, self.copy, limit=SIBLINGS_LIMIT if named else TREE_LIMIT)
+        self.tree = TreeCopy(root, self.copy, SIBLINGS if named else TREE)
+        self.tree.restore({}, named[0] if named else None)
         self.named = [self.copy / path.relative_to(root) for path in named]
         command = shlex.split(settings.build) if settings.build is not None else build_command(self.copy)
         self.command = [] if named else command
@@ -157,7 +158,7 @@ class _ServedProject:
         texts |= dict(migration.texts) if index else {}
         if counted:
             texts |= {path: both[index] for path, both in migration.counted.items()}
-        write_texts(self.root, self.copy, texts)
+        self.tree.write(texts)
         self._started += 1
         folder = self.scratch / f"serving {self._started}"
         folder.mkdir()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -157,17 +156,3 @@ def _does_something(node: ast.stmt) -> bool:
 
 def _is_main_check(test: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
-
-
-def files_below(root: Path, skipped: frozenset[str]) -> Iterator[tuple[Path, int]]:
-    """Each regular file below `root` with its size, folders named in `skipped` left out; in no order."""
-    folders = [root]
-    while folders:
-        # What is gone since it was seen, or may not be read, is none of the program's.
-        with contextlib.suppress(FileNotFoundError, PermissionError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in skipped:
-                        folders.append(Path(entry.path))
-                elif entry.is_file():
-                    yield Path(entry.path), entry.stat().st_size

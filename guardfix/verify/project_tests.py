@@ -28,8 +28,9 @@ from .guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcom
 from .guard_sites import GuardSite, linkless_path
 from .program_migration import Migration
 from .program_runs import OUTPUT_LIMIT, ProgramRun, comparable, environment
-from .scratch import TREE_LIMIT, copy_tree, scratch_folder, write_texts
+from .scratch import scratch_folder
 from .traces import Comparison, compare
+from .tree_copies import TREE, TreeCopy
 from .verdicts import Judgement, Verdict, VerificationFailed, judge
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
@@ -209,19 +210,17 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
     root = Path(os.path.realpath(project))
     with scratch_folder(cache_folder().with_name("verify"), f"tests {root}") as scratch:
         copy = scratch / root.name
-        copy.mkdir()
-        copy_tree(root, copy, limit=TREE_LIMIT)
+        tree = TreeCopy(root, copy, TREE)
+        tree.restore({})
         rounds = []
         counted = bool(migration.sites)
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
-            write_texts(
-                root, copy, texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {})
-            )
+            tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
             made = _round(copy, scratch / name, settings, guards=migration.highest_site)
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
-                write_texts(root, copy, texts or {path: path.read_bytes() for path in migration.counted})
+                tree.write({path: path.read_bytes() for path in migration.counted} | texts)
                 made = _round(copy, scratch / f"{name} uncounted", settings)
             rounds.append(made)
     before, after = rounds

@@ -1,4 +1,4 @@
-"""Copies to work on: made, migrated, and gone at the end."""
+"""Folders of our own to work in: found again by their purpose, and gone at the end."""
 
 from __future__ import annotations
 
@@ -8,20 +8,8 @@ import hashlib
 import itertools
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-
-from guardfix.linter.files.discovery import SKIPPED_FOLDERS
-
-from .programs import files_below
-
-TREE_LIMIT = 1 << 30
-"""Bytes of a folder that was named that are copied."""
-
-SIBLINGS_LIMIT = 64 << 20
-"""Bytes of the folder of a file that was named that are copied along with it."""
-
-FILES_LIMIT = 20_000
 
 
 @contextlib.contextmanager
@@ -62,9 +50,11 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
             os.close(lock)
 
 
-def empty_folder(folder: Path) -> None:
-    """Removes what is in a folder of our own."""
+def empty_folder(folder: Path, *, but: Collection[Path] = ()) -> None:
+    """Removes what is in a folder of our own, but for some."""
     for entry in folder.iterdir():
+        if entry in but:
+            continue
         if entry.is_dir() and not entry.is_symlink():
             _remove(entry)
         else:
@@ -81,38 +71,3 @@ def _remove(folder: Path) -> None:
             shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
 
     shutil.rmtree(folder, onerror=lambda f, path, info: retry(f, path, info[1]))
-
-
-def copy_tree(root: Path, target: Path, *, limit: int, first: Path | None = None) -> list[Path]:
-    """Copies the files below `root` to `target`; returns those left out because they are too many or too much.
-
-    The smallest files come first, `first` before all. Version control, caches and virtual environments are not
-    copied; links are copied as what they point to.
-    """
-    found = sorted(files_below(root, SKIPPED_FOLDERS), key=lambda item: (item[0] != first, item[1], item[0]))
-    copied = total = 0
-    left_out = []
-    for path, size in found:
-        if copied >= FILES_LIMIT or total + size > limit:
-            left_out.append(path)
-            continue
-        place = target / path.relative_to(root)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            shutil.copyfile(path, place)
-        except OSError:
-            left_out.append(path)
-            continue
-        copied, total = copied + 1, total + size
-    return sorted(left_out)
-
-
-def write_texts(root: Path, target: Path, texts: Mapping[Path, bytes]) -> None:
-    """Puts new texts in the place of files that were copied from `root` to `target`."""
-    base = os.path.realpath(root)
-    for path, text in texts.items():
-        relative = os.path.relpath(os.path.realpath(path), base)
-        if not relative.startswith(".."):
-            place = target / relative
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(text)

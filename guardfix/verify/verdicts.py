@@ -52,6 +52,8 @@ class Judgement:
     comparison: Comparison | None = None
     output: tuple[str, str] | None = None
     """The first line of output that differs, before and after."""
+    by_meaning: tuple[tuple[str, Judgement], ...] = ()
+    """One for each meaning of the old guard, where both were tried: `before 1.9` and `since 1.9`."""
 
     def saying(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
         return replace(self, verdict=verdict, reason=reason, advice=advice)

@@ -10,19 +10,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from guardfix.linter.guards import LEGACY
 from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 from guardfix.runtime_shim.recording.run_specification import Specification
 
+from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
 from .guard_outcomes import GuardReach, ProgramReach, reached
 from .guard_sites import count_guards_of, linkless_path
 from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment
 from .programs import Program
-from .scratch import SIBLINGS_LIMIT, TREE_LIMIT, copy_tree, empty_folder, scratch_folder, write_texts
+from .scratch import empty_folder, scratch_folder
+from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic, with_reach
 
 
@@ -31,7 +34,8 @@ class Settings:
     """How programs are compiled and run."""
 
     backend: str = "shim"
-    legacy_since19: bool = False
+    meanings: tuple[str, ...] = (BEFORE_19, SINCE_19)
+    """Those that the old guard may have; PyTorch itself takes the first."""
     limits: Limits = field(default_factory=Limits)
     arguments: tuple[str, ...] = ()
     model: str = ""
@@ -51,8 +55,8 @@ class Result:
     judgement: Judgement
     before: ProgramRun | None = None
     after: ProgramRun | None = None
-    left_out: int = 0
-    """Files beside the program that were too large to be copied."""
+    left_out: str = ""
+    """The files beside the program that were not copied, in words."""
     against: str = ""
     migration: Migration = field(default_factory=Migration)
     """The part of the migration that may matter to the program."""
@@ -95,7 +99,7 @@ def needs_running(program: Program, migration: Migration) -> bool:
 
 
 def _programs(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
-    for (root, named), group in groupby(programs, key=lambda program: (program.root, program.named)):
+    for (root, _), group in groupby(programs, key=lambda program: (program.root, program.named)):
         members = [(program, migration.of(program)) for program in group]
         with ExitStack() as stack:
             pair: _Pair | None = None
@@ -107,8 +111,7 @@ def _programs(programs: Sequence[Program], migration: Migration, settings: Setti
                     continue
                 if pair is None:
                     pair = stack.enter_context(_Pair(root, root, settings))
-                limit = SIBLINGS_LIMIT if named else TREE_LIMIT
-                copies = _Copies(limit, migration, program)
+                copies = _Copies(migration, program)
                 result = pair.run(program, part, copies) if part.texts else pair.run_alone(program, part, copies)
                 yield replace(result, migration=part, files=result.files | own)
 
@@ -142,14 +145,14 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
         counted = {linkless_path(first): (before, after)}
     migration = Migration(sites=sites, counted=counted)
     with _Pair(program.root, other.root, settings) as pair:
-        result = pair.run(program, migration, _Copies(SIBLINGS_LIMIT, migration, program, other), other)
+        result = pair.run(program, migration, _Copies(migration, program, other), other)
     return replace(result, against=str(second))
 
 
 def run_once(program: Program, settings: Settings) -> ProgramRun:
     """Run a program as it is, in a copy. Raises OSError when that can't be made."""
     with _Pair(program.root, program.root, settings) as pair:
-        pair.fill(_Copies(SIBLINGS_LIMIT, Migration(), program), counted=False)
+        pair.fill(_Copies(Migration(), program), counted=False)
         return pair._again(program, "run0")
 
 
@@ -157,8 +160,6 @@ def run_once(program: Program, settings: Settings) -> ProgramRun:
 class _Copies:
     """What the copies of a program hold."""
 
-    limit: int
-    """Bytes."""
     migration: Migration
     program: Program
     other: Program | None = None
@@ -176,7 +177,7 @@ class _Copies:
         return [*found, *sorted(beside)]
 
 
-_RUNS = ("run0", "run1", "again", "uncovered")
+_RUNS = ("run0", "run1", "again", "uncovered", "other0", "other1")
 """The folders of the runs, in which HOME and TMPDIR are."""
 
 
@@ -187,7 +188,7 @@ class _Pair:
         self.roots = (first.resolve(), second.resolve())
         self.settings = settings
         self.stack = ExitStack()
-        self.left_out = 0
+        self.trees: tuple[TreeCopy, ...] = ()
         self.precompiling: Precompilation | None = None
 
     def __enter__(self) -> _Pair:
@@ -215,17 +216,16 @@ class _Pair:
 
     def fill(self, copies: _Copies, *, counted: bool) -> None:
         """Make the copies anew: a program may have written into them. With `counted` guards have counters."""
-        empty_folder(self.folder)
+        empty_folder(self.folder, but=self.copies)
+        if not self.trees:
+            limits = SIBLINGS if copies.program.named else TREE
+            self.trees = tuple(TreeCopy(root, copy, limits) for root, copy in zip(self.roots, self.copies, strict=True))
         migration = copies.migration
-        for index, (root, copy) in enumerate(zip(self.roots, self.copies, strict=True)):
-            copy.mkdir()
-            first = copies.programs[index].resolve() if copies.program.named else None
-            left_out = copy_tree(root, copy, limit=copies.limit, first=first)
-            self.left_out = max(self.left_out, len(left_out))
+        for index, tree in enumerate(self.trees):
             texts = dict(migration.texts) if index else {}
             if counted:
                 texts |= {path: both[index] for path, both in migration.counted.items()}
-            write_texts(root, copy, texts)
+            tree.restore(texts, copies.programs[index].resolve())
         self.model = MadeUpModel(self.settings.arguments)
         if self.settings.model:
             sources = [path for path in copies.sources if path.is_file()]
@@ -248,6 +248,13 @@ class _Pair:
             before, after = self._both(program, other or program, part)
         places = self._places(program, other or program)
         judgement = judge(before, after, places, uncovered=self._uncovered(program))
+        others = self._with_other_meaning(program, other, part, [before, after], counted=counted)
+        if others:
+            judged = {
+                self.settings.meanings[0]: judgement,
+                self.settings.meanings[1]: judge(others[0], others[1], places),
+            }
+            judgement = by_both_meanings(judged)
         if judgement.verdict in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED) and differs(
             before, self._again(program, "again"), places
         ):
@@ -261,7 +268,9 @@ class _Pair:
             )
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
-        return Result(program, judgement, before, after, self.left_out, guards=guards, files=files, notes=self._notes())
+        return Result(
+            program, judgement, before, after, self._left_out(), guards=guards, files=files, notes=self._notes()
+        )
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
         with ExitStack() as stack:
@@ -271,6 +280,35 @@ class _Pair:
                 stack.callback(process.stop)
                 processes.append(process)
             return [process.finish() for process in processes]
+
+    def _with_other_meaning(
+        self, program: Program, other: Program | None, part: Migration, runs: Sequence[ProgramRun], *, counted: bool
+    ) -> list[ProgramRun]:
+        """The runs again, with the old guard's other meaning; none where that makes no difference.
+
+        A run that entered no old guard is what it was.
+        """
+        if len(self.settings.meanings) == 1 or self.settings.backend != "shim" or not counted:
+            return []
+        if any(run.failed is not None or run.timed_out for run in runs):
+            return []
+        old = [site.number for site in part.sites if site.guard == LEGACY]
+        entered = [any(n < len(run.counts) and run.counts[n].entered for n in old) for run in runs]
+        if not any(entered):
+            return []
+        found = []
+        for index, run in enumerate(runs):
+            again = run
+            if entered[index]:
+                which = (other or program) if index else program
+                name, meaning = f"other{index}", self.settings.meanings[1]
+                process = self._start(which, index, name, program, guards=part.highest_site, meaning=meaning)
+                try:
+                    again = process.finish()
+                finally:
+                    process.stop()
+            found.append(again)
+        return found
 
     def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
         """Run a program that stays as it is: the question is whether it is right."""
@@ -283,13 +321,25 @@ class _Pair:
             self.fill(copies, counted=False)
             run = self._again(program, "run0")
         places = self._places(program, program)
-        judgement = judge_alone(run, places, part.why_nothing(program), part.advice, uncovered=self._uncovered(program))
+        why = part.why_nothing(program)
+        judgement = judge_alone(run, places, why, part.advice, uncovered=self._uncovered(program))
+        others = self._with_other_meaning(program, None, part, [run], counted=counted)
+        if others:
+            second = judge_alone(others[0], places, why, part.advice)
+            judgement = by_both_meanings(dict(zip(self.settings.meanings, (judgement, second), strict=True)))
         guards = reached(part.sites, run.counts if counted else (), ())
         if run.failed is None:
             judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
         return Result(
-            program, judgement, run, None, self.left_out, guards=guards, files=self._files(run), notes=self._notes()
+            program, judgement, run, None, self._left_out(), guards=guards, files=self._files(run), notes=self._notes()
         )
+
+    def _left_out(self) -> str:
+        """What the copies lack, in words; empty where they are whole."""
+        count = max((tree.left_out for tree in self.trees), default=0)
+        if any(tree.stopped for tree in self.trees):
+            return f"at least {count:,} files" if count else "some of the files"
+        return "" if not count else f"{count:,} file{'' if count == 1 else 's'}"
 
     def _notes(self) -> tuple[str, ...]:
         return (self.model.note,) if self.model.note else ()
@@ -309,7 +359,7 @@ class _Pair:
 
     def _uncovered(self, program: Program) -> ProgramRun | None:
         """A run in which no guard hides anything, where the runs themselves can't tell what was hidden."""
-        if self.settings.backend != "torch" or self.settings.legacy_since19:
+        if self.settings.backend != "torch" or self.settings.meanings[0] == SINCE_19:
             return None
         return self._again(program, "uncovered", uncovered=True)
 
@@ -321,7 +371,15 @@ class _Pair:
             process.stop()
 
     def _start(
-        self, which: Program, index: int, name: str, shown: Program, *, uncovered: bool = False, guards: int = 0
+        self,
+        which: Program,
+        index: int,
+        name: str,
+        shown: Program,
+        *,
+        uncovered: bool = False,
+        guards: int = 0,
+        meaning: str = "",
     ) -> Process:
         settings = self.settings
         root, copy = self.roots[index], self.copies[index]
@@ -333,12 +391,12 @@ class _Pair:
             recording="",
             arguments=self.model.arguments,
             backend=settings.backend,
-            legacy_since19=settings.legacy_since19,
+            legacy_since19=(meaning or settings.meanings[0]) == SINCE_19,
             uncovered=uncovered,
             include=tuple(
                 self._in_copy(folder, root, copy) for folder in (*settings.include, *map(str, build.include))
             ),
-            quoted_include=(str(which.path.resolve().parent),) if self.left_out else (),
+            quoted_include=(str(which.path.resolve().parent),) if self._left_out() else (),
             units=tuple(self._unit(unit, root, copy) for unit in build.units),
             root=str(copy),
             define=(*settings.define, *build.define),

@@ -13,6 +13,7 @@ from ..facts.expressions import (
     MemberAccess,
     NamePath,
     TypeName,
+    chain_words,
     first_name,
     innermost_object,
     is_named,
@@ -52,7 +53,7 @@ def computes_tensors(call: Call) -> bool:
 
 def names_op(path: tuple[str, ...]) -> bool:
     """Whether a path can name an op: `torch::mm`, `at::native::add`, `torch.nn.functional.relu`."""
-    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][0].isalpha() and path[-1][0].islower()
+    return path[:1] in _PATHS_TO_OPS and path[1:-1] in _SUBSPACES and path[-1][:1].islower()
 
 
 _LOADS = frozenset({"load", "_load_for_mobile", "_load_for_lite_interpreter", "load_jit"})
@@ -189,7 +190,14 @@ def computes_nothing(call: Call) -> bool:
         return not is_run(call)
     if call.receiver is None:
         return call.path[:1] == ("std",)
-    return is_named(innermost_object(call.receiver), "ctx", "context") or _is_of_std(call.receiver)
+    if is_named(innermost_object(call.receiver), "ctx", "context"):
+        # An engine's context runs things: `context->enqueueV2(…)`.
+        return _OF_CONTEXT.match(call.name) is not None or "saved_data" in chain_words(call.receiver)
+    return _is_of_std(call.receiver)
+
+
+_OF_CONTEXT = re.compile(r"save_|saved_|get_saved|mark_|set_materialize|needs_|has_|is_|forward$|unpack")
+"""Methods of `AutogradContext` and of Python's `ctx`."""
 
 
 # Functions of the standard library that give what they are given.

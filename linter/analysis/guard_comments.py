@@ -21,9 +21,17 @@ _SHOWN = 120
 
 def comments_about_guards(use: GuardUse) -> Iterator[Comment]:
     """The comments at a use that name a guard, what guards do, or say what not to do."""
-    for comment in use.comments:
-        if _SPEAKS.search(comment.text) and not _DIRECTIVE.match(comment.text):
-            yield comment
+    return filter(speaks_of_guards, use.comments)
+
+
+_SPEAKS_IN_PYTHON = re.compile(r"\b(?:no_grad|enable_grad|set_grad_enabled|set_inference_mode)\b")
+
+
+def speaks_of_guards(comment: Comment) -> bool:
+    """Whether a comment names a guard, what guards do, or says what not to do."""
+    if _DIRECTIVE.match(comment.text):
+        return False
+    return _SPEAKS.search(comment.text) is not None or _SPEAKS_IN_PYTHON.search(comment.text) is not None
 
 
 def quoted(comment: Comment) -> str:

@@ -30,7 +30,7 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
         made |= {name for a in held for name in assigned_names(a.target)}
     whole = facts.enclosing(use.function)[-1]
     local = _declared_in(whole.span, facts) | {parameter.name for parameter in function.parameters}
-    inside = _declared_in(use.scope, facts) - _returned_names(use, facts)
+    inside = _declared_in(use.scope, facts) - _returned_names(use.scope, facts)
     # In a loop, what stands above the scope runs after it too: all of the function counts.
     found = list(possible_changes(made - inside, whole.body, facts, exclude=use.scope))
     shared = {name for name in made if name not in local}
@@ -83,8 +83,9 @@ def _made_inside(use: GuardUse, facts: Facts) -> set[str]:
 _HOLDS = frozenset({"push_back", "emplace_back", "insert", "emplace", "copy_", "set_", "append"})
 
 
-def _returned_names(use: GuardUse, facts: Facts) -> set[str]:
-    return {word for returned in index_of(facts).returns.within(use.scope) for word in words_of(returned.value)}
+@lru_cache(maxsize=64)
+def _returned_names(scope: Span, facts: Facts) -> frozenset[str]:
+    return frozenset(word for returned in index_of(facts).returns.within(scope) for word in words_of(returned.value))
 
 
 def _in_callers(live: Span, made: set[str], function: Function, facts: Facts, depth: int) -> Iterator[Hazard]:

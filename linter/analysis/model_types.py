@@ -9,8 +9,9 @@ from ..facts.expressions import Expression, NamePath, nodes_of
 _MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn", "extension", "executorch"})
 _MODEL_CLASS = re.compile(
     r"^(?:Module|ScriptModule|StaticRuntime|StaticModule|AOTIModel(?:ContainerRunner|PackageLoader)\w*"
-    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*)$"
+    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit)$"
 )
+_METHODS = (("jit", "Method"), ("script", "Method"), ("jit", "Function"))
 _LOADED_BY_CONSTRUCTOR = re.compile(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
 
 
@@ -19,6 +20,7 @@ def is_model_type(type_: Expression) -> bool:
     return any(
         any(map(_MODEL_CLASS.search, node.path))
         or (node.name.endswith("Module") and not _MODULE_SPACES.isdisjoint(node.path[:-1]))
+        or node.path[-2:] in _METHODS
         or (node.path[-2:-1] == ("nn",) and node.name[:1].isupper() and not node.name.endswith("Options"))
         for node in nodes_of(type_)
         if isinstance(node, NamePath)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .. import guards
-from ..facts import Facts, Form, GuardUse, Span
+from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
+from ..facts.spans import Sorted
 from .coverage import inference_mode_at, is_run_in_place
 from .grad_switches import is_implied_by_inference_mode
 
@@ -20,6 +22,21 @@ def _switches_grad_on(use: GuardUse) -> bool:
     return use.guard == "AutoGradMode" and not is_implied_by_inference_mode(use)
 
 
+@lru_cache(maxsize=256)
+def _switches_in(scope: Span, forms: tuple[Form, ...], facts: Facts) -> list[GuardUse]:
+    return [other for other in index_of(facts).others.within(scope) if _switches_grad_on(other) and other.form in forms]
+
+
+def sets_grad_mode_in(span: Span, facts: Facts) -> bool:
+    """Whether `GradMode::set_enabled` is called there."""
+    return _calls_of_set_enabled(facts).first(span) is not None
+
+
+@lru_cache(maxsize=64)
+def _calls_of_set_enabled(facts: Facts) -> Sorted[Call]:
+    return Sorted((call for call in facts.calls if call.name == "set_enabled"), lambda call: call.span)
+
+
 def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
     """The guards beside `use`, and in the blocks below it, that do nothing once `use` is an InferenceMode.
 
@@ -29,14 +46,12 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
     forms = (Form.MEMBER,) if use.form is Form.MEMBER else _LOCAL
     if use.form not in forms:
         return []
-    switches = [
-        other for other in index_of(facts).others.within(use.scope) if _switches_grad_on(other) and other.form in forms
-    ]
+    switches = _switches_in(use.scope, forms, facts)
     if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
         return []
-    if use.form is not Form.MEMBER and _may_switch_grad_on(use, facts):
+    if use.form is not Form.MEMBER and _may_switch_grad_on(use.scope, facts):
         return []
-    if any(call.name == "set_enabled" for call in index_of(facts).calls.within(use.scope)):
+    if sets_grad_mode_in(use.scope, facts):
         return []
     return [
         other
@@ -77,13 +92,14 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
 _SWITCHES = re.compile(r"(?i)grad|train")
 
 
-def _may_switch_grad_on(use: GuardUse, facts: Facts) -> bool:
+@lru_cache(maxsize=256)
+def _may_switch_grad_on(scope: Span, facts: Facts) -> bool:
     """Whether the scope holds an optional `AutoGradMode`, or an object that may be one: `EnableGrad on;`."""
     here = index_of(facts)
-    for other in here.others.within(use.scope):
+    for other in here.others.within(scope):
         if other.form in (Form.OPTIONAL, Form.HEAP, Form.STATIC) and other.guard in ("AutoGradMode", "InferenceMode"):
             return True
-    for given in here.assignments.within(use.scope):
+    for given in here.assignments.within(scope):
         name = given.type.last if given.type is not None else ""
         if given.builds and _SWITCHES.search(name) and name not in guards.CPP:
             return True

@@ -61,7 +61,7 @@ def uncounted_below(use: GuardUse, facts: Facts, project: Project) -> list[Uncou
     """
     if use.form is Form.MEMBER and use.class_ is not None:
         name = facts.classes[use.class_].name
-        uses = [(where, mention) for where, mention in project.mentions(name) if mention.function is not None]
+        uses = [(where, mention) for where, mention in project.mentions_of(name, facts) if mention.function is not None]
     else:
         uses = [(facts, use)] if use.function is not None else []
     found = [one for where, mention in uses for one in _below(mention, where)]

@@ -17,6 +17,7 @@ from .model import (
     Registration,
     Return,
     Suppression,
+    Template,
 )
 from .spans import NOWHERE, Span
 from .use_model import Argument, Comment, Form, GuardUse, Holder
@@ -45,4 +46,5 @@ __all__ = [
     "Return",
     "Span",
     "Suppression",
+    "Template",
 ]

@@ -217,6 +217,19 @@ class Include(NamedTuple):
     system: bool
 
 
+class Template(NamedTuple):
+    """Where C++ stands in a program that writes it."""
+
+    name: str
+    """The variable that is given the text; empty where none is."""
+    place: Span
+    """Of the text, or of the condition."""
+    condition: str = ""
+    """Of the innermost `if` around the text, as written."""
+    other_guards: tuple[str, ...] = ()
+    """The guards that its other branch writes."""
+
+
 class Suppression(NamedTuple):
     """A comment that silences rules on some rows; no codes means every rule."""
 
@@ -269,6 +282,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """What only Python files have."""
     embedded: tuple[Facts, ...] = ()
     """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
+    template: Template | None = None
+    """Of such a piece: what the program around it does with the text."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Facts], tuple[bytes]]:
         # A tenth of the time that pickling its parts one by one takes.

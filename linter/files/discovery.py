@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .funnel_table import LANGUAGES
+from .ignore_patterns import IgnorePatterns, is_pattern, pattern_lines
 from .languages import language_of
 from .project_root import CONFIGURATION_FILES
 from .sources import Unreadable, read_regular
@@ -57,80 +58,23 @@ class FoundFiles:
 
 _LARGEST_IGNORE_FILE = 1 << 20
 """Bytes; of a larger file nothing is read."""
-_LONGEST_PATTERN = 4096
-"""Characters, as of a path; a longer line is no pattern."""
 
 Ignored = Callable[[str, bool], bool]
 """Whether a path (absolute, is it a folder) is ignored."""
 
 
-def is_pattern(line: str) -> bool:
-    """Whether .gitignore's syntax gives the line a meaning; blank lines and comments have one."""
-    return _are_patterns([line])
-
-
-def _are_patterns(lines: Sequence[str]) -> bool:
-    import re
-
-    from pathspec import GitIgnoreSpec
-
-    if any(len(line) > _LONGEST_PATTERN for line in lines):
-        return False
-    try:
-        GitIgnoreSpec.from_lines(lines)
-    except (ValueError, re.error, OverflowError, RecursionError):  # a character range that runs backwards
-        return False
-    return True
-
-
-def _spec(lines: Sequence[str], make: Any) -> Any:
-    import inspect
-
-    from pathspec import GitIgnoreSpec
-
-    from_lines: Any = GitIgnoreSpec.from_lines
-    # Newer releases would choose another engine where one is installed.
-    simple = {"backend": "simple"} if "backend" in inspect.signature(from_lines).parameters else {}
-    return from_lines(lines, make, **simple)
-
-
 class _IgnoreFile:
-    """The patterns of one .gitignore, asked about paths below its folder.
-
-    pathspec decides; one joined expression in front of it answers the common case, that no pattern
-    matches at all, in one go instead of one search a pattern.
-    """
+    """The patterns of one .gitignore, asked about paths below its folder."""
 
     def __init__(self, folder: str, lines: Iterable[str]) -> None:
-        import re
-
-        from .linear_matching import linear, pattern_class
-
         self.prefix = len(folder.rstrip(os.sep)) + 1
-        lines = list(lines)
-        make = pattern_class()
-        # git passes over a line that it cannot read: one such line must not cost the others.
-        readable = lines if _are_patterns(lines) else [line for line in lines if is_pattern(line)]
-        self.spec = _spec(readable, make)
-        sources = [str(p.regex.pattern) for p in self.spec.patterns if p.include is not None and p.regex is not None]
-        quick = [source for source in sources if linear(source) is None]
-        self.slow = [match for source in sources if (match := linear(source)) is not None]
-        # pathspec names a group in each of its expressions, and a name may stand only once in the union.
-        union = "|".join(f"(?:{re.sub(r'[(][?]P<[^>]*>', '(?:', source)})" for source in quick)
-        self.any = re.compile(union).match if quick else None
+        """Characters of a path that come before what is matched."""
+        self._patterns = IgnorePatterns(lines)
 
     def __call__(self, path: str, is_folder: bool) -> bool | None:
-        """True ignored, False taken back by a `!` pattern, None when no pattern matches."""
-        if self.any is None and not self.slow:
-            return None
-        relative = path[self.prefix :] + ("/" if is_folder else "")
-        if os.sep != "/":
-            relative = relative.replace(os.sep, "/")
-        quick = self.any is not None and self.any(relative) is not None
-        if not quick and all(match(relative) is None for match in self.slow):
-            return None
-        verdict: bool | None = self.spec.check_file(relative).include
-        return verdict
+        """True ignored, False taken back by a `!` pattern, None when no pattern matches this very path."""
+        relative = path[self.prefix :]
+        return self._patterns.verdict(relative if os.sep == "/" else relative.replace(os.sep, "/"), is_folder)
 
 
 def _read_ignore_file(folder: str) -> _IgnoreFile | None:
@@ -138,7 +82,7 @@ def _read_ignore_file(folder: str) -> _IgnoreFile | None:
         data = read_regular(os.path.join(folder, ".gitignore"), _LARGEST_IGNORE_FILE)
     except (OSError, Unreadable):
         return None
-    return _IgnoreFile(folder, data.decode("utf-8", "replace").splitlines())
+    return _IgnoreFile(folder, pattern_lines(data))
 
 
 def _ignore_files_above(root: str) -> list[_IgnoreFile]:
@@ -175,14 +119,21 @@ def path_matcher(folder: str, patterns: Sequence[str]) -> Callable[[str, bool], 
     for pattern in patterns:
         if not is_pattern(pattern):
             raise BadPattern(pattern)
-    ignore = _IgnoreFile(folder, patterns)
+    ignore = IgnorePatterns(patterns)
     prefix = folder.rstrip(os.sep) + os.sep
 
     def matched(path: str, is_folder: bool) -> bool:
-        if path.startswith(prefix):
-            return ignore(path, is_folder) is True
         # Outside the folder a pattern can still name a file or folder anywhere.
-        return bool(ignore.spec.match_file(path.lstrip(os.sep) + ("/" if is_folder else "")))
+        relative = path[len(prefix) :] if path.startswith(prefix) else path.lstrip(os.sep)
+        if os.sep != "/":
+            relative = relative.replace(os.sep, "/")
+        return below(relative[: max(0, relative.rfind("/"))]) or bool(ignore.verdict(relative, is_folder))
+
+    @cache
+    def below(folder: str) -> bool:
+        """Whether a folder is ignored, or one above it."""
+        above = folder[: max(0, folder.rfind("/"))]
+        return bool(folder) and (below(above) or bool(ignore.verdict(folder, True)))
 
     return matched
 
@@ -291,6 +242,10 @@ def find_files(
     def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
         return _ignored(path, is_folder, ignores) or (excluded is not None and excluded(path, is_folder))
 
+    def left_out_by_name(path: str, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
+        """The same for a file to which no walk has led."""
+        return _ignored_or_below(path, ignores) or (excluded is not None and excluded(path, False))
+
     def visit(shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
         if real in folders_met:
             return
@@ -355,7 +310,7 @@ def find_files(
             if force_exclude:
                 folder = os.path.dirname(real)
                 ignores = _ignore_files_of(folder) if read_ignore_files else []
-                if left_out(real, False, ignores, left_out_in(folder)):
+                if left_out_by_name(real, ignores, left_out_in(folder)):
                     continue
             take_new(shown, real, language)
         for path in inside:
@@ -365,7 +320,7 @@ def find_files(
                 continue
             folder = os.path.dirname(full)
             ignores = _ignore_files_of(folder, real) if read_ignore_files else []
-            if not left_out(full, False, ignores, left_out_in(folder)):
+            if not left_out_by_name(full, ignores, left_out_in(folder)):
                 take_new(path, full, language)
     # A link to a place below the roots is a second name for a file that the walk met already, unless the
     # walk passed that place over.
@@ -385,3 +340,13 @@ def _ignored(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool
         if verdict is not None:
             return verdict
     return False
+
+
+def _ignored_or_below(path: str, ignores: Sequence[_IgnoreFile]) -> bool:
+    """Whether a file is ignored, or a folder above it: nothing takes back what is in an ignored folder."""
+    end = path.find(os.sep, min((ignore.prefix for ignore in ignores), default=len(path)))
+    while end >= 0:
+        if _ignored(path[:end], True, [ignore for ignore in ignores if ignore.prefix <= end]):
+            return True
+        end = path.find(os.sep, end + 1)
+    return _ignored(path, False, ignores)

@@ -98,7 +98,7 @@ class Workspace:
 
     def with_texts(self, texts: Mapping[str, bytes]) -> Workspace:
         """This workspace with other texts, by path, for some of its files; as bytes of files."""
-        return Workspace({**self.buffers, **{self.key(path): data for path, data in texts.items()}}, self.has_disk)
+        return replace(self, buffers={**self.buffers, **{self.key(path): data for path, data in texts.items()}})
 
     def part(self, paths: Iterable[str]) -> Workspace:
         """What reading these files takes of it: so much is sent to a worker process."""

@@ -23,7 +23,7 @@ placeholders hide part of the code. In documents, it is only shown.
 
 Not flagged: docstrings and strings that are statements of their own, comments, prose, the name alone in a string,
 and strings that are searched for or compared (`text.replace(old, …)`, `re.sub(old, …)`, `old in text`, a key of a
-dict of replacements).
+dict of replacements). A guard that an `if` on torch's version keeps for old ones, with a new guard in the other branch.
 
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide).
 """
@@ -58,11 +58,20 @@ def in_strings(facts: Facts, project: Project) -> Iterator[Finding]:
     where = frontend_named(facts.language).embeds_in
     for piece in facts.embedded:
         for use in piece.guard_uses:
-            if use.guard != guards.LEGACY or has_new_counterpart(use, piece, project):
+            if use.guard != guards.LEGACY or has_new_counterpart(use, piece, project) or _is_for_old_torch(piece):
                 continue
             decision = _in_file(decide(use, piece, project))
             message = f"in C++ inside {where}: {message_for(decision)}"
             yield RULE.at(facts, use.type_span, message, use=use, decision=decision)
+
+
+def _is_for_old_torch(piece: Facts) -> bool:
+    """Whether the program asks for torch's version, and writes a new guard for newer ones."""
+    template = piece.template
+    return template is not None and "version" in template.condition.lower() and bool(set(template.other_guards) & _NEW)
+
+
+_NEW = {guards.INFERENCE_MODE, guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW}
 
 
 def _in_file(decision: Decision) -> Decision:

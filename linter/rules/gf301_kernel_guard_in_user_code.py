@@ -50,9 +50,9 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
-from ..facts import Facts, Form, Function, GuardUse
+from ..facts import Call, Facts, Form, Function, GuardUse
 from ..facts.expressions import last_name
-from ..facts.index import index_of
+from ..facts.index import calls_where
 from ..findings import Confidence, Context, Decision, Evidence, Finding, Side
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -142,7 +142,11 @@ def looks_like_user_code(use: GuardUse, facts: Facts) -> bool:
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
     """Whether the function itself loads or runs a model: what its callers do is not enough."""
     body = facts.enclosing(use.function)[-1].body
-    return any(is_run(call) or is_load(call) for call in index_of(facts).calls.within(body))
+    return calls_where(facts, body, _is_of_a_model).first(body) is not None
+
+
+def _is_of_a_model(call: Call) -> bool:
+    return is_run(call) or is_load(call)
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:

@@ -25,6 +25,21 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
+@op(
+    "threshold_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="ThresholdBackwardBackward0",
+    method=False,
+    function=False,
+    tensor_params=("grad_output", "self"),
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
+)
+def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Array:
+    return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
+
+
 unary(
     "relu",
     _relu,
@@ -35,13 +50,28 @@ unary(
             DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),
         ),
     ),
-    self=lambda grad, result: grad * (result > 0),
+    self=lambda grad, result: threshold_backward(grad, result, 0),
 )
 
 
 def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
     _floating(self, "leaky_relu_cpu")
     return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+
+
+@op(
+    "leaky_relu_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="LeakyReluBackwardBackward0",
+    method=False,
+    function=False,
+    tensor_params=("grad_output", "self"),
+    grad_output=lambda grad, self, slope: leaky_relu_backward(grad, self, slope),
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
+)
+def leaky_relu_backward(grad_output: Any, self: Any, slope: float) -> Array:
+    return np.where(self > 0, grad_output, grad_output * grad_output.dtype.type(slope))
 
 
 def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
@@ -69,7 +99,7 @@ _leaky_relu_written = op(
     inplace=True,
     method=False,
     function=False,
-    self=lambda grad, result, negative_slope: FUNCTIONS["where"](result > 0, grad, grad * negative_slope),
+    self=lambda grad, result, negative_slope: leaky_relu_backward(grad, result, negative_slope),
 )(_leaky_relu_kernel)
 _elu_written = op(
     "elu",
@@ -88,7 +118,7 @@ leaky_relu = op(
     out=RESIZED,
     method=False,
     function=False,
-    self=lambda grad, self, negative_slope: FUNCTIONS["where"](self > 0, grad, grad * negative_slope),
+    self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
 )(_leaky_relu_kernel)
 leaky_relu.inplace = _leaky_relu_written.inplace  # type: ignore[attr-defined]
 elu = op("elu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_elu_back)(_elu_kernel)
@@ -108,12 +138,30 @@ def celu(self: Any, alpha: float = 1.0) -> Array:
     return np.where(self > 0, self, below).astype(self.dtype, copy=False)
 
 
-def _hardtanh_back(grad: Tensor, self: Tensor, min_val: float, max_val: float) -> Tensor:
-    return FUNCTIONS["where"]((self <= min_val) | (self >= max_val), 0.0, grad)
+@op(
+    "hardtanh_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="HardtanhBackwardBackward0",
+    method=False,
+    function=False,
+    tensor_params=("grad_output", "self"),
+    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
+)
+def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: float) -> Array:
+    return np.where((self <= min_val) | (self >= max_val), grad_output.dtype.type(0), grad_output)
 
 
 @op(
-    "hardtanh", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, leak=1, self=_hardtanh_back
+    "hardtanh",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace=True,
+    method=False,
+    function=False,
+    leak=1,
+    self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
 )
 def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
     return np.clip(self, min_val, max_val).astype(self.dtype, copy=False)
@@ -170,7 +218,7 @@ def logsigmoid(self: Any) -> Array:
     out=RESIZED,
     inplace=True,
     method=False,
-    self=lambda grad, self, threshold: FUNCTIONS["where"](self > threshold, grad, 0.0),
+    self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
 )
 def threshold(self: Any, threshold: float, value: float) -> Array:
     return np.where(self > threshold, self, value).astype(self.dtype, copy=False)
@@ -304,8 +352,7 @@ def _softmax(self: Any, dim: int) -> Array:
     _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.ones((), self.dtype)
-    if self.size == 0:
-        return self.copy()
+    self = np.ascontiguousarray(self)
     e = np.exp(self - np.maximum.reduce(self, axis=d, keepdims=True))
     return e / np.add.reduce(e, axis=d, keepdims=True)
 
@@ -326,8 +373,7 @@ def _log_softmax(self: Any, dim: int) -> Array:
     _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.zeros((), self.dtype)
-    if self.size == 0:
-        return self.copy()
+    self = np.ascontiguousarray(self)
     shifted = self - np.maximum.reduce(self, axis=d, keepdims=True)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
 

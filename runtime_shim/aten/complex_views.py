@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
-from ..dispatch.registration import composite
+from ..dispatch.registration import publish
 from ..dispatch.view_layers import view_op
 from .parts import select
 from .views import reshape, unsqueeze
@@ -53,28 +54,48 @@ def _imag(self: Tensor) -> Tensor:
     return select(view_as_real(self), -1, 1)
 
 
-attach("real", property(_real))
-attach("imag", property(_imag))
+def _write_part(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
+    def write(self: Tensor, value: Any) -> None:
+        part(self).copy_(value) if isinstance(value, Tensor) else part(self).fill_(value)
+
+    return write
+
+
+attach("real", property(_real, _write_part(_real)))
+attach("imag", property(_imag, _write_part(_imag)))
 FUNCTIONS["real"], FUNCTIONS["imag"] = _real, _imag
 
 
-@composite("atleast_1d")
-def atleast_1d(self: Tensor) -> Tensor:
+def _each(view: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+    """The view of a tensor, or a tuple with that of each of several tensors."""
+
+    def call(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+            return view(tensors[0])
+        given = tensors[0] if len(tensors) == 1 else tensors
+        return tuple(view(t) for t in given)
+
+    return call
+
+
+def _atleast_1d(self: Tensor) -> Tensor:
     return self if self._array.ndim else reshape(self, (1,))
 
 
-@composite("atleast_2d")
-def atleast_2d(self: Tensor) -> Tensor:
+def _atleast_2d(self: Tensor) -> Tensor:
     if self._array.ndim >= 2:
         return self
     return unsqueeze(self, 0) if self._array.ndim else reshape(self, (1, 1))
 
 
-@composite("atleast_3d")
-def atleast_3d(self: Tensor) -> Tensor:
+def _atleast_3d(self: Tensor) -> Tensor:
     n = self._array.ndim
     if n >= 3:
         return self
     if n == 2:
         return unsqueeze(self, -1)
     return unsqueeze(unsqueeze(self, 0), -1) if n else reshape(self, (1, 1, 1))
+
+
+for _name, _view in (("atleast_1d", _atleast_1d), ("atleast_2d", _atleast_2d), ("atleast_3d", _atleast_3d)):
+    publish(_name, _each(_view))

@@ -335,7 +335,36 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
     return finish(array)
 
 
-FUNCTIONS["asarray"] = as_tensor
+@composite("asarray", method=False)
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of what is given: itself or an alias where it can be, a copy with `copy=True`.
+
+    ValueError with `copy=False` where there must be one.
+    """
+    check_device(device)
+    if isinstance(obj, Tensor | np.ndarray):
+        source = obj if isinstance(obj, Tensor) else from_numpy(obj)
+        found = source if dtype is None else source.to(dtype)
+        if found is not source and copy is False:
+            raise ValueError("can't alias tensor with a different dtype.")
+        if copy and found is source:
+            found = source.detach().clone() if not requires_grad_now(source) else source.clone()
+        if requires_grad and not found.requires_grad:
+            found = found.detach().requires_grad_()
+        elif not requires_grad and found.requires_grad:
+            found = found.detach()
+        return found
+    if copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    made = FUNCTIONS["tensor"](obj, dtype=dtype)
+    return made.requires_grad_() if requires_grad else made
 
 
 @composite("scalar_tensor", method=False)
@@ -421,7 +450,11 @@ def logspace(
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
 ) -> Tensor:
+    check_device(device)
+    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
     return finish(np.logspace(start, end, steps, base=base).astype(numpy_dtype(dtype)), requires_grad)
 
 

@@ -48,7 +48,9 @@ def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return self.copy()
-    return _add.accumulate(in_dtype(self, dtype), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+    return _add.accumulate(
+        np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
+    )
 
 
 def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
@@ -78,7 +80,7 @@ def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return self.copy()
-    return _multiply.accumulate(self, axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+    return _multiply.accumulate(np.ascontiguousarray(self), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
 
 
 @op(

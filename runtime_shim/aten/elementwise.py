@@ -197,7 +197,7 @@ fmod = binary(
 )
 
 
-def _rsub(name: str, node: str) -> Any:
+def _rsub(name: str, node: str, **other: Any) -> Any:
     return op(
         name,
         computes=ANY_DTYPE,
@@ -210,11 +210,14 @@ def _rsub(name: str, node: str) -> Any:
         tensor_params=("self", "other"),
         below=lambda self, other: sub(other, self),
         self=lambda grad: -grad,
-        other=lambda grad: grad,
+        **other,
     )(lambda self, other: OPS["sub"].kernel(other, self))
 
 
-_rsub_tensor, _rsub_number = _rsub("rsub_tensor", "RsubBackward0"), _rsub("rsub", "RsubBackward1")
+_rsub_tensor, _rsub_number = (
+    _rsub("rsub_tensor", "RsubBackward0", other=lambda grad: grad),
+    _rsub("rsub", "RsubBackward1"),
+)
 
 
 @composite("rsub", method=False)
@@ -260,6 +263,10 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, wins: Tensor) -> Tensor:
 
 
 def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
+    for name, operand in (("end", end), ("weight", weight)):
+        if type(operand) is np.ndarray and operand.dtype != self.dtype and not (name == "weight" and not operand.ndim):
+            want, got = (dtypes.of(a).short for a in (self, operand))
+            raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     dtypes.broadcast_shapes(dtypes.broadcast_shapes(self.shape, end.shape), np.shape(weight))
     return self + cast(weight, self.dtype) * (end - self)
 
@@ -315,7 +322,13 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 )
 def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
+    _check_three(self, tensor1, tensor2)
     return cast(self, common) + cast(value, common) * cast(tensor1, common) * cast(tensor2, common)
+
+
+def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
+    """RuntimeError if the three shapes don't go together."""
+    dtypes.broadcast_shapes(dtypes.broadcast_shapes(np.shape(self), np.shape(tensor1)), np.shape(tensor2))
 
 
 @op(
@@ -343,4 +356,5 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
 )
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
+    _check_three(self, tensor1, tensor2)
     return cast(self, common) + cast(value, common) * cast(tensor1, common) / cast(tensor2, common)

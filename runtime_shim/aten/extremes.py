@@ -12,7 +12,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, op
-from .reductions import dims_of, restore
+from .reductions import contiguous, dims_of, restore
 
 _maximum: Any = np.maximum
 _minimum: Any = np.minimum
@@ -185,13 +185,13 @@ def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim
 @op("amax", computes=Computes("bif", "max_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
 def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amax")
-    return _maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+    return contiguous(_maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
 @op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
 def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amin")
-    return _minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim)
+    return contiguous(_minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
 def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:

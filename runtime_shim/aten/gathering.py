@@ -79,7 +79,7 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Arr
             )
     _check_index(index, shape[d], d)
     found: Array = self.reshape(shape)[_along(index.reshape(wanted), d)]
-    return found.reshape(index.shape)
+    return np.ascontiguousarray(found).reshape(index.shape)
 
 
 def _nonempty(array: Any) -> tuple[int, ...]:
@@ -171,22 +171,66 @@ def _scatter_value(self: Any, dim: int, index: Any, value: Any) -> Array:
 _MISSING = object()
 
 
+def _no_reduced_gradient(grad: Tensor) -> Tensor:
+    raise RuntimeError("derivative for aten::scatter.reduce is not implemented")
+
+
 def _scatter_form(src: Any, value: Any) -> tuple[Any, Any]:
     if src is _MISSING:
         src = value
     return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
 
 
+@op(
+    "scatter_reducing",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    numbers=("src",),
+    inplace=True,
+    method=False,
+    function=False,
+    title="scatter",
+    tensor_params=("self", "index", "src"),
+    self=_no_reduced_gradient,
+    src=_no_reduced_gradient,
+)
+def _scatter_by_reducing(self: Any, dim: int, index: Any, src: Any, reduce: str) -> Array:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    d = wrap_dim(dim, self.ndim)
+    found: Array = self.copy()
+    if not index.size:
+        return found
+    if isinstance(src, np.ndarray):
+        _check_scatter(self, d, index, src)
+    shape, wanted = _nonempty(self), _nonempty(index)
+    _check_index(index, shape[d], d)
+    if isinstance(src, np.ndarray):
+        src = src.reshape(_nonempty(src))[tuple(slice(n) for n in wanted)]
+    combine: Any = np.add if reduce == "add" else np.multiply
+    combine.at(found.reshape(shape), _along(index.reshape(wanted), d), np.asarray(src).astype(self.dtype))
+    return found
+
+
 @composite("scatter", out=RESIZED)
-def scatter(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING) -> Tensor:
-    """A copy with `src` (a tensor or number) written where `index` points along `dim`."""
+def scatter(
+    self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING, reduce: str | None = None
+) -> Tensor:
+    """A copy with `src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
     form, src = _scatter_form(src, value)
+    if reduce is not None:
+        return _scatter_by_reducing(self, dim, index, src, reduce)
     return form(self, dim, index, src)
 
 
 @composite("scatter_", function=False)
-def scatter_(self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING) -> Tensor:
+def scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING, reduce: str | None = None
+) -> Tensor:
     form, src = _scatter_form(src, value)
+    if reduce is not None:
+        found: Tensor = _scatter_by_reducing.inplace(self, dim, index, src, reduce)  # type: ignore[attr-defined]
+        return found
     return form.inplace(self, dim, index, src)
 
 
@@ -299,7 +343,7 @@ def _fill(target: Any, dim: int, index: Any, value: Any) -> None:
     self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
 )
 def index_fill(self: Any, dim: int, index: Any, value: Any) -> Array:
-    found = self.copy()
+    found = self.copy("K")
     _fill(found, dim, index, value)
     return found
 

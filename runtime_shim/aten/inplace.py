@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
+from ..core import dtypes
 from ..core.argument_errors import invalid_combination, wrong_type
 from ..core.dtypes import sizes
 from ..core.function_table import FUNCTIONS
@@ -224,9 +224,7 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
 @composite("resize_", function=False)
 def resize_(self: Tensor, *size: Any) -> Tensor:
     """Change the shape in place, growing the storage if need be; new elements are zero."""
-    keys = _resize(self, flatten_ints(size), self._keys)
-    if keys & ADINPLACEORVIEW and self._version_counter is None and not tls.state.inference_mode:
-        raise RuntimeError(error_texts.INPLACE_ON_INFERENCE)
+    _resize(self, flatten_ints(size), self._keys)
     return self
 
 
@@ -239,8 +237,8 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
     return self
 
 
-def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
-    """Give self a shape, and count a write if it had another; returns the keys that were in force."""
+def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> None:
+    """Give self a shape, and count a write if it had another."""
     state = tls.state
     keys = (keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and requires_grad(self):
@@ -249,7 +247,6 @@ def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> int:
         resize_storage(self, shape)
         if keys & ADINPLACEORVIEW:
             bump(self, state)
-    return keys
 
 
 @composite("set_", function=False)

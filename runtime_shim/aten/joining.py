@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
@@ -187,12 +188,16 @@ def _flip(self: Any, dims: tuple[int, ...]) -> Array:
         for d in dims:
             wrap_dim(d, 0)
         return self.copy()
-    return np.flip(self, tuple(wrap_dim(d, self.ndim) for d in dims)).copy()
+    axes = tuple(wrap_dim(d, self.ndim) for d in dims)
+    for d in axes:
+        if axes.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return laid_out_like(np.flip(self, axes).copy(), self)
 
 
 @composite("flip")
-def flip(self: Tensor, *dims: Any) -> Tensor:
-    return _flip(self, flatten_ints(dims))
+def flip(self: Tensor, *args: Any, dims: Any = None) -> Tensor:
+    return _flip(self, flatten_ints(args if dims is None else (dims,)))
 
 
 def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Tensor:
@@ -214,7 +219,9 @@ def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
         if self.ndim == 0:
             raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
         wrap_dim(d, self.ndim)
-    return np.roll(self, shifts if dims else shifts[0], dims or None)
+    if len(shifts) != max(len(dims), 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    return np.roll(np.ascontiguousarray(self) if self.ndim else self, shifts if dims else shifts[0], dims or None)
 
 
 @composite("roll")
@@ -246,7 +253,7 @@ def _triangle_in_place(triangle: Any) -> Any:
 )
 def tril(self: Any, diagonal: int = 0) -> Array:
     _check_matrix(self, "tril")
-    return np.tril(self, diagonal)
+    return np.ascontiguousarray(np.tril(self, diagonal))
 
 
 @op(
@@ -260,4 +267,4 @@ def tril(self: Any, diagonal: int = 0) -> Array:
 )
 def triu(self: Any, diagonal: int = 0) -> Array:
     _check_matrix(self, "triu")
-    return np.triu(self, diagonal)
+    return np.ascontiguousarray(np.triu(self, diagonal))

@@ -27,7 +27,8 @@ def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
         raise RuntimeError(f"value cannot be converted to type {dtypes.of(self).short} without overflow")
     if isinstance(value, int | float):
         dtypes.check_number(value, self.dtype)
-    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+    found = np.where(mask, np.asarray(value).astype(self.dtype), self)
+    return found if found.flags.c_contiguous else found.copy()
 
 
 # PyTorch lets it write to an expanded tensor, with a warning.

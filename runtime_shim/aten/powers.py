@@ -34,8 +34,6 @@ def _pow_kernel(self: Any, exponent: Any) -> Array:
 def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
     if exponent == 0:
         return zeros_like(self)
-    if exponent == 2:
-        return grad * (2 * conj(self))
     return grad * conj(exponent * self ** (exponent - 1))
 
 
@@ -68,8 +66,11 @@ def _pow_below(self: Tensor, exponent: Any) -> Any:
 )
 def pow_scalar(self: Any, exponent: Any) -> Array:
     """tensor ** number"""
-    if self.dtype.kind == "f" and exponent == 2:
-        return np.multiply(self, self)
+    if self.dtype.kind == "f":
+        if exponent == 2:
+            return np.multiply(self, self)
+        if exponent == 1:
+            return self.copy("K")
     return _pow_kernel(self, exponent)
 
 

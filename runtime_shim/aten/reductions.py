@@ -62,6 +62,16 @@ def in_dtype(array: Any, dtype: dtypes.dtype | None) -> Any:
     return array if dtype is None or array.dtype == dtype.numpy else array.astype(dtype.numpy)
 
 
+def contiguous(found: Any) -> Array:
+    """The result of a reduction; numpy keeps the order of the operand's memory, PyTorch doesn't."""
+    if type(found) is not np.ndarray or not found.ndim:
+        return found
+    if not found.flags.c_contiguous:
+        found = found.copy()
+    # Of a dimension of size 1 numpy leaves any stride that there was.
+    return np.ndarray(found.shape, found.dtype, found) if 1 in found.shape else found
+
+
 def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool) -> Tensor:
     return restore(grad, self_shape, dim, keepdim).expand(self_shape)
 
@@ -94,7 +104,7 @@ def sum_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
 )
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)
-    return _add.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=sum_dtype(self, dtype))
+    return contiguous(_add.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=sum_dtype(self, dtype)))
 
 
 @composite("sum")
@@ -124,7 +134,7 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
         )
     axes = None if axes is None else dims_of(axes, self.ndim)
     count = self.size if axes is None else int(np.prod([self.shape[a] for a in axes], dtype=np.int64))
-    total = _add.reduce(self, axis=axes, keepdims=keepdim)
+    total = contiguous(_add.reduce(self, axis=axes, keepdims=keepdim))
     return np.true_divide(total, np.asarray(count, self.dtype)) if count else np.full_like(total, np.nan)
 
 
@@ -234,7 +244,7 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
 )
 def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes, computed = dims_of(dim, self.ndim), sum_dtype(self, dtype)
-    return _multiply.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed)
+    return contiguous(_multiply.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed))
 
 
 @composite("prod", out=RESIZED, computed_in_out=lambda *_: True)
@@ -248,7 +258,7 @@ def prod(self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: 
 
 def _logic(name: str, ufunc: Any) -> None:
     def kernel(self: Any, dim: Any = None, keepdim: bool = False) -> Array:
-        found = ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim)
+        found = contiguous(ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim))
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
     op(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import op
@@ -35,7 +36,7 @@ def argsort(self: Any, dim: int = -1, descending: bool = False, stable: bool = F
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.zeros((), np.int64)
-    return _order(self, dim, descending).astype(np.int64)
+    return laid_out_like(_order(self, dim, descending).astype(np.int64), self)
 
 
 def _sort_back(grads: list[Any], self_shape: tuple[int, ...], dim: int, result: list[Tensor]) -> Tensor:
@@ -69,7 +70,8 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
         wrap_dim(dim, 0)
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, dim, descending)
-    return np.take_along_axis(self, order, wrap_dim(dim, self.ndim)), order.astype(np.int64)
+    values = np.take_along_axis(self, order, wrap_dim(dim, self.ndim))
+    return laid_out_like(values, self), laid_out_like(order.astype(np.int64), self)
 
 
 @op(

@@ -18,7 +18,7 @@ from ..core import dtypes
 from ..core.argument_errors import MISSING
 from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, allocate, ndarray
+from ..core.tensor import Tensor, allocate, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
 from ..dispatch.functional_layers import asarray, functional
 from ..dispatch.inplace_layers import inplace, store
@@ -60,6 +60,11 @@ def computation_dtype(result: str, *operands: Any) -> np.dtype[Any]:
     if result is FLOAT and common.kind in "biu":
         return dtypes.get_default_dtype().numpy
     return common
+
+
+def result_beside_array(call: Any, self: Tensor, other: Any) -> Any:
+    """A comparison with an array of numpy's, which is taken as a tensor; NotImplemented for anything else."""
+    return call(self, new_tensor(other)) if isinstance(other, ndarray) else NotImplemented
 
 
 def as_operator(call: Any, name: str) -> Any:
@@ -318,7 +323,7 @@ def binary(
             return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
         except TypeError:
             if is_operator:
-                return NotImplemented
+                return result_beside_array(call, self, other) if name == "eq" else NotImplemented
             raise
 
     with_alpha = alpha

@@ -13,7 +13,7 @@ from ..core import dtypes, error_texts
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, alias, allocate
-from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
+from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
 from ..dispatch.view_layers import view_op
@@ -190,14 +190,19 @@ VIEW_DTYPE = describe_recording("view_dtype", lambda self, dtype: self, {}, node
 
 
 def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
-    if self.dtype is dtype:
-        return FUNCTIONS["alias"](self)
     array = self._array
+    state = tls.state
+    # PyTorch makes a fresh tensor of the bytes: it is what the mode says, not what `self` is.
+    fresh = state.inference_mode or not self._keys & AUTOGRAD
+    if self.dtype is dtype and not fresh:
+        return FUNCTIONS["alias"](self)
     if array.ndim == 0 and dtype.itemsize != array.itemsize:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
         )
     found = array.view(dtype.numpy)
+    if fresh:
+        return alias(self, found, *((INFERENCE_KEYS, None) if state.inference_mode else (NORMAL_KEYS, [0])))
     return alias(self, found, self._keys, self._version_counter)
 
 

@@ -6,16 +6,20 @@ from typing import Any
 
 from ..core.dtypes import Size
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, Tensor) else tuple(value)
+    return (value,) if isinstance(value, Tensor) or hasattr(value, "output_nr") else tuple(value)
 
 
-def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[Edge], list[Tensor]]:
+def _edge_of(given: Any) -> Edge | None:
+    """Where the gradient of a tensor goes; a GradientEdge says so itself."""
+    return gradient_edge(given) if isinstance(given, Tensor) else (given.node, given.output_nr)
+
+
+def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tensor]]:
     import numpy as np
 
     given: tuple[Any, ...]
@@ -27,7 +31,12 @@ def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[Edge], list[Te
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
     found: list[Tensor] = []
     for i, (out, grad) in enumerate(zip(outputs, given, strict=True)):
-        if isinstance(grad, Tensor):
+        if not isinstance(out, Tensor):
+            shape, dtype = out.node.outputs[out.output_nr]
+            if grad is None and shape not in ((), (1,)):
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            found.append(new_tensor(np.ones(shape, dtype)) if grad is None else grad)
+        elif isinstance(grad, Tensor):
             if grad._array.shape != out._array.shape:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and "
@@ -57,7 +66,7 @@ def _roots(outputs: tuple[Tensor, ...], grads: Any) -> tuple[list[Edge], list[Te
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     edges: list[Edge] = []
     for i, out in enumerate(outputs):
-        edge = gradient_edge(out)
+        edge = _edge_of(out)
         if edge is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         edges.append(edge)
@@ -93,11 +102,12 @@ def backward(
     chosen = _as_tuple(inputs)
     targets = []
     for t in chosen:
-        if not requires_grad(t):
+        if isinstance(t, Tensor) and not requires_grad(t):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        targets.append(gradient_edge(t))
+        targets.append(_edge_of(t))
     for t in chosen:
-        t.retain_grad()
+        if isinstance(t, Tensor):
+            t.retain_grad()
     backward_engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
 
 
@@ -128,10 +138,10 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     targets: list[Edge | None] = []
     for t in chosen:
-        if not isinstance(t, Tensor):
+        if not isinstance(t, Tensor) and not hasattr(t, "output_nr"):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-        edge = gradient_edge(t)
-        if edge is None and not requires_grad(t):
+        edge = _edge_of(t)
+        if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
     keep = create_graph if retain_graph is None else retain_graph
@@ -146,25 +156,6 @@ def grad(
                     "allow_unused=True if this is the desired behavior."
                 )
     return tuple(found)
-
-
-class set_detect_anomaly:
-    """Changes the hint of saved-tensor errors; PyTorch also prints where forward ran, the shim does not."""
-
-    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
-        self.previous = tls.state.anomaly
-        tls.state.anomaly = mode
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        tls.state.anomaly = self.previous
-
-
-class detect_anomaly(set_detect_anomaly):
-    def __init__(self, check_nan: bool = True) -> None:
-        super().__init__(True, check_nan)
 
 
 class _unsafe_preserve_version_counter:
@@ -183,19 +174,30 @@ class _unsafe_preserve_version_counter:
             t._version_counter[0] = version
 
 
+_HERE = "guardfix.runtime_shim.autograd"
+#: Modules that are imported when they are asked for.
+_SUBMODULES = ("graph", "grad_mode", "function", "functional", "anomaly", "variable")
+_ELSEWHERE = {
+    "Function": f"{_HERE}.function",
+    "once_differentiable": f"{_HERE}.function",
+    "set_detect_anomaly": f"{_HERE}.anomaly",
+    "detect_anomaly": f"{_HERE}.anomaly",
+    "gradcheck": f"{_HERE}.gradient_checks",
+    "gradgradcheck": f"{_HERE}.gradient_checks",
+    "Variable": f"{_HERE}.variable",
+    **dict.fromkeys(
+        ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "guardfix.runtime_shim.core.gradient_modes"
+    ),
+}
+
+
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("Function", "once_differentiable"):
-        return getattr(importlib.import_module("guardfix.runtime_shim.autograd.function"), name)
-    if name in ("graph", "grad_mode", "function"):
-        return importlib.import_module(f"guardfix.runtime_shim.autograd.{name}")
-    if name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
-        return getattr(importlib.import_module("guardfix.runtime_shim.core.gradient_modes"), name)
-    if name in ("gradcheck", "gradgradcheck"):
-        return getattr(importlib.import_module("guardfix.runtime_shim.autograd.gradient_checks"), name)
-    if name == "Variable":
-        return Tensor
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{_HERE}.{name}")
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.autograd", name)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.dtypes import BY_CHAR, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
@@ -212,7 +214,10 @@ def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
     _run_pre_hooks(node, buffer)
     inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
     tracer = tls.state.tracer
-    outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)
+    if tls.state.anomaly:
+        outputs = _watched_apply(node, buffer)
+    else:
+        outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)
     if not keep_graph:
         node.release()
     _validate(node, outputs)
@@ -221,6 +226,28 @@ def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
             found = post_hook(tuple(outputs), inputs_for_hooks)
             if found is not None:
                 outputs = [found] if isinstance(found, Tensor) else list(found)
+    return outputs
+
+
+def _watched_apply(node: Node, buffer: Grads) -> Grads:
+    """A node in anomaly mode: what it raises is explained, and NaN is an error."""
+    state = tls.state
+    before, state.running_node = state.running_node, node
+    try:
+        outputs = node.apply(buffer) if state.tracer is None else state.tracer.apply(node, buffer)
+        if state.anomaly_checks_nan:
+            for i, grad in enumerate(outputs):
+                if (
+                    grad is not None
+                    and BY_CHAR[grad._array.dtype.char].is_inexact
+                    and bool(np.isnan(grad._array).any())
+                ):
+                    raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+    except Exception:
+        node.explain_anomaly()
+        raise
+    finally:
+        state.running_node = before
     return outputs
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Node
 
-__all__ = ["Node", "get_gradient_edge", "increment_version", "save_on_cpu", "saved_tensors_hooks"]
+__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "save_on_cpu", "saved_tensors_hooks"]
 
 
 class saved_tensors_hooks:
@@ -41,9 +41,16 @@ def increment_version(tensor: Any) -> None:
             t._version_counter[0] += 1
 
 
-def get_gradient_edge(tensor: Tensor) -> Any:
-    """(node, output_nr) that receives the gradient of `tensor`."""
+class GradientEdge(NamedTuple):
+    """Where a gradient goes: the node, and which of its inputs."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The node and input that receive the gradient of `tensor`; RuntimeError if it doesn't require grad."""
     edge = gradient_edge(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return edge
+    return GradientEdge(*edge)

@@ -92,7 +92,12 @@ def type_name(value: Any) -> str:
         return f"tuple of ({inner}{',' if len(value) == 1 else ''})"
     if type(value) is list:
         return f"list of [{', '.join(type(v).__name__ for v in value)}]"
-    return type(value).__name__
+    return _plain_name(value)
+
+
+def _plain_name(value: Any) -> str:
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 def invalid_combination(name: str, values: tuple[Any, ...], expected: str | None = None) -> TypeError:
@@ -113,7 +118,7 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     if param == "self":
         param = "input"
     return TypeError(
-        f"{name}(): argument '{param}' (position {position - method}) must be {wanted}, not {type(value).__name__}"
+        f"{name}(): argument '{param}' (position {position - method}) must be {wanted}, not {_plain_name(value)}"
     )
 
 

@@ -51,6 +51,11 @@ class dtype:
         """The type of a tensor as messages from C++ print it."""
         return f"CPU{self.scalar_name}Type" if self.numpy.kind in "bc" else f"torch.{self.scalar_name}Tensor"
 
+    @property
+    def is_inexact(self) -> bool:
+        """Whether elements are floating or complex, so that they can have gradients."""
+        return self.is_floating_point or self.is_complex
+
     def to_complex(self) -> dtype:
         return complex64 if self.itemsize <= 4 else complex128
 
@@ -74,6 +79,11 @@ class NamedType(dtype):
 
 
 bfloat16 = NamedType("bfloat16", "BFloat16", 2)
+complex32 = NamedType("complex32", "ComplexHalf", 4)
+float8_e4m3fn = NamedType("float8_e4m3fn", "Float8_e4m3fn", 1)
+float8_e4m3fnuz = NamedType("float8_e4m3fnuz", "Float8_e4m3fnuz", 1)
+float8_e5m2 = NamedType("float8_e5m2", "Float8_e5m2", 1)
+float8_e5m2fnuz = NamedType("float8_e5m2fnuz", "Float8_e5m2fnuz", 1)
 float16 = dtype("float16", "float16", "Half", "c10::Half")
 float32 = dtype("float32", "float32", "Float", "float")
 float64 = dtype("float64", "float64", "Double", "double")
@@ -81,16 +91,36 @@ int8 = dtype("int8", "int8", "Char", "signed char")
 int16 = dtype("int16", "int16", "Short", "short int")
 int32 = dtype("int32", "int32", "Int", "int")
 int64 = dtype("int64", "int64", "Long", "long int")
+uint16 = dtype("uint16", "uint16", "UInt16", "unsigned short int")
+uint32 = dtype("uint32", "uint32", "UInt32", "unsigned int")
+uint64 = dtype("uint64", "uint64", "UInt64", "long unsigned int")
 uint8 = dtype("uint8", "uint8", "Byte", "unsigned char")
 bool_ = dtype("bool", "bool", "Bool", "bool")
 complex64 = dtype("complex64", "complex64", "ComplexFloat", "c10::complex<float>")
 complex128 = dtype("complex128", "complex128", "ComplexDouble", "c10::complex<double>")
 
-ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_, complex64, complex128)
+ALL = (
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    bool_,
+    complex64,
+    complex128,
+)
 #: dtype of a numpy array, by its dtype's character code (numpy has two codes for int64 on some platforms).
 BY_CHAR: dict[str, dtype] = {d.numpy.char: d for d in ALL}
 for _char in "lqip":
     BY_CHAR.setdefault(_char, {4: int32, 8: int64}[np.dtype(_char).itemsize])
+for _char in "LQIP":
+    BY_CHAR.setdefault(_char, {4: uint32, 8: uint64}[np.dtype(_char).itemsize])
 
 
 def by_name(name: str) -> dtype:
@@ -162,6 +192,11 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
             found = np.promote_types(a, b)
         _promoted[key] = found
     return found
+
+
+def is_inexact(numpy_dtype: np.dtype[Any]) -> bool:
+    """Whether elements are floating or complex, so that they can have gradients."""
+    return numpy_dtype.kind in "fc"
 
 
 _BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)

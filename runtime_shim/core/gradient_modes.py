@@ -226,7 +226,7 @@ class AutoNonVariableTypeMode:
     _warned = False
 
     def __init__(self, enabled: bool = True, *, legacy_pre19: bool = True) -> None:
-        self.added: int | None = None
+        self.before: int | None = None
         if not enabled:
             raise RuntimeError("enabled INTERNAL ASSERT FAILED: AutoNonVariableTypeMode takes no argument but true")
         if not legacy_pre19 and not AutoNonVariableTypeMode._warned:
@@ -245,32 +245,33 @@ class AutoNonVariableTypeMode:
                 UserWarning,
                 stacklevel=2,
             )
-        self.added = exclude(AUTOGRAD | ADINPLACEORVIEW if legacy_pre19 else AUTOGRAD, "AutoNonVariableTypeMode")
+        self.before = exclude(AUTOGRAD | ADINPLACEORVIEW if legacy_pre19 else AUTOGRAD, "AutoNonVariableTypeMode")
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        if self.added is not None:
-            unexclude(self.added, "AutoNonVariableTypeMode")
-            self.added = None
+        if self.before is not None:
+            leave_excluded(self.before, "AutoNonVariableTypeMode")
+            self.before = None
 
     def __del__(self) -> None:
         self.__exit__()
 
 
 def exclude(keys: int, name: str) -> int:
-    """Exclude dispatch keys on this thread; returns those that were not excluded already."""
+    """Exclude dispatch keys on this thread; returns those that were excluded before."""
     state = tls.state
-    added = keys & ~state.excluded
-    state.excluded |= added
+    before = state.excluded
+    state.excluded |= keys
     state.guards.append(name)
     state.refresh()
-    return added
+    return before
 
 
-def unexclude(keys: int, name: str) -> None:
+def leave_excluded(before: int, name: str) -> None:
+    """The end of `exclude`: what was excluded when it began is excluded again, whatever other guards did since."""
     state = tls.state
-    state.excluded &= ~keys
+    state.excluded = before
     _leave(state.guards, name)
     state.refresh()

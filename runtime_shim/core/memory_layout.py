@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from .dtypes import Array
 from .tensor import Tensor, address
 
 #: (shape, strides, storage offset), strides and offset in elements
@@ -44,3 +47,12 @@ def byte_range(t: Tensor) -> tuple[int, int]:
     """First byte and one past the last of a dense tensor."""
     low = address(t._array)
     return low, low + t._array.nbytes
+
+
+def laid_out_like(found: Array, model: Array) -> Array:
+    """`found` with the order of strides that `model` has; a copy only where they differ."""
+    if found.flags.c_contiguous and model.flags.c_contiguous:
+        return found
+    made = np.empty_like(model, dtype=found.dtype, subok=False)
+    np.copyto(made, found)
+    return made

@@ -383,6 +383,10 @@ class Tensor:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+        """What numpy makes of a tensor by a ufunc is a tensor."""
+        return new_tensor(np.asarray(array))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)

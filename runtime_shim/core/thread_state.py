@@ -29,12 +29,14 @@ class ThreadState:
 
     __slots__ = (
         "anomaly",
+        "anomaly_checks_nan",
         "excluded",
         "fast",
         "grad_mode",
         "guards",
         "included",
         "inference_mode",
+        "running_node",
         "saved_tensor_hooks",
         "sequence",
         "tracer",
@@ -51,7 +53,9 @@ class ThreadState:
         self.sequence = 0
         self.wrap_scalars = True
         self.saved_tensor_hooks: list[tuple[Any, Any]] = []
+        self.running_node: Any = None  # of backward, in anomaly mode
         self.anomaly = False
+        self.anomaly_checks_nan = True
         self.fast = False
 
     def refresh(self) -> None:

@@ -11,20 +11,20 @@ from __future__ import annotations
 import contextlib
 import copy
 import ctypes
+import io
 import math
 import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
+from .op_spellings import OpSpellings
+
 AnyTensor = Any
 """A tensor of whichever module is behind."""
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""
-
-_HOOKS = "_hooks_from_cpp"
-"""The attribute of a tensor that holds the handles of its hooks."""
 
 _CTYPES = {
     "float32": ctypes.c_float,
@@ -38,7 +38,7 @@ _CTYPES = {
 }
 
 
-class Backend:
+class Backend(OpSpellings):
     """Answers the headers for `module`, which has the names of the Python package `torch`."""
 
     def __init__(self, module: Any, *, legacy_since19: bool = False) -> None:
@@ -91,56 +91,6 @@ class Backend:
     def initializer(self, name: str) -> Callable[..., Any]:
         """The function `name` of nn.init."""
         return getattr(self.torch.nn.init, name)
-
-    def _op_is_nonzero(self, t: AnyTensor) -> bool:
-        return bool(t)
-
-    def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
-        """Where the hook stands among those that C++ gave the tensor."""
-        handles = t.__dict__.setdefault(_HOOKS, [])
-        handles.append(t.register_hook(hook))
-        return len(handles) - 1
-
-    def _op_remove_hook(self, t: AnyTensor, position: int) -> None:
-        handles = t.__dict__.get(_HOOKS, ())
-        if position >= len(handles):
-            raise RuntimeError(f"Invalid index, no hook at position {position}")
-        handles[position].remove()
-
-    def _op_clamp_min_(self, t: AnyTensor, min: Any) -> AnyTensor:
-        return t.clamp_(min=min)
-
-    def _op_clamp_max_(self, t: AnyTensor, max: Any) -> AnyTensor:
-        return t.clamp_(max=max)
-
-    def _op_square_(self, t: AnyTensor) -> AnyTensor:
-        return t.pow_(2)
-
-    def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor) -> AnyTensor:
-        return self.torch.nn.functional.cross_entropy(input, target)
-
-    def _op_embedding(self, weight: AnyTensor, indices: AnyTensor) -> AnyTensor:
-        return self.torch.nn.functional.embedding(indices, weight)
-
-    def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
-        if dim < 0:
-            dim += t.dim()
-        return t[(slice(None),) * dim + (slice(start, end, step),)]
-
-    def _op_scalar_tensor(self, value: Any, **options: Any) -> AnyTensor:
-        return self.torch.full((), value, **({"dtype": self.torch.float32} | options))
-
-    def _op_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
-        return self.torch.nn.functional.dropout(input, p, train)
-
-    def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
-        return t.squeeze(*dim)
-
-    def _op_max(self, t: AnyTensor, *args: Any) -> Any:
-        return t.max(*args)
-
-    def _op_min(self, t: AnyTensor, *args: Any) -> Any:
-        return t.min(*args)
 
     def has_op(self, name: str, overload: str) -> bool:
         """Whether Python has the op `name` (as in "aten::mul"): PyTorch's own, or one that somebody registered."""
@@ -262,6 +212,9 @@ class Backend:
     def storage_offset(self, t: AnyTensor) -> int:
         return int(t.storage_offset())
 
+    def storage_nbytes(self, t: AnyTensor) -> int:
+        return int(t.untyped_storage().nbytes())
+
     def is_contiguous(self, t: AnyTensor) -> bool:
         return bool(t.is_contiguous())
 
@@ -367,12 +320,38 @@ class Backend:
             return self.torch.zeros(sizes, dtype=dtype or self.torch.float32, requires_grad=requires_grad)
         return self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
 
-    def from_blob(self, address: int, sizes: list[int], dtype: Any) -> AnyTensor:
+    def from_blob(
+        self, address: int, sizes: list[int], dtype: Any, strides: list[int] | None = None, owner: object = None
+    ) -> AnyTensor:
+        """A tensor over memory; `owner` lives as long as a tensor over it."""
         import numpy
 
         kind: Any = _CTYPES[str(dtype).removeprefix("torch.")]
-        memory = (kind * math.prod(sizes)).from_address(address)
-        return self.torch.from_numpy(numpy.ctypeslib.as_array(memory).reshape(sizes))
+        if strides is None:
+            count = math.prod(sizes)
+        else:
+            count = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) if math.prod(sizes) else 0
+        memory = (kind * count).from_address(address)
+        memory._guardfix_owner = owner
+        flat = numpy.ctypeslib.as_array(memory)
+        if strides is None:
+            return self.torch.from_numpy(flat.reshape(sizes))
+        return self.torch.from_numpy(flat).as_strided(sizes, strides)
+
+    # ---- archives
+
+    def archive_bytes(self, entries: dict[str, Any]) -> bytes:
+        """What `torch::save` writes: a dictionary of tensors, values and dictionaries."""
+        file = io.BytesIO()
+        self.torch.save(entries, file)
+        return file.getvalue()
+
+    def archive_entries(self, data: bytes) -> dict[str, Any]:
+        """What `archive_bytes` was given. Raises RuntimeError if `data` is something else."""
+        entries = self.torch.load(io.BytesIO(data), weights_only=True)
+        if not isinstance(entries, dict):
+            raise RuntimeError("the archive was not written by torch::save")
+        return entries
 
     # ---- thread state
 

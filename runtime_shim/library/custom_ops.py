@@ -23,6 +23,8 @@ from .shared_libraries import LOADED, load_library
 LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}
 #: Under this key a kernel stands for every layer that has none of its own.
 COMPOSITE = 0
+#: The key Autograd, which stands for that of every backend; a kernel of AutogradCPU goes before it.
+AUTOGRAD_ALIAS = -1
 
 Kernel = Callable[..., Any]
 
@@ -172,7 +174,15 @@ class OpOverload:
         return found
 
     def _kernel(self, bit: int) -> Any:
+        """The kernel that serves a layer, or None."""
         found = self.kernels.get(bit)
+        if found:
+            return found[-1]
+        if bit != AUTOGRAD:
+            return None
+        if self.kernels.get(COMPOSITE) and not self.kernels.get(BACKEND):
+            return None  # a composite of other ops, which have their own gradients, stands before Autograd's alias
+        found = self.kernels.get(AUTOGRAD_ALIAS)
         return found[-1] if found else None
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -206,8 +216,12 @@ class OpOverload:
         return result
 
     def has_kernel_for_dispatch_key(self, key: Any) -> bool:
-        bits = {"CompositeImplicitAutograd": COMPOSITE, "CompositeExplicitAutograd": BACKEND}.get(key.name, key.bits)
-        return self._kernel(bits) is not None
+        bits = {
+            "CompositeImplicitAutograd": COMPOSITE,
+            "CompositeExplicitAutograd": BACKEND,
+            "Autograd": AUTOGRAD_ALIAS,
+        }
+        return bool(self.kernels.get(bits.get(key.name, key.bits)))
 
     def name(self) -> str:
         overload = "" if self._overloadname == "default" else f".{self._overloadname}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
-from .custom_ops import COMPOSITE
+from .custom_ops import AUTOGRAD_ALIAS, COMPOSITE
 
 KEYS = {
-    "Autograd": AUTOGRAD,
+    "Autograd": AUTOGRAD_ALIAS,
     "AutogradCPU": AUTOGRAD,
     "ADInplaceOrView": ADINPLACEORVIEW,
     "CPU": BACKEND,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..autograd.function import Function
-from ..core.gradient_modes import exclude, unexclude
+from ..core.gradient_modes import exclude, leave_excluded
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
 from .custom_ops import OpOverload
@@ -30,11 +30,11 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
     """A kernel for the Autograd key: the op below it, whose gradients `backward(ctx, *grads)` gives, one an input."""
 
     def below(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        hidden = exclude(AUTOGRAD, _GUARD)
+        before = exclude(AUTOGRAD, _GUARD)
         try:
             return op(*args, **keywords)
         finally:
-            unexclude(hidden, _GUARD)
+            leave_excluded(before, _GUARD)
 
     def forward(ctx: Any, keywords: dict[str, Any], *args: Any) -> Any:
         result = below(args, keywords)

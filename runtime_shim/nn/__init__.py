@@ -74,6 +74,10 @@ from .stateless import (
 
 
 def __getattr__(name: str) -> Any:
+    if name == "modules":
+        import importlib
+
+        return importlib.import_module("guardfix.runtime_shim.nn.modules")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn", name)

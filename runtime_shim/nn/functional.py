@@ -22,6 +22,10 @@ from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
+from .grid_functions import *  # noqa: F403
+from .loss_functions import *  # noqa: F403
+from .recurrent_functions import *  # noqa: F403
+from .window_functions import *  # noqa: F403
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))

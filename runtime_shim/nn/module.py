@@ -1,7 +1,10 @@
+# Long because it is one class: all that a module can be asked.
 """Module: parameters, buffers, submodules, hooks. Checks and messages as in torch/nn/modules/module.py."""
 
 from __future__ import annotations
 
+import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,8 +13,9 @@ from ..core.device import check_device
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..tape.nodes import HookHandle
+from .module_hooks import FullBackward, GlobalHooks, hook_the_old_way, registered
 from .parameter import Buffer, Parameter
-from .state_dict import IncompatibleKeys, collect, load_into, save_own
+from .state_dict import IncompatibleKeys, LoadHook, collect, load_into, save_own
 from .state_dict import load_own as _load_own
 
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -23,6 +27,20 @@ def typename(value: Any) -> str:
         return f"torch.{value.dtype.scalar_name}Tensor"
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _no_hooks() -> dict[str, Any]:
+    """The tables of hooks that few modules have."""
+    return {
+        "_hooked": False,  # whether there ever was one that a call must look at
+        "_is_full_backward_hook": None,
+        "_backward_hooks": OrderedDict(),
+        "_backward_pre_hooks": OrderedDict(),
+        "_state_dict_hooks": OrderedDict(),
+        "_state_dict_pre_hooks": OrderedDict(),
+        "_load_state_dict_pre_hooks": OrderedDict(),
+        "_load_state_dict_post_hooks": OrderedDict(),
+    }
 
 
 class Module:
@@ -45,6 +63,7 @@ class Module:
             _non_persistent_buffers_set=set(),
             _forward_hooks={},
             _forward_pre_hooks={},
+            **_no_hooks(),
         )
 
     # -- calling
@@ -54,39 +73,144 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        hooks, pre_hooks = self._forward_hooks, self._forward_pre_hooks
-        if not hooks and not pre_hooks:
+        if not self._forward_hooks and not self._forward_pre_hooks and not self._hooked and not GlobalHooks.called:
             return self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(pre_hooks.values()):
-            found = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if found is None:
-                continue
-            if with_kwargs:
-                if not (isinstance(found, tuple) and len(found) == 2):
-                    raise RuntimeError(
-                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}."
+        return self._call_with_hooks(args, kwargs)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        own = self._backward_hooks
+        full = [*GlobalHooks.backward.values()] if GlobalHooks.full else []
+        old = [] if GlobalHooks.full else [*GlobalHooks.backward.values()]
+        (full if self._is_full_backward_hook else old).extend(own.values())
+        pre = [*GlobalHooks.backward_pre.values(), *self._backward_pre_hooks.values()]
+        called: set[tuple[bool, int]] = set()
+        result: Any = None
+        try:
+            for hook, with_kwargs in [*GlobalHooks.forward_pre.values(), *self._forward_pre_hooks.values()]:
+                found = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+                if found is None:
+                    continue
+                if with_kwargs:
+                    if not (isinstance(found, tuple) and len(found) == 2):
+                        raise RuntimeError(
+                            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}."
+                        )
+                    args, kwargs = found
+                else:
+                    args = found if isinstance(found, tuple) else (found,)
+            backward = FullBackward(self, full, pre) if full or pre else None
+            if backward is not None:
+                args = backward.before(args)
+            result = self.forward(*args, **kwargs)
+            for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks)):
+                for key, (hook, with_kwargs, always) in list(table.items()):
+                    if always:
+                        called.add((is_own, key))
+                    found = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+                    if found is not None:
+                        result = found
+            if backward is not None:
+                if not isinstance(result, Tensor | tuple):
+                    warnings.warn(
+                        "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                        f"received {type(result)}",
+                        stacklevel=2,
                     )
-                args, kwargs = found
-            else:
-                args = found if isinstance(found, tuple) else (found,)
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(hooks.values()):
-            found = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            if found is not None:
-                result = found
-        return result
+                result = backward.after(result)
+            if old:
+                hook_the_old_way(self, result, old)
+            return result
+        except Exception:
+            self._call_always(called, args, kwargs, result)
+            raise
+
+    def _call_always(self, called: set[tuple[bool, int]], args: Any, kwargs: Any, result: Any) -> None:
+        """Forward hooks that run even where forward raised."""
+        for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks)):
+            for key, (hook, with_kwargs, always) in list(table.items()):
+                if always and (is_own, key) not in called:
+                    try:
+                        hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+                    except Exception as error:
+                        which = "module" if is_own else "global module"
+                        warnings.warn(
+                            f"{which} forward hook with ``always_call=True`` raised an exception that was silenced as "
+                            f"another error was raised in forward: {error}",
+                            stacklevel=3,
+                        )
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> HookHandle:
-        """Call `hook(module, args, output)` after forward; what it returns, unless None, is the output."""
-        return _register(self._forward_hooks, (hook, with_kwargs), prepend)
+        """Call `hook(module, args, output)` after forward; what it returns, unless None, is the output.
+
+        With `always_call` it is called even if forward raises.
+        """
+        return _register(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
         """Call `hook(module, args)` before forward; what it returns, unless None, are the arguments."""
         return _register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_inputs, grad_outputs)` in backward; what it returns replaces grad_inputs."""
+        if self._is_full_backward_hook is False:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                "one of them."
+            )
+        self.__dict__.update(_is_full_backward_hook=True, _hooked=True)
+        return _register(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_outputs)` before the module's backward; what it returns replaces them."""
+        self.__dict__["_hooked"] = True
+        return _register(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """The old kind of `register_full_backward_hook`, at the node that made the output."""
+        if self._is_full_backward_hook is True:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                "one of them."
+            )
+        self.__dict__.update(_is_full_backward_hook=False, _hooked=True)
+        return _register(self._backward_hooks, hook, False)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`."""
+        hook._from_public_api = True  # type: ignore[attr-defined]
+        return HookHandle(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
+        return HookHandle(self._state_dict_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict`."""
+        return HookHandle(self._state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(module, state_dict, prefix, …)` before the module's own state is loaded."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> HookHandle:
+        return HookHandle(self._load_state_dict_pre_hooks, LoadHook(hook, self if with_module else None))
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(module, incompatible_keys)` after a module's state was loaded; it may change the keys."""
+        return HookHandle(self._load_state_dict_post_hooks, hook)
 
     # -- attributes
     # --------------------------------------------------------------------------------------------
@@ -120,7 +244,7 @@ class Module:
         elif isinstance(value, Module):
             modules = self._table("_modules", "module")
             self._forget(name, "_modules")
-            modules[name] = value
+            modules[name] = registered(GlobalHooks.module, self, name, value) if GlobalHooks.module else value
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(
@@ -191,7 +315,7 @@ class Module:
                     f"explicitly. To express '{name}' as a function of another Tensor, compute the value in "
                     "the forward() method."
                 )
-        parameters[name] = param
+        parameters[name] = registered(GlobalHooks.parameter, self, name, param) if GlobalHooks.parameter else param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but no parameter; only persistent ones are in the state dict."""
@@ -201,7 +325,7 @@ class Module:
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        buffers[name] = tensor
+        buffers[name] = registered(GlobalHooks.buffer, self, name, tensor) if GlobalHooks.buffer else tensor
         change = self._non_persistent_buffers_set
         (change.discard if persistent else change.add)(name)
 
@@ -210,7 +334,7 @@ class Module:
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
-        self._modules[name] = module
+        self._modules[name] = registered(GlobalHooks.module, self, name, module) if GlobalHooks.module else module
 
     def register_module(self, name: str, module: Module | None) -> None:
         self.add_module(name, module)
@@ -444,10 +568,10 @@ class Module:
         return dict(self.__dict__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({**_no_hooks(), **state})
 
 
-def _register(table: dict[int, Any], hook: tuple[Callable[..., Any], bool], prepend: bool) -> HookHandle:
+def _register(table: dict[int, Any], hook: Any, prepend: bool) -> HookHandle:
     handle = HookHandle(table, hook)
     if prepend:
         rest = {key: value for key, value in table.items() if key != handle.id}

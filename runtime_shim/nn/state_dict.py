@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict, namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.gradient_modes import no_grad
@@ -33,6 +34,28 @@ class StateDict(OrderedDict[str, Any]):
     _metadata: OrderedDict[str, Any]
 
 
+class LoadHook:
+    """A hook before a module's state is loaded, called with the module if it was registered so."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+        self.hook = hook
+        self.module = None if module is None else weakref.ref(module)
+        self.with_module = module is not None
+
+    def __call__(self, *args: Any) -> Any:
+        return self.hook(self.module(), *args) if self.module is not None else self.hook(*args)
+
+    def __getstate__(self) -> dict[str, Any]:
+        found = {"hook": self.hook, "with_module": self.with_module}
+        if self.module is not None:
+            found["module"] = self.module()
+        return found
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.with_module = state["hook"], state["with_module"]
+        self.module = weakref.ref(state["module"]) if self.with_module else None
+
+
 def _own(module: _Module) -> dict[str, Tensor]:
     """The module's own parameters and persistent buffers."""
     found = dict(module._parameters)
@@ -51,12 +74,22 @@ def collect(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> 
     if destination is None:
         destination = StateDict()
         destination._metadata = OrderedDict()
+    local = {"version": module._version}
     if hasattr(destination, "_metadata"):
-        destination._metadata[prefix[:-1]] = {"version": module._version}
+        destination._metadata[prefix[:-1]] = local
+    for hook in list(module._state_dict_pre_hooks.values()):
+        hook(module, prefix, keep_vars)
     module._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook in list(module._state_dict_hooks.values()):
+        found = hook(module, destination, prefix, local)
+        if getattr(hook, "_from_public_api", False):
+            if found is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+        elif found is not None:
+            destination = found
     return destination
 
 
@@ -71,6 +104,8 @@ def load_own(
     error_msgs: list[str],
 ) -> None:
     """Load what belongs to this module itself, noting in the lists what does not fit."""
+    for hook in list(module._load_state_dict_pre_hooks.values()):
+        hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
     assign = local_metadata.get("assign_to_params_buffers", False)
     own = _own(module)
     for name, target in own.items():
@@ -135,7 +170,15 @@ def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> I
         part._load_from_state_dict(given, prefix, local, True, missing, unexpected, errors)
         for name, child in part._modules.items():
             if child is not None:
-                visit(child, f"{prefix}{name}.")
+                inner = f"{prefix}{name}."
+                visit(child, inner)
+        incompatible = IncompatibleKeys(missing, unexpected)
+        for hook in list(part._load_state_dict_post_hooks.values()):
+            if hook(part, incompatible) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                    "values, if incompatible_keys need to be modified, it should be done inplace."
+                )
 
     visit(module, "")
     if strict:

@@ -10,6 +10,10 @@ from .sgd import SGD
 
 
 def __getattr__(name: str) -> Any:
+    if name == "lr_scheduler":
+        import importlib
+
+        return importlib.import_module("guardfix.runtime_shim.optim.lr_scheduler")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.optim", name)

@@ -57,12 +57,51 @@ class Node:
     next_edges: list[Edge | None]
     outputs: list[tuple[tuple[int, ...], Any]]  # shape and dtype
 
+    #: How many threads are in anomaly mode: else the threads' state isn't looked at.
+    remembers_forward = 0
+
     def __init__(self, next_edges: list[Edge | None]) -> None:
         state = tls.state
+        if Node.remembers_forward and state.anomaly:
+            self._remember_forward()
         self.sequence = state.sequence
         state.sequence += 1
         self.next_edges = next_edges
         self.outputs = []
+
+    def _remember_forward(self) -> None:
+        """Keep where the program is, for anomaly mode, and which node of a backward with a graph is running."""
+        import sys
+        import traceback
+
+        frame = sys._getframe(2)
+        inside = (__name__.partition(".tape")[0], "importlib")
+        while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(inside):
+            frame = frame.f_back
+        self.metadata["traceback_"] = traceback.format_stack(frame)
+        if tls.state.running_node is not None:
+            self.metadata["parent_"] = tls.state.running_node
+
+    def explain_anomaly(self) -> None:
+        """Warn where forward made this node, and its parents if it came of another backward."""
+        import warnings
+
+        node: Node | None = self
+        said = f"Error detected in {self.name()}. "
+        while node is not None:
+            lines = node.metadata.get("traceback_")
+            if lines is None:
+                text = (
+                    "No forward pass information available. Enable detect anomaly during forward pass for more "
+                    "information."
+                )
+            else:
+                text = "Traceback of forward call that caused the error:\n" + "".join(lines)
+            warnings.warn(said + text, UserWarning, stacklevel=2)
+            parent = node.metadata.get("parent_")
+            if parent is not None:
+                said = f"\n\nPrevious calculation was induced by {parent.name()}. "
+            node = parent
 
     def apply(self, grads: Grads) -> Grads:
         raise NotImplementedError

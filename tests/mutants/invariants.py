@@ -131,7 +131,13 @@ def _same_characters(name: str, before: bytes, after: bytes) -> bool:
     """No byte that is no ASCII comes, goes, or becomes another one."""
     if before[:2] in _BOMS:
         return True
+    if _is_cpp(name):
+        before, after = (_PIECE.sub(_if_it_stays, text) for text in (before, after))
     return re.sub(rb"[\x00-\x7f]+", b"", before) == re.sub(rb"[\x00-\x7f]+", b"", after)
+
+
+def _if_it_stays(piece: re.Match[bytes]) -> bytes:
+    return b"" if _GOES_ALONG.match(piece.group()) else piece.group()
 
 
 _GOES_ALONG = re.compile(rb"/\*\s*\w+\s*=\s*\*/\Z|(?i:/[/*].*?(?:gradient|guardfix:))", re.DOTALL)

@@ -104,9 +104,69 @@ def _other_encoding(rng: random.Random, text: bytes) -> bytes:
     return f"\ufeff{decoded}".encode(kind)
 
 
+def _truncate(rng: random.Random, text: bytes) -> bytes:
+    """Cut off anywhere, in the middle of a character as well."""
+    place = rng.randint(0, len(text))
+    return text[:place] if rng.random() < 0.8 else text[place:]
+
+
+def _some_tokens(rng: random.Random, text: bytes) -> bytes:
+    """Several tokens go, come twice, or change places."""
+    tokens = _TOKEN.findall(text) or [b" "]
+    for _ in range(rng.randint(2, 12)):
+        one, other = rng.randrange(len(tokens)), rng.randrange(len(tokens))
+        if rng.random() < 0.5:
+            tokens[one], tokens[other] = tokens[other], tokens[one]
+        else:
+            tokens[one] = rng.choice([b"", tokens[one] * 2, tokens[other]])
+    return b"".join(tokens)
+
+
+def _brackets(rng: random.Random, text: bytes) -> bytes:
+    """A bracket goes, or becomes another one."""
+    places = [match.start() for match in re.finditer(rb"[][(){}<>]", text)]
+    if not places:
+        return text
+    place = rng.choice(places)
+    return text[:place] + rng.choice([b"", *(bytes([byte]) for byte in b"[](){}<>")]) + text[place + 1 :]
+
+
+def _directives(rng: random.Random, text: bytes) -> bytes:
+    """A line of the preprocessor comes, goes, or is cut in two."""
+    lines = _lines(text) or [b"\n"]
+    places = [number for number, line in enumerate(lines) if line.lstrip().startswith(b"#")]
+    place = rng.choice(places) if places and rng.random() < 0.5 else rng.randrange(len(lines))
+    if place in places and rng.random() < 0.7:
+        lines[place] = rng.choice([b"", lines[place].replace(b" ", b" \\\n", 1), lines[place] * 2])
+    else:
+        lines.insert(place, rng.choice(_DIRECTIVES))
+    return b"".join(lines)
+
+
+def _indent(rng: random.Random, text: bytes) -> bytes:
+    """Lines move to the right or to the left, with blanks or tabs."""
+    lines, start, end = _cut(rng, text)
+    before = rng.choice([b" ", b"    ", b"\t", b""])
+    return b"".join([*lines[:start], *(before + line.lstrip(b" \t") for line in lines[start:end]), *lines[end:]])
+
+
+def _bytes(rng: random.Random, text: bytes) -> bytes:
+    """Single bytes of any value."""
+    data = bytearray(text or b" ")
+    for _ in range(rng.randint(1, 4)):
+        data[rng.randrange(len(data))] = rng.randrange(1, 256)
+    return bytes(data)
+
+
+_DIRECTIVES = (
+    b"#if 0\n", b"#if 1\n", b"#ifdef A\n", b"#else\n", b"#elif 0\n", b"#endif\n", b"#define G at::AutoNonVariableTypeMode g\n",
+    b"#undef G\n", b"#include <ATen/ATen.h>\n", b"#pragma omp parallel\n", b"#pragma once\n", b"# \n", b"#if (\n", b"#define X(a) a \\\n",
+    b"%:if 0\n", b"??=if 0\n", b"#if TORCH_VERSION_MINOR < 9\n", b"#line 7 \"x\"\n",
+)  # fmt: skip
 _MUTATIONS: tuple[Mutation, ...] = (
     _delete_lines, _repeat_lines, _move_lines, _wrap_lines, _wrap_lines, _join_lines, _change_token, _change_token, _change_token,
-    _insert, _insert, _insert, _other_ends, _no_last_end,
+    _insert, _insert, _insert, _other_ends, _no_last_end, _truncate, _some_tokens, _brackets, _brackets, _directives, _directives,
+    _indent, _bytes,
 )  # fmt: skip
 
 
@@ -116,11 +176,22 @@ def sources() -> list[Path]:
     return [path for path in files if path.is_file() and len(path.suffixes) == 1]
 
 
+def _spliced(rng: random.Random, one: bytes, other: bytes) -> bytes:
+    """A text with a stretch of another one in it, or the beginning of one and the end of another."""
+    lines, start, end = _cut(rng, other)
+    place = rng.randint(0, len(_lines(one)))
+    before, after = _lines(one)[:place], _lines(one)[place:]
+    stretch = lines[start : rng.randint(end, len(lines))]
+    return b"".join([*before, *stretch, *(after if rng.random() < 0.6 else lines[end:])])
+
+
 def mutant(number: int, files: list[Path]) -> tuple[str, bytes]:
     """(name of a file, its text)."""
     rng = random.Random(number)
     path = rng.choice(files)
     text = path.read_bytes()
+    if rng.random() < 0.15:
+        text = _spliced(rng, text, rng.choice([other for other in files if other.suffix == path.suffix]).read_bytes())
     for _ in range(rng.randint(1, 4)):
         text = rng.choice(_MUTATIONS)(rng, text)
     if rng.random() < 0.1:

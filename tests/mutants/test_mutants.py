@@ -28,6 +28,15 @@ def test_some_mutants(part: int) -> None:
     assert _failures(range(part * size, (part + 1) * size)) == {}
 
 
+FOUND = Path(__file__).parent / "found"
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.iterdir()), ids=lambda path: path.name)
+def test_what_mutants_found_stays_fixed(path: Path) -> None:
+    """Texts that `bench/mutants.py --save` and the fuzzers reduced, each of something that once did not hold."""
+    assert broken(path.name, path.read_bytes(), twice=True) == ""
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", range(8))
 def test_many_mutants(part: int) -> None:

@@ -172,7 +172,12 @@ INPUTS = {
     "v": _random.uniform(0.2, 0.9, 4),
 }
 #: Differentiable ops that no expression reaches: the gradient of one is tested elsewhere, or it has none.
-ELSEWHERE = {"_to_copy", "alias", "floor_divide"}
+ELSEWHERE = {
+    "scatter_reducing",  # its gradient is an error, as in PyTorch
+    "_to_copy",
+    "alias",
+    "floor_divide",
+}
 
 
 def leaves(torch: ModuleType) -> dict[str, Any]:

@@ -26,9 +26,8 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     survey = _survey_for(scene)
     if survey is None:
         return
-    models = survey.count(Topic.LOAD) + survey.count(Topic.RUN)
     place = survey.place(Topic.LOAD) or survey.place(Topic.RUN)
-    if place is None or survey.count(Topic.GRADIENT) * _HARDLY > models:
+    if place is None or not _has_hardly_gradients(survey):
         return
     what = "loads" if survey.count(Topic.LOAD) else "runs"
     message = (
@@ -58,13 +57,13 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
 
 @signal("file-runs-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[project_runs_models], asked=Asked.LAST)
 def file_runs_model(scene: Scene) -> Iterator[Sighting]:
-    """other functions of its file run a model, and nothing in the file defines an op or computes gradients"""
+    """its file runs a model elsewhere and defines no op, and gradients hardly appear in the project"""
     survey = scene.project.survey
     if survey is None or not _is_local(scene) or _INITIALISES.match(scene.chain[-1].name):
         return
     mentions = survey.mentions_in(scene.facts.path)
     run = mentions.get(Topic.RUN)
-    if run is not None and Topic.OP not in mentions and Topic.GRADIENT not in mentions:
+    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(survey):
         yield Sighting(f"a model is run in the same file: `{run.text}`", run.offset)
 
 
@@ -74,6 +73,10 @@ def _survey_for(scene: Scene) -> Survey | None:
     if survey is None or not survey.complete or survey.files < _LEAST_FILES or survey.count(Topic.OP):
         return None
     return survey if _is_local(scene) else None
+
+
+def _has_hardly_gradients(survey: Survey) -> bool:
+    return survey.count(Topic.GRADIENT) * _HARDLY <= survey.count(Topic.LOAD) + survey.count(Topic.RUN)
 
 
 def _is_local(scene: Scene) -> bool:

@@ -25,6 +25,7 @@ from ...facts.spans import Nested
 from ...files.intent_comments import find_intents
 from ...files.sources import Source
 from ...files.suppressions import find_directives
+from .template_context import template_of
 
 _LEGACY = guards.LEGACY.encode()
 _START = re.compile(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
@@ -326,7 +327,8 @@ def embedded_cpp(source: Source, tree: ast.Module, facts: Facts) -> Iterator[Fac
     for literal in find_literals(source, tree):
         found = read_embedded(source, literal.span, lay_out(source.text, literal), facts)
         if found is not None:
-            yield _with_work(found, placeholders_for_work(source.text, literal), source.text)
+            found = _with_work(found, placeholders_for_work(source.text, literal), source.text)
+            yield replace(found, template=template_of(literal.span, source, tree))
 
 
 _OLD = guards.GuardNames(guards.CPP, guards.deprecated_guards)

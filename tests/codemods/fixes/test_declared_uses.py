@@ -126,9 +126,21 @@ COMPAT = [
         id="not where other code stands on the line",
     ),
     pytest.param(
-        f"#define GUARD {OLD} g; /* guardfix: kernel */\n" + body("  GUARD\n"),
-        f"#define GUARD {OLD} g; /* guardfix: kernel */\n" + body("  GUARD\n"),
-        id="not in a macro",
+        f"#define GUARD {OLD} g(true); /* guardfix: kernel */\n" + body("  GUARD\n"),
+        f"{GATE}#define GUARD {KERNEL} g;\n#else\n"
+        f"#define GUARD {OLD} g(true); /* guardfix: kernel */\n#endif\n" + body("  GUARD\n"),
+        id="a macro, with its definition",
+    ),
+    pytest.param(
+        f"#define RUN(f) \\\n  {{ {OLD} g; /* guardfix: kernel */ \\\n  f(); }}\n",
+        f"{GATE}#define RUN(f) \\\n  {{ {KERNEL} g; \\\n  f(); }}\n#else\n"
+        f"#define RUN(f) \\\n  {{ {OLD} g; /* guardfix: kernel */ \\\n  f(); }}\n#endif\n",
+        id="a macro of several lines",
+    ),
+    pytest.param(
+        f"#define BOTH {OLD} a; {OLD} b; /* guardfix: kernel */\n" + body("  BOTH\n"),
+        f"#define BOTH {OLD} a; {OLD} b; /* guardfix: kernel */\n" + body("  BOTH\n"),
+        id="not a macro with several guards",
     ),
 ]
 

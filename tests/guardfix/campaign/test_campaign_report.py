@@ -70,6 +70,7 @@ def test_pages_show_all_and_run_nothing(report: Path) -> None:
     assert HOSTILE in repository.xpath("//h1/text()")[0]
 
 
+@pytest.mark.thorough
 def test_pages_of_what_is_gone_are_removed(report: Path) -> None:
     (report / "repositories/old.html").write_text("")
     CliRunner().invoke(cli, ["campaign", "report", "-o", str(report.parent)])

@@ -52,7 +52,9 @@ def test_a_project_speaks_for_a_use(others: list[str], expected: str) -> None:
 @pytest.mark.parametrize(
     ("own", "others", "expected"),
     [
-        pytest.param(RUNS, [OP, TRAINS], "inference low file-runs-model", id="its file runs a model"),
+        pytest.param(RUNS, [OP], "inference low file-runs-model", id="its file runs a model"),
+        pytest.param(RUNS * 10, [OP, TRAINS], "inference low file-runs-model", id="and the project hardly trains"),
+        pytest.param(RUNS, [OP, TRAINS], "unknown low", id="the project trains"),
         pytest.param(RUNS + TRAINS, [OP], "unknown low", id="its file trains as well"),
         pytest.param(RUNS + FUNCTION, [LOADS], "unknown low", id="its file has an autograd Function"),
         pytest.param("", [RUNS, OP], "unknown low", id="another file runs a model"),
@@ -67,7 +69,7 @@ def test_a_file_speaks_for_a_use(own: str, others: list[str], expected: str) -> 
 
 def test_a_module_that_is_given_its_parameters_is_not_run() -> None:
     reset = "void NetImpl::reset() { GUARD; weight.uniform_(-1, 1); }\n"
-    found = snippet(reset + RUNS, OP, TRAINS, surveyed=True)
+    found = snippet(reset + RUNS, OP, surveyed=True)
     assert decide(found.use(), found.facts, found.project).context.value == "unknown"
 
 

@@ -263,9 +263,19 @@ def test_what_running_showed_is_a_signal_for_that_guard(
     assert not found() & set(SHOWN_BY_RUNNING), "another guard"
 
 
+OF_TEMPLATES = {
+    "chosen-beside-guard-below-autograd",
+    "chosen-beside-kernel-guard",
+    "template-of-kernels",
+    "template-of-in-place-or-view",
+    "template-of-workloads",
+}
+"""See test_template_signals.py."""
+
+
 def test_every_kind_that_is_looked_for_has_its_cases() -> None:
     looked_for = {kind.name for kind in signal_kinds() if kind.find is not None and kind.asked is not Asked.LAST}
-    elsewhere = {"in-objective-c", "beside-inference-workload", *SHOWN_BY_RUNNING}
+    elsewhere = {"in-objective-c", "beside-inference-workload", *SHOWN_BY_RUNNING, *OF_TEMPLATES}
     assert looked_for == {name for name, *_ in CASES} | elsewhere
 
 

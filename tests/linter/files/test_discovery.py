@@ -109,6 +109,15 @@ def test_a_named_file_is_taken_whatever_is_excluded_unless_forced(tmp_path: Path
     assert found(tmp_path, "gen/a.cpp", exclude=["a.cpp"], force_exclude=True) == set()
 
 
+def test_a_named_file_is_ignored_with_its_folder(tmp_path: Path) -> None:
+    make(tmp_path, ".git/x", "gen/deep/a.cpp", "gen/b.cpp", "src/gen/a.cpp", "src/b.cpp")
+    (tmp_path / ".gitignore").write_text("/gen/deep\n!b.cpp\n")
+    (tmp_path / "src" / ".gitignore").write_text("*\n!b.cpp\n")
+    named = ["gen/deep/a.cpp", "gen/b.cpp", "src/gen/a.cpp", "src/b.cpp"]
+    taken = [path for path in named if found(tmp_path, path, force_exclude=True)]
+    assert taken == ["gen/b.cpp", "src/b.cpp"]
+
+
 def test_no_file_is_read_twice(tmp_path: Path) -> None:
     make(tmp_path, "src/a.cpp")
     walk = find_files([str(tmp_path), str(tmp_path / "src"), str(tmp_path / "src" / "a.cpp"), f"{tmp_path}/src/../src"])

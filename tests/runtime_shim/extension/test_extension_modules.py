@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -240,3 +242,39 @@ def test_an_error_of_the_compiler_is_told() -> None:
 def test_cuda_sources_are_refused() -> None:
     with pytest.raises(NotImplementedError, match="the shim has no GPU"):
         load_inline("cuda", "", cuda_sources="__global__ void f() {}", functions=[])
+
+
+OPENMP = """
+at::Tensor rows(at::Tensor x) {
+  auto out = torch::empty_like(x);
+  #pragma omp parallel for num_threads(3)
+  for (int64_t i = 0; i < x.size(0); ++i) out[i].copy_(x[i] * 2);
+  #pragma omp parallel for schedule(dynamic) num_threads(3)
+  for (int64_t i = 0; i < x.size(0); ++i) out[i].add_(1);
+  double total = 0;
+  #pragma omp parallel for reduction(+:total) schedule(guided) num_threads(3)
+  for (int64_t i = 0; i < x.size(0); ++i) total += out[i].sum().item<double>();
+  return out.add_(total);
+}
+"""
+OPENMP_PROGRAM = f"""
+import torch
+from torch.utils.cpp_extension import load_inline
+
+module = load_inline("openmp_rows", {OPENMP!r}, functions="rows", extra_cflags=["-fopenmp"], extra_ldflags=["-fopenmp"])
+print(module.rows(torch.arange(6.).reshape(3, 2)).tolist())
+"""
+
+
+@pytest.mark.thorough  # compiles a module of its own
+def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(OPENMP_PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "guardfix", "run", str(program)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("[[37.0, 39.0], [41.0, 43.0], [45.0, 47.0]]\n", "")

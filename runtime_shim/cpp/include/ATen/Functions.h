@@ -4,7 +4,19 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 namespace at {
+
+/// How a loss of many elements becomes one number.
+namespace Reduction {
+enum Reduction { None, Mean, Sum, END };
+inline const char* name(int64_t reduction) {
+  const char* const names[] = {"none", "mean", "sum"};
+  TORCH_CHECK(reduction >= 0 && reduction < END, "there is no reduction ", reduction);
+  return names[reduction];
+}
+}  // namespace Reduction
 
 #define GUARDFIX_FUNCTION_CALLING(Callable, kind, name, parameters, arguments)                  \
   inline GUARDFIX_RESULT_##kind name(GUARDFIX_SELF_##kind self GUARDFIX_SPREAD parameters) {    \
@@ -47,7 +59,10 @@ GUARDFIX_FUNCTION(FRESH, gelu, (const Tensor& self, std::string_view approximate
 GUARDFIX_FUNCTION(FRESH, dropout, (const Tensor& input, double p, bool train), (input, p, train))
 GUARDFIX_FUNCTION(FRESH, linear, (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}),
                   (input, weight, bias))
-GUARDFIX_FUNCTION(FRESH, embedding, (const Tensor& weight, const Tensor& indices), (weight, indices))
+GUARDFIX_FUNCTION(FRESH, embedding,
+                  (const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
+                   bool scale_grad_by_freq = false, bool sparse = false),
+                  (weight, indices, padding_idx, scale_grad_by_freq, sparse))
 GUARDFIX_FUNCTION(FRESH, conv2d,
                   (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
                    IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1),
@@ -73,9 +88,31 @@ GUARDFIX_FUNCTION(FRESH, group_norm,
                    const std::optional<Tensor>& bias = {}, double eps = 1e-05),
                   (input, num_groups, weight, bias, eps))
 GUARDFIX_FUNCTION(FRESH, leaky_relu, (const Tensor& self, const Scalar& negative_slope = 0.01), (self, negative_slope))
-GUARDFIX_FUNCTION(FRESH, elu, (const Tensor& self, const Scalar& alpha = 1), (self, alpha))
+GUARDFIX_FUNCTION(FRESH, elu,
+                  (const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1),
+                  (self, alpha, scale, input_scale))
 GUARDFIX_FUNCTION(FRESH, silu, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, softplus, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, mish, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, hardsigmoid, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, hardswish, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, selu, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, softplus, (const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20),
+                  (self, beta, threshold))
+GUARDFIX_FUNCTION(FRESH, hardtanh, (const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1),
+                  (self, min_val, max_val))
+GUARDFIX_FUNCTION(FRESH, threshold, (const Tensor& self, const Scalar& threshold, const Scalar& value),
+                  (self, threshold, value))
+GUARDFIX_FUNCTION(FRESH, glu, (const Tensor& self, int64_t dim = -1), (self, dim))
+GUARDFIX_FUNCTION(FRESH, hardshrink, (const Tensor& self, const Scalar& lambd = 0.5), (self, lambd))
+GUARDFIX_FUNCTION(FRESH, softshrink, (const Tensor& self, const Scalar& lambd = 0.5), (self, lambd))
+GUARDFIX_FUNCTION(FRESH, log_sigmoid, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, prelu, (const Tensor& self, const Tensor& weight), (self, weight))
+GUARDFIX_FUNCTION(FRESH, pixel_shuffle, (const Tensor& self, int64_t upscale_factor), (self, upscale_factor))
+GUARDFIX_FUNCTION(FRESH, cosine_similarity,
+                  (const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-08), (x1, x2, dim, eps))
+GUARDFIX_FUNCTION(FRESH, pairwise_distance,
+                  (const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-06, bool keepdim = false),
+                  (x1, x2, p, eps, keepdim))
 GUARDFIX_FUNCTION(FRESH, hstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, vstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, concat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
@@ -84,10 +121,35 @@ GUARDFIX_FUNCTION(FRESH, layer_norm,
                   (const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {},
                    const std::optional<Tensor>& bias = {}, double eps = 1e-05),
                   (input, normalized_shape, weight, bias, eps))
-GUARDFIX_FUNCTION(FRESH, nll_loss, (const Tensor& self, const Tensor& target), (self, target))
-GUARDFIX_FUNCTION(FRESH, l1_loss, (const Tensor& self, const Tensor& target), (self, target))
-GUARDFIX_FUNCTION(FRESH, mse_loss, (const Tensor& self, const Tensor& target), (self, target))
-GUARDFIX_FUNCTION(FRESH, cross_entropy_loss, (const Tensor& self, const Tensor& target), (self, target))
+GUARDFIX_FUNCTION(FRESH, nll_loss,
+                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+                   int64_t reduction = Reduction::Mean, int64_t ignore_index = -100),
+                  (self, target, kw("weight", weight), kw("ignore_index", ignore_index),
+                   kw("reduction", Reduction::name(reduction))))
+GUARDFIX_FUNCTION(FRESH, cross_entropy_loss,
+                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+                   int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0),
+                  (self, target, kw("weight", weight), kw("ignore_index", ignore_index),
+                   kw("reduction", Reduction::name(reduction)), kw("label_smoothing", label_smoothing)))
+#define GUARDFIX_LOSS(loss)                                                                                          \
+  GUARDFIX_FUNCTION(FRESH, loss, (const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean),    \
+                    (self, target, kw("reduction", Reduction::name(reduction))))
+GUARDFIX_LOSS(l1_loss)
+GUARDFIX_LOSS(mse_loss)
+GUARDFIX_LOSS(smooth_l1_loss)
+GUARDFIX_LOSS(huber_loss)
+GUARDFIX_LOSS(kl_div)
+GUARDFIX_LOSS(soft_margin_loss)
+#undef GUARDFIX_LOSS
+GUARDFIX_FUNCTION(FRESH, binary_cross_entropy,
+                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+                   int64_t reduction = Reduction::Mean),
+                  (self, target, kw("weight", weight), kw("reduction", Reduction::name(reduction))))
+GUARDFIX_FUNCTION(FRESH, binary_cross_entropy_with_logits,
+                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
+                   const std::optional<Tensor>& pos_weight = {}, int64_t reduction = Reduction::Mean),
+                  (self, target, kw("weight", weight), kw("pos_weight", pos_weight),
+                   kw("reduction", Reduction::name(reduction))))
 #undef GUARDFIX_FUNCTION
 #undef GUARDFIX_UNPACK
 
@@ -141,7 +203,51 @@ inline void manual_seed(uint64_t seed) {
 /// A tensor over memory of the program's own, which must outlive it: nothing is copied.
 inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
   static const guardfix::Hook make{"from_blob"};
-  return Tensor::from_python(make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType()}));
+  return Tensor::from_python(make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType()}))
+      .set_requires_grad(options.requires_grad());
+}
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {}) {
+  static const guardfix::Hook make{"from_blob"};
+  return Tensor::from_python(make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType(), strides}))
+      .set_requires_grad(options.requires_grad());
+}
+
+namespace detail {
+/// Calls `deleter(data)` when the object goes.
+template <typename Deleter>
+guardfix::Object deleting(void* data, Deleter deleter) {
+  auto* run = new std::function<void()>([data, deleter = std::move(deleter)]() mutable { deleter(data); });
+  const guardfix::Gil gil;
+  return guardfix::checked(PyCapsule_New(run, nullptr,
+                                         [](PyObject* capsule) {
+                                           auto* function = static_cast<std::function<void()>*>(
+                                               PyCapsule_GetPointer(capsule, nullptr));
+                                           (*function)();
+                                           delete function;
+                                         }),
+                           "from_blob");
+}
+template <typename Deleter>
+using IsDeleter = std::enable_if_t<std::is_invocable_v<Deleter, void*>>;
+}  // namespace detail
+
+/// The same; `deleter` is called with the memory when the last tensor over it goes.
+template <typename Deleter, typename = detail::IsDeleter<Deleter>>
+Tensor from_blob(void* data, IntArrayRef sizes, Deleter&& deleter, const TensorOptions& options = {}) {
+  static const guardfix::Hook make{"from_blob"};
+  const guardfix::Object owner = detail::deleting(data, std::decay_t<Deleter>(std::forward<Deleter>(deleter)));
+  return Tensor::from_python(make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType(),
+                                   std::nullopt, owner}))
+      .set_requires_grad(options.requires_grad());
+}
+template <typename Deleter, typename = detail::IsDeleter<Deleter>>
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& deleter,
+                 const TensorOptions& options = {}) {
+  static const guardfix::Hook make{"from_blob"};
+  const guardfix::Object owner = detail::deleting(data, std::decay_t<Deleter>(std::forward<Deleter>(deleter)));
+  return Tensor::from_python(
+             make({reinterpret_cast<int64_t>(data), sizes, options.dtype().toScalarType(), strides, owner}))
+      .set_requires_grad(options.requires_grad());
 }
 
 // Sizes of symbols, which are numbers here.
@@ -166,5 +272,13 @@ inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, 
 
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline Tensor index(const Tensor& self, ArrayRef<indexing::TensorIndex> indices) { return self.index(indices); }
+template <typename Value>
+Tensor& index_put_(Tensor& self, ArrayRef<indexing::TensorIndex> indices, const Value& values) {
+  return self.index_put_(indices, values);
+}
+template <typename Value>
+Tensor& index_put_(Tensor& self, std::initializer_list<indexing::TensorIndex> indices, const Value& values) {
+  return self.index_put_(indices, values);
+}
 
 }  // namespace at

@@ -6,6 +6,7 @@
 #include <c10/core/Layout.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/ArrayRef.h>
+#include <guardfix/openmp_regions.h>
 #include <guardfix/python.h>
 #include <guardfix/run.h>
 
@@ -37,6 +38,8 @@ class Arg {
   Arg(c10::ArrayRef<at::Tensor> tensors) : kind_(Kind::tensors), size_(tensors.size()), pointer_(tensors.data()) {}
   Arg(const std::vector<at::Tensor>& tensors) : Arg(c10::ArrayRef<at::Tensor>(tensors)) {}
   Arg(c10::IntArrayRef integers) : kind_(Kind::integers), size_(integers.size()), pointer_(integers.data()) {}
+  Arg(const std::vector<int64_t>& integers) : Arg(c10::IntArrayRef(integers)) {}
+  Arg(const std::vector<double>& reals) : Arg(c10::ArrayRef<double>(reals)) {}
   Arg(c10::ArrayRef<double> reals) : kind_(Kind::reals), size_(reals.size()), pointer_(reals.data()) {}
   Arg(c10::OptionalIntArrayRef integers) : kind_(Kind::none) {
     if (integers.has_value()) *this = Arg(*integers);

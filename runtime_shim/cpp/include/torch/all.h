@@ -7,6 +7,7 @@
 #ifndef GUARDFIX_WITHOUT_FRONTEND
 #include <torch/nn.h>
 #include <torch/optim.h>
+#include <torch/serialize.h>
 #endif
 #include <torch/types.h>
 #include <torch/utils.h>

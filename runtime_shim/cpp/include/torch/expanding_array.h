@@ -34,8 +34,38 @@ class ExpandingArray {
     return stream << c10::ArrayRef<T>(array);
   }
 
- private:
+ protected:
   std::array<T, D> values_;
+};
+
+/// The same, where each number may be missing: an output size that is the input's.
+template <size_t D, typename T = int64_t>
+class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
+ public:
+  using ExpandingArray<D, std::optional<T>>::ExpandingArray;
+  ExpandingArrayWithOptionalElem(std::initializer_list<T> list)
+      : ExpandingArrayWithOptionalElem(c10::ArrayRef<T>(list)) {}
+  ExpandingArrayWithOptionalElem(const std::vector<T>& values)
+      : ExpandingArrayWithOptionalElem(c10::ArrayRef<T>(values)) {}
+  ExpandingArrayWithOptionalElem(c10::ArrayRef<T> values)
+      : ExpandingArray<D, std::optional<T>>(std::vector<std::optional<T>>(values.begin(), values.end())) {}
+  ExpandingArrayWithOptionalElem(T value) : ExpandingArray<D, std::optional<T>>(std::optional<T>(value)) {}
+  ExpandingArrayWithOptionalElem(const std::array<T, D>& values)
+      : ExpandingArrayWithOptionalElem(c10::ArrayRef<T>(values)) {}
+
+  friend std::ostream& operator<<(std::ostream& stream, const ExpandingArrayWithOptionalElem& array) {
+    if (D > 1) stream << '[';
+    for (size_t i = 0; i < D; ++i) {
+      if (i != 0) stream << ", ";
+      if (array.values_[i].has_value()) {
+        stream << *array.values_[i];
+      } else {
+        stream << "None";
+      }
+    }
+    if (D > 1) stream << ']';
+    return stream;
+  }
 };
 
 }  // namespace torch

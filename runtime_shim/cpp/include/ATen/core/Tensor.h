@@ -45,6 +45,36 @@ class VersionCounter {
   guardfix::Object tensor_;
 };
 
+/// A pointer to the elements; they are Python's, so that there is no context of an allocator.
+class DataPtr {
+ public:
+  explicit DataPtr(void* data) : data_(data) {}
+  void* get() const { return data_; }
+  void* mutable_get() const { return data_; }
+  void* get_context() const { return nullptr; }
+  Device device() const { return Device(kCPU); }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  void* data_;
+};
+
+/// The memory that a tensor and its aliases share.
+class Storage {
+ public:
+  Storage(void* data, size_t nbytes) : data_(data), nbytes_(nbytes) {}
+  const void* data() const { return data_; }
+  void* mutable_data() const { return data_; }
+  DataPtr data_ptr() const { return DataPtr(data_); }
+  size_t nbytes() const { return nbytes_; }
+  bool is_alias_of(const Storage& other) const { return data_ == other.data_; }
+
+ private:
+  void* data_;
+  size_t nbytes_;
+};
+
+
 /// One per Python tensor, shared by all handles to it.
 class TensorImpl {
  public:
@@ -230,6 +260,8 @@ class Tensor {
   bool is_nested() const { return false; }
   bool is_pinned() const { return false; }
   bool has_storage() const { return defined(); }
+  /// The memory of this tensor and of those that share it.
+  Storage storage() const;
   bool has_names() const { return false; }
   /// The type as the first versions had it: what a scalar type, a device and options are now.
   DeprecatedTypeProperties type() const { return DeprecatedTypeProperties(options()); }
@@ -317,6 +349,10 @@ class Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(Device device, caffe2::TypeMeta type, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(device, type.toScalarType(), non_blocking, copy, memory_format);
+  }
   Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,

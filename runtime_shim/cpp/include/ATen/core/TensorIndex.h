@@ -9,19 +9,31 @@ enum class EllipsisIndexType { Ellipsis };
 inline constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
 inline constexpr std::nullopt_t None = std::nullopt;
 
+/// Beyond all elements, in either direction: where a slice begins or ends that doesn't say so.
+constexpr int64_t INDEX_MIN = -(int64_t(1) << 62);
+constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
+
 /// Elements start, start+step, … below stop, as in Python.
 class Slice final {
  public:
   explicit Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
                  std::optional<int64_t> step = std::nullopt)
-      : start_(start), stop_(stop), step_(step) {}
-  std::optional<int64_t> start() const { return start_; }
-  std::optional<int64_t> stop() const { return stop_; }
-  std::optional<int64_t> step() const { return step_; }
+      : step_(step.value_or(1)) {
+    TORCH_CHECK_VALUE(step_ != 0, "slice step cannot be zero");
+    start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
+    stop_ = stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX);
+  }
+  int64_t start() const { return start_; }
+  int64_t stop() const { return stop_; }
+  int64_t step() const { return step_; }
 
  private:
-  std::optional<int64_t> start_, stop_, step_;
+  int64_t start_ = 0, stop_ = 0, step_;
 };
+
+inline std::ostream& operator<<(std::ostream& stream, const Slice& slice) {
+  return stream << slice.start() << ':' << slice.stop() << ':' << slice.step();
+}
 
 /// One index of several: an integer, a bool, a slice, None (a new dimension), an ellipsis, or a tensor.
 class TensorIndex final {
@@ -45,6 +57,28 @@ class TensorIndex final {
   }
   const guardfix::Object& object() const { return object_; }
 
+  bool is_none() const { return object_.get() == Py_None; }
+  bool is_ellipsis() const { return object_.get() == Py_Ellipsis; }
+  bool is_boolean() const { return PyBool_Check(object_.get()); }
+  bool is_integer() const { return PyLong_Check(object_.get()) && !is_boolean(); }
+  bool is_slice() const { return PySlice_Check(object_.get()); }
+  bool is_tensor() const {
+    return !is_none() && !is_ellipsis() && !PyLong_Check(object_.get()) && !is_slice();
+  }
+  bool boolean() const { return object_.get() == Py_True; }
+  int64_t integer() const {
+    const guardfix::Gil gil;
+    return guardfix::as_integer(object_.get(), "index");
+  }
+  at::indexing::Slice slice() const {
+    const guardfix::Gil gil;
+    const auto part = [&](const char* name) {
+      return guardfix::as_integer(guardfix::attribute(object_.get(), name).get(), name);
+    };
+    return at::indexing::Slice(part("start"), part("stop"), part("step"));
+  }
+  Tensor tensor() const { return Tensor::from_python(object_); }
+
  private:
   static guardfix::Object held(PyObject* object) {
     const guardfix::Gil gil;
@@ -56,6 +90,21 @@ class TensorIndex final {
   }
   guardfix::Object object_;
 };
+
+inline std::ostream& operator<<(std::ostream& stream, const TensorIndex& index) {
+  if (index.is_none()) return stream << "None";
+  if (index.is_ellipsis()) return stream << "...";
+  if (index.is_boolean()) return stream << (index.boolean() ? "true" : "false");
+  if (index.is_integer()) return stream << index.integer();
+  if (index.is_slice()) return stream << index.slice();
+  const guardfix::Gil gil;
+  return stream << guardfix::text_of(index.object().get());
+}
+inline std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices) {
+  stream << '(';
+  for (size_t i = 0; i < indices.size(); ++i) stream << (i ? ", " : "") << indices[i];
+  return stream << ')';
+}
 
 inline guardfix::Object as_tuple(ArrayRef<TensorIndex> indices) {
   const guardfix::Gil gil;

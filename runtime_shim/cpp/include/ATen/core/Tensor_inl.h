@@ -167,6 +167,11 @@ inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_
   op({*this, gradient, retain_graph, create_graph, guardfix::kw("inputs", inputs)});
 }
 
+inline Storage Tensor::storage() const {
+  const auto offset = static_cast<size_t>(storage_offset()) * itemsize();
+  return Storage(static_cast<char*>(data_ptr()) - offset, static_cast<size_t>(integer("storage_nbytes")));
+}
+
 inline Tensor Tensor::data() const {
   static const guardfix::Hook read{"data"};
   return from_python(read({impl().object()}));
@@ -202,6 +207,7 @@ inline Tensor Tensor::operator[](const Tensor& index) const {
   return (*this)[index.item()];
 }
 inline Tensor Tensor::index(ArrayRef<indexing::TensorIndex> indices) const {
+  TORCH_CHECK_INDEX(!indices.empty(), "Passing an empty index list to Tensor::index() is not valid syntax");
   static const guardfix::Hook get{"index"};
   return from_python(get({impl().object(), indexing::as_tuple(indices)}));
 }
@@ -209,6 +215,7 @@ inline Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices
   return index(ArrayRef<indexing::TensorIndex>(indices));
 }
 inline Tensor& Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values) {
+  TORCH_CHECK_INDEX(!indices.empty(), "Passing an empty index list to Tensor::index_put_() is not valid syntax");
   static const guardfix::Hook set{"index_put_"};
   set({impl().object(), indexing::as_tuple(indices), values});
   return *this;
@@ -217,6 +224,7 @@ inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> i
   return index_put_(ArrayRef<indexing::TensorIndex>(indices), values);
 }
 inline Tensor& Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) {
+  TORCH_CHECK_INDEX(!indices.empty(), "Passing an empty index list to Tensor::index_put_() is not valid syntax");
   static const guardfix::Hook set{"index_put_"};
   set({impl().object(), indexing::as_tuple(indices), value});
   return *this;

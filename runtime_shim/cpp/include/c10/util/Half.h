@@ -125,6 +125,9 @@ struct Float16Limits {
   static constexpr T epsilon() { return T(epsilon_bits, T::from_bits()); }
   static constexpr T infinity() { return T(infinity_bits, T::from_bits()); }
   static constexpr T quiet_NaN() { return T(nan_bits, T::from_bits()); }
+  static constexpr T signaling_NaN() {
+    return T(static_cast<uint16_t>((nan_bits - infinity_bits) / 2 + infinity_bits), T::from_bits());
+  }
   static constexpr T denorm_min() { return T(denorm_bits, T::from_bits()); }
 };
 }  // namespace detail

@@ -1,13 +1,12 @@
 // torch::nn::Module: parameters, buffers and submodules under names.
 #pragma once
 
+#include <torch/nn/modules/container/any_value.h>
 #include <torch/nn/pimpl.h>
 #include <torch/ordered_dict.h>
+#include <torch/serialize/archive.h>
 #include <torch/types.h>
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,11 +30,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// What the constructor was given, else the name of the class.
   const std::string& name() const noexcept {
-    if (!name_.has_value()) {
-      char* readable = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, nullptr);
-      name_ = readable == nullptr ? typeid(*this).name() : readable;
-      std::free(readable);
-    }
+    if (!name_.has_value()) name_ = c10::demangle(typeid(*this).name());
     return *name_;
   }
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& = std::nullopt) const {
@@ -124,6 +119,26 @@ class Module : public std::enable_shared_from_this<Module> {
 
   virtual void pretty_print(std::ostream& stream) const { stream << name(); }
   virtual bool is_serializable() const { return true; }
+  virtual void save(serialize::OutputArchive& archive) const {
+    for (const auto& parameter : named_parameters(false)) archive.write(parameter.key(), parameter.value());
+    for (const auto& buffer : named_buffers(false)) archive.write(buffer.key(), buffer.value(), /*is_buffer=*/true);
+    for (const auto& child : children_) {
+      if (!child.value()->is_serializable()) continue;
+      serialize::OutputArchive nested;
+      child.value()->save(nested);
+      archive.write(child.key(), nested);
+    }
+  }
+  virtual void load(serialize::InputArchive& archive) {
+    for (auto& parameter : named_parameters(false)) archive.read(parameter.key(), parameter.value());
+    for (auto& buffer : named_buffers(false)) archive.read(buffer.key(), buffer.value(), /*is_buffer=*/true);
+    for (auto& child : children_) {
+      if (!child.value()->is_serializable()) continue;
+      serialize::InputArchive nested;
+      archive.read(child.key(), nested);
+      child.value()->load(nested);
+    }
+  }
 
   // ---- giving it something
   /// A tensor that is not of floating point does not get to require gradients.
@@ -166,9 +181,13 @@ class Module : public std::enable_shared_from_this<Module> {
   }
 
  protected:
+  /// The arguments of forward that have a default, by position: what `FORWARD_HAS_DEFAULT_ARGS` says.
+  virtual std::vector<std::pair<unsigned int, AnyValue>> default_arguments() const { return {}; }
+
   OrderedDict<std::string, Tensor> parameters_{"Parameter"};
 
  private:
+  friend class AnyModule;
   friend class CloneableModule;
   friend std::ostream& operator<<(std::ostream& stream, const Module& module) {
     module.print_below(stream, "");
@@ -230,5 +249,24 @@ class Module : public std::enable_shared_from_this<Module> {
   mutable std::optional<std::string> name_;
   bool is_training_ = true;
 };
+
+inline serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const std::shared_ptr<Module>& module) {
+  TORCH_CHECK(module != nullptr, "Cannot serialize empty module");
+  module->save(archive);
+  return archive;
+}
+inline serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module) {
+  TORCH_CHECK(module != nullptr, "Cannot deserialize empty module");
+  module->load(archive);
+  return archive;
+}
+template <typename Contained>
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder<Contained>& module) {
+  return archive << std::static_pointer_cast<Module>(module.ptr());
+}
+template <typename Contained>
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder<Contained>& module) {
+  return archive >> std::static_pointer_cast<Module>(module.ptr());
+}
 
 }  // namespace torch::nn

@@ -87,4 +87,10 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<Contained>& mo
     using torch::nn::ModuleHolder<ImplType>::ModuleHolder; \
     using Impl [[maybe_unused]] = ImplType;                \
   }
+
+/// In a class of modules: which arguments of its forward have defaults, as {position, AnyValue(default)}.
+#define FORWARD_HAS_DEFAULT_ARGS(...)                                                                   \
+  std::vector<std::pair<unsigned int, torch::nn::AnyValue>> default_arguments() const override {        \
+    return {__VA_ARGS__};                                                                               \
+  }
 #define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)

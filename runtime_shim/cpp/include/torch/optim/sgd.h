@@ -12,12 +12,17 @@ struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   TORCH_ARG(double, dampening) = 0;
   TORCH_ARG(double, weight_decay) = 0;
   TORCH_ARG(bool, nesterov) = false;
+  TORCH_FIELDS(SGDOptions, lr, momentum, dampening, weight_decay, nesterov)
+};
+struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
+  TORCH_ARG(Tensor, momentum_buffer);
+  TORCH_FIELDS(SGDParamState, momentum_buffer)
 };
 
-class SGD : public Optimizer {
+class SGD : public AlgorithmOf<SGDOptions, SGDParamState> {
  public:
   explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
-      : Optimizer(param_groups, std::make_unique<SGDOptions>(defaults)) {
+      : AlgorithmOf(param_groups, std::make_unique<SGDOptions>(defaults)) {
     TORCH_CHECK(defaults.lr() >= 0, "Invalid learning rate: ", defaults.lr());
     TORCH_CHECK(defaults.momentum() >= 0, "Invalid momentum value: ", defaults.momentum());
     TORCH_CHECK(defaults.weight_decay() >= 0, "Invalid weight_decay value: ", defaults.weight_decay());
@@ -28,31 +33,22 @@ class SGD : public Optimizer {
       : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
-    const NoGradGuard no_grad;
-    Tensor loss = loss_of(closure);
-    for (OptimizerParamGroup& group : param_groups_) {
-      const auto& options = static_cast<const SGDOptions&>(group.options());
-      for (Tensor& parameter : group.params()) {
-        if (!parameter.grad().defined()) continue;
-        Tensor direction = parameter.grad();
-        if (options.weight_decay() != 0) direction = direction.add(parameter, options.weight_decay());
-        if (options.momentum() != 0) {
-          Tensor& buffer = momentum_[parameter];
-          if (!buffer.defined()) {
-            buffer = direction.detach().clone();
-          } else {
-            buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
-          }
-          direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
+    return each_parameter(closure, [this](Tensor& parameter, const Tensor& grad, const SGDOptions& options) {
+      Tensor direction = grad;
+      if (options.weight_decay() != 0) direction = direction.add(parameter, options.weight_decay());
+      if (options.momentum() != 0) {
+        bool is_new = false;
+        Tensor& buffer = state_of<SGDParamState>(parameter, &is_new).momentum_buffer();
+        if (is_new) {
+          buffer = direction.detach().clone();
+        } else {
+          buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
         }
-        parameter.add_(direction, -options.lr());
+        direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
       }
-    }
-    return loss;
+      parameter.add_(direction, -options.lr());
+    });
   }
-
- private:
-  StateOf<Tensor> momentum_;
 };
 
 }  // namespace torch::optim

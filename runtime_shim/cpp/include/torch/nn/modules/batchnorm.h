@@ -1,17 +1,17 @@
-// torch::nn::BatchNorm1d and BatchNorm2d.
+// torch::nn::BatchNorm1d to BatchNorm3d and InstanceNorm1d to InstanceNorm3d.
 #pragma once
 
 #include <torch/nn/cloneable.h>
-#include <torch/nn/functional.h>
+#include <torch/nn/functional/normalization.h>
 #include <torch/nn/init.h>
 
 namespace torch::nn {
 
-/// What the two have in common: which inputs they take differs.
-template <size_t D, typename Derived>
-class BatchNormImplBase : public Cloneable<Derived> {
+/// What normalisation by statistics of the channels has, whatever the rank of its input.
+template <typename Derived, typename Options>
+class NormImplBase : public Cloneable<Derived> {
  public:
-  explicit BatchNormImplBase(const BatchNormOptions& options_) : options(options_) { BatchNormImplBase::reset(); }
+  explicit NormImplBase(const Options& options_) : options(options_) { NormImplBase::reset(); }
   void reset() override {
     const int64_t size = options.num_features();
     weight = this->register_parameter("weight", options.affine() ? torch::ones(size) : Tensor(), options.affine());
@@ -28,49 +28,95 @@ class BatchNormImplBase : public Cloneable<Derived> {
     running_var.fill_(1);
     num_batches_tracked.zero_();
   }
-  void pretty_print(std::ostream& stream) const override {
-    stream << std::boolalpha << "torch::nn::BatchNorm" << D << "d(" << options.num_features()
+  void reset_parameters() {
+    reset_running_stats();
+    if (!options.affine()) return;
+    init::ones_(weight);
+    init::zeros_(bias);
+  }
+
+  Options options;
+  Tensor weight;
+  Tensor bias;
+  Tensor running_mean;
+  Tensor running_var;
+  Tensor num_batches_tracked;
+
+ protected:
+  void print(std::ostream& stream, const char* name, size_t rank) const {
+    stream << std::boolalpha << "torch::nn::" << name << rank << "d(" << options.num_features()
            << ", eps=" << options.eps() << ", momentum=";
-    if (options.momentum().has_value()) stream << *options.momentum();
+    if constexpr (std::is_same_v<decltype(options.momentum()), double>) {
+      stream << options.momentum();
+    } else {
+      if (std::optional<double> momentum = options.momentum()) stream << *momentum;
+    }
     stream << ", affine=" << options.affine() << ", track_running_stats=" << options.track_running_stats() << ')';
   }
+};
+
+template <size_t D, typename Derived>
+class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
+ public:
+  using NormImplBase<Derived, BatchNormOptions>::NormImplBase;
+  void pretty_print(std::ostream& stream) const override { this->print(stream, "BatchNorm", D); }
   Tensor forward(const Tensor& input) {
     if constexpr (D == 1) {
       TORCH_CHECK(input.dim() == 2 || input.dim() == 3, "expected 2D or 3D input (got ", input.dim(), "D input)");
     } else {
       TORCH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(), "D input)");
     }
-    std::optional<double> average = options.momentum();
-    if (this->is_training() && num_batches_tracked.defined()) {
-      num_batches_tracked += 1;
-      if (!average.has_value()) average = 1.0 / num_batches_tracked.template item<double>();
+    std::optional<double> average = this->options.momentum();
+    if (this->is_training() && this->num_batches_tracked.defined()) {
+      this->num_batches_tracked += 1;
+      if (!average.has_value()) average = 1.0 / this->num_batches_tracked.template item<double>();
     }
-    return functional::batch_norm(input, running_mean, running_var,
+    return functional::batch_norm(input, this->running_mean, this->running_var,
                                   functional::BatchNormFuncOptions()
-                                      .weight(weight)
-                                      .bias(bias)
-                                      .training(this->is_training() || !options.track_running_stats())
+                                      .weight(this->weight)
+                                      .bias(this->bias)
+                                      .training(this->is_training() || !this->options.track_running_stats())
                                       .momentum(average)
-                                      .eps(options.eps()));
+                                      .eps(this->options.eps()));
   }
-
-  BatchNormOptions options;
-  Tensor weight;
-  Tensor bias;
-  Tensor running_mean;
-  Tensor running_var;
-  Tensor num_batches_tracked;
 };
 
-#define TORCH_BATCH_NORM(D)                                                                                \
-  class BatchNorm##D##dImpl : public BatchNormImplBase<D, BatchNorm##D##dImpl> {                           \
-   public:                                                                                                 \
-    explicit BatchNorm##D##dImpl(int64_t num_features) : BatchNorm##D##dImpl(BatchNormOptions(num_features)) {} \
-    explicit BatchNorm##D##dImpl(const BatchNormOptions& options_) : BatchNormImplBase(options_) {}        \
-  };                                                                                                       \
-  TORCH_MODULE(BatchNorm##D##d)
-TORCH_BATCH_NORM(1);
-TORCH_BATCH_NORM(2);
-#undef TORCH_BATCH_NORM
+template <size_t D, typename Derived>
+class InstanceNormImplBase : public NormImplBase<Derived, InstanceNormOptions> {
+ public:
+  using NormImplBase<Derived, InstanceNormOptions>::NormImplBase;
+  void pretty_print(std::ostream& stream) const override { this->print(stream, "InstanceNorm", D); }
+  Tensor forward(const Tensor& input) {
+    const bool batched = input.dim() == D + 2;
+    TORCH_CHECK(batched || input.dim() == D + 1, "expected ", D + 1, "D or ", D + 2, "D input (got ", input.dim(),
+                "D input)");
+    const Tensor found = functional::instance_norm(
+        batched ? input : input.unsqueeze(0),
+        functional::InstanceNormFuncOptions()
+            .running_mean(this->running_mean)
+            .running_var(this->running_var)
+            .weight(this->weight)
+            .bias(this->bias)
+            .use_input_stats(this->is_training() || !this->options.track_running_stats())
+            .momentum(this->options.momentum())
+            .eps(this->options.eps()));
+    return batched ? found : found.squeeze(0);
+  }
+};
+
+#define TORCH_NORM(Kind, D)                                                                        \
+  class Kind##D##dImpl : public Kind##ImplBase<D, Kind##D##dImpl> {                                \
+   public:                                                                                         \
+    explicit Kind##D##dImpl(int64_t num_features) : Kind##D##dImpl(Kind##Options(num_features)) {} \
+    explicit Kind##D##dImpl(const Kind##Options& options_) : Kind##ImplBase(options_) {}           \
+  };                                                                                               \
+  TORCH_MODULE(Kind##D##d)
+TORCH_NORM(BatchNorm, 1);
+TORCH_NORM(BatchNorm, 2);
+TORCH_NORM(BatchNorm, 3);
+TORCH_NORM(InstanceNorm, 1);
+TORCH_NORM(InstanceNorm, 2);
+TORCH_NORM(InstanceNorm, 3);
+#undef TORCH_NORM
 
 }  // namespace torch::nn

@@ -1,8 +1,8 @@
-// torch::nn::LayerNorm and GroupNorm.
+// torch::nn::LayerNorm, GroupNorm, LocalResponseNorm, CrossMapLRN2d.
 #pragma once
 
-#include <torch/nn/cloneable.h>
-#include <torch/nn/functional.h>
+#include <torch/nn/functional/normalization.h>
+#include <torch/nn/modules/common.h>
 
 namespace torch::nn {
 
@@ -14,6 +14,12 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
     const bool affine = options.elementwise_affine();
     weight = register_parameter("weight", affine ? torch::ones(options.normalized_shape()) : Tensor(), affine);
     bias = register_parameter("bias", affine ? torch::zeros(options.normalized_shape()) : Tensor(), affine);
+  }
+  void reset_parameters() {
+    if (!options.elementwise_affine()) return;
+    const NoGradGuard no_grad;
+    weight.fill_(1);
+    bias.zero_();
   }
   void pretty_print(std::ostream& stream) const override {
     stream << std::boolalpha << "torch::nn::LayerNorm(" << IntArrayRef(options.normalized_shape())
@@ -44,7 +50,8 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
            << ", eps=" << options.eps() << ", affine=" << options.affine() << ')';
   }
   Tensor forward(const Tensor& input) {
-    return at::group_norm(input, options.num_groups(), weight, bias, options.eps());
+    return functional::group_norm(
+        input, functional::GroupNormFuncOptions(options.num_groups()).weight(weight).bias(bias).eps(options.eps()));
   }
 
   GroupNormOptions options;
@@ -52,5 +59,26 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   Tensor bias;
 };
 TORCH_MODULE(GroupNorm);
+
+TORCH_LAYER(LocalResponseNorm,
+            options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta() << ", k=" << options.k(),
+            (const Tensor& input), functional::local_response_norm(input, options));
+
+class CrossMapLRN2dImpl : public OptionsModule<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
+ public:
+  using OptionsModule::OptionsModule;
+  void pretty_print(std::ostream& stream) const override {
+    stream << "torch::nn::CrossMapLRN2d(" << options.size() << ", alpha=" << options.alpha()
+           << ", beta=" << options.beta() << ", k=" << options.k() << ')';
+  }
+  Tensor forward(const Tensor& input) {
+    TORCH_CHECK(input.dim() == 4, "CrossMapLRN2d: Expected input to be 4D, got ", input.dim(), "D instead.");
+    return functional::local_response_norm(input, functional::LocalResponseNormFuncOptions(options.size())
+                                                      .alpha(options.alpha())
+                                                      .beta(options.beta())
+                                                      .k(static_cast<double>(options.k())));
+  }
+};
+TORCH_MODULE(CrossMapLRN2d);
 
 }  // namespace torch::nn

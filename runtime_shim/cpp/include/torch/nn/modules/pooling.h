@@ -1,53 +1,102 @@
-// torch::nn::MaxPool2d, AvgPool2d, AdaptiveAvgPool2d.
+// Pooling as layers.
 #pragma once
 
-#include <torch/nn/cloneable.h>
-#include <torch/nn/functional.h>
+#include <torch/nn/functional/pooling.h>
+#include <torch/nn/modules/common.h>
 
 namespace torch::nn {
 
-class MaxPool2dImpl : public Cloneable<MaxPool2dImpl> {
- public:
-  MaxPool2dImpl(ExpandingArray<2> kernel_size) : MaxPool2dImpl(MaxPool2dOptions(kernel_size)) {}
-  explicit MaxPool2dImpl(const MaxPool2dOptions& options_) : options(options_) {}
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::MaxPool2d(kernel_size=" << options.kernel_size() << ", stride=" << options.stride()
-           << ", padding=" << options.padding() << ", dilation=" << ExpandingArray<2>(1) << ", ceil_mode=false)";
-  }
-  Tensor forward(const Tensor& input) { return functional::max_pool2d(input, options); }
+#define TORCH_POOLING(D)                                                                                             \
+  class MaxPool##D##dImpl : public OptionsModule<MaxPool##D##dImpl, MaxPool##D##dOptions> {                          \
+   public:                                                                                                           \
+    using OptionsModule::OptionsModule;                                                                              \
+    MaxPool##D##dImpl(ExpandingArray<D> kernel_size) : OptionsModule(MaxPool##D##dOptions(kernel_size)) {}           \
+    void pretty_print(std::ostream& stream) const override {                                                         \
+      stream << std::boolalpha << "torch::nn::MaxPool" #D "d(kernel_size=" << options.kernel_size()                  \
+             << ", stride=" << options.stride() << ", padding=" << options.padding()                                 \
+             << ", dilation=" << options.dilation() << ", ceil_mode=" << options.ceil_mode() << ')';                 \
+    }                                                                                                                \
+    Tensor forward(const Tensor& input) { return functional::max_pool##D##d(input, options); }                       \
+    std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {                                           \
+      return functional::max_pool##D##d_with_indices(input, options);                                                \
+    }                                                                                                                \
+  };                                                                                                                 \
+  TORCH_MODULE(MaxPool##D##d);                                                                                       \
+  class AvgPool##D##dImpl : public OptionsModule<AvgPool##D##dImpl, AvgPool##D##dOptions> {                          \
+   public:                                                                                                           \
+    using OptionsModule::OptionsModule;                                                                              \
+    AvgPool##D##dImpl(ExpandingArray<D> kernel_size) : OptionsModule(AvgPool##D##dOptions(kernel_size)) {}           \
+    void pretty_print(std::ostream& stream) const override {                                                         \
+      stream << "torch::nn::AvgPool" #D "d(kernel_size=" << options.kernel_size() << ", stride=" << options.stride() \
+             << ", padding=" << options.padding() << ')';                                                            \
+    }                                                                                                                \
+    Tensor forward(const Tensor& input) { return functional::avg_pool##D##d(input, options); }                       \
+  };                                                                                                                 \
+  TORCH_MODULE(AvgPool##D##d);                                                                                       \
+  class AdaptiveMaxPool##D##dImpl : public OptionsModule<AdaptiveMaxPool##D##dImpl, AdaptiveMaxPool##D##dOptions> {  \
+   public:                                                                                                           \
+    using OptionsModule::OptionsModule;                                                                              \
+    void pretty_print(std::ostream& stream) const override {                                                         \
+      stream << "torch::nn::AdaptiveMaxPool" #D "d(output_size=" << options.output_size() << ')';                    \
+    }                                                                                                                \
+    Tensor forward(const Tensor& input) { return functional::adaptive_max_pool##D##d(input, options); }              \
+    std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {                                           \
+      return functional::adaptive_max_pool##D##d_with_indices(input, options);                                       \
+    }                                                                                                                \
+  };                                                                                                                 \
+  TORCH_MODULE(AdaptiveMaxPool##D##d);                                                                               \
+  TORCH_LAYER(AdaptiveAvgPool##D##d, "output_size=" << options.output_size(), (const Tensor& input),                 \
+              functional::adaptive_avg_pool##D##d(input, options));                                                  \
+  class MaxUnpool##D##dImpl : public OptionsModule<MaxUnpool##D##dImpl, MaxUnpool##D##dOptions> {                    \
+   public:                                                                                                           \
+    using OptionsModule::OptionsModule;                                                                              \
+    void pretty_print(std::ostream& stream) const override {                                                         \
+      stream << "torch::nn::MaxUnpool" #D "d(kernel_size=" << options.kernel_size()                                  \
+             << ", stride=" << options.stride() << ", padding=" << options.padding() << ')';                         \
+    }                                                                                                                \
+    Tensor forward(const Tensor& input, const Tensor& indices,                                                       \
+                   const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {                          \
+      return functional::max_unpool##D##d(input, indices,                                                            \
+                                          functional::MaxUnpool##D##dFuncOptions(options.kernel_size())              \
+                                              .stride(options.stride())                                              \
+                                              .padding(options.padding())                                            \
+                                              .output_size(output_size));                                            \
+    }                                                                                                                \
+                                                                                                                     \
+   protected:                                                                                                        \
+    FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})                                   \
+  };                                                                                                                 \
+  TORCH_MODULE(MaxUnpool##D##d);                                                                                     \
+  TORCH_LAYER(LPPool##D##d,                                                                                          \
+              "norm_type=" << options.norm_type() << ", kernel_size=" << options.kernel_size()                       \
+                           << ", stride=" << options.stride() << ", ceil_mode=" << options.ceil_mode(),              \
+              (const Tensor& input), functional::lp_pool##D##d(input, options))
+TORCH_POOLING(1);
+TORCH_POOLING(2);
+TORCH_POOLING(3);
+#undef TORCH_POOLING
 
-  MaxPool2dOptions options;
-};
-TORCH_MODULE(MaxPool2d);
-
-class AvgPool2dImpl : public Cloneable<AvgPool2dImpl> {
- public:
-  AvgPool2dImpl(ExpandingArray<2> kernel_size) : AvgPool2dImpl(AvgPool2dOptions(kernel_size)) {}
-  explicit AvgPool2dImpl(const AvgPool2dOptions& options_) : options(options_) {}
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::AvgPool2d(kernel_size=" << options.kernel_size() << ", stride=" << options.stride()
-           << ", padding=" << options.padding() << ')';
-  }
-  Tensor forward(const Tensor& input) { return functional::avg_pool2d(input, options); }
-
-  AvgPool2dOptions options;
-};
-TORCH_MODULE(AvgPool2d);
-
-class AdaptiveAvgPool2dImpl : public Cloneable<AdaptiveAvgPool2dImpl> {
- public:
-  AdaptiveAvgPool2dImpl(ExpandingArray<2> output_size) : AdaptiveAvgPool2dImpl(AdaptiveAvgPool2dOptions(output_size)) {}
-  explicit AdaptiveAvgPool2dImpl(const AdaptiveAvgPool2dOptions& options_) : options(options_) {}
-  void reset() override {}
-  void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::AdaptiveAvgPool2d(output_size=" << options.output_size() << ')';
-  }
-  Tensor forward(const Tensor& input) { return functional::adaptive_avg_pool2d(input, options); }
-
-  AdaptiveAvgPool2dOptions options;
-};
-TORCH_MODULE(AdaptiveAvgPool2d);
+#define TORCH_FRACTIONAL(D)                                                                                      \
+  class FractionalMaxPool##D##dImpl                                                                              \
+      : public OptionsModule<FractionalMaxPool##D##dImpl, FractionalMaxPool##D##dOptions> {                      \
+   public:                                                                                                       \
+    template <typename... Args, typename = std::enable_if_t<(sizeof...(Args) > 0) &&                             \
+                                                            std::is_constructible_v<FractionalMaxPool##D##dOptions, Args&&...>>> \
+    explicit FractionalMaxPool##D##dImpl(Args&&... args) : OptionsModule(std::forward<Args>(args)...) {          \
+      TORCH_CHECK(options.output_size().has_value() || options.output_ratio().has_value(),                       \
+                  "FractionalMaxPool" #D "d requires specifying either an output size, or a pooling ratio");     \
+      TORCH_CHECK(!options.output_size().has_value() || !options.output_ratio().has_value(),                     \
+                  "only one of output_size and output_ratio may be specified");                                  \
+    }                                                                                                            \
+    void pretty_print(std::ostream& stream) const override { stream << "torch::nn::FractionalMaxPool" #D "d()"; } \
+    Tensor forward(const Tensor& input) { return functional::fractional_max_pool##D##d(input, options); }        \
+    std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {                                       \
+      return functional::fractional_max_pool##D##d_with_indices(input, options);                                 \
+    }                                                                                                            \
+  };                                                                                                             \
+  TORCH_MODULE(FractionalMaxPool##D##d)
+TORCH_FRACTIONAL(2);
+TORCH_FRACTIONAL(3);
+#undef TORCH_FRACTIONAL
 
 }  // namespace torch::nn

@@ -28,14 +28,16 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Sequential"; }
 
-  /// PyTorch lets the last module give anything; here it gives a tensor.
+  /// What the last module gives.
   template <typename ReturnType = Tensor, typename... Inputs>
   ReturnType forward(Inputs&&... inputs) {
     TORCH_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
     auto module = modules_.begin();
-    ReturnType value = module->template forward<ReturnType>(std::forward<Inputs>(inputs)...);
-    while (++module != modules_.end()) value = module->template forward<ReturnType>(std::move(value));
-    return value;
+    AnyValue value = module->any_forward(std::forward<Inputs>(inputs)...);
+    while (++module != modules_.end()) value = module->any_forward(std::move(value));
+    if (auto* result = value.template try_get<ReturnType>()) return std::move(*result);
+    TORCH_CHECK(false, "The type of the return value is ", c10::demangle(value.type_info().name()),
+                ", but you asked for type ", c10::demangle(typeid(ReturnType).name()));
   }
 
   void push_back(AnyModule any_module) { push_back(std::to_string(size()), std::move(any_module)); }

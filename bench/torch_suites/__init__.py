@@ -1,0 +1,1 @@
+"""What runs PyTorch's own Python tests on the shim and on PyTorch alike; `python_suites.py` prints what passes."""

@@ -1,0 +1,67 @@
+"""Signals of programs that write C++: what a template is called, and what the other branch of an `if` writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...facts import Template
+from ...findings import Side
+from ...guards import BELOW_ADINPLACEORVIEW, BELOW_AUTOGRAD
+from ..scene import Scene
+from ..signal_kinds import Sighting, Weight, signal
+
+_IN_PLACE_OR_VIEW = re.compile(r"in_?place|view|modif|mutat|factor(?:y|ies)", re.IGNORECASE)
+_KERNEL = re.compile(r"dispatch|kernel|autograd|derivative|use_derived|non_var|variable_type|base_type", re.IGNORECASE)
+_WORKLOAD = re.compile(r"infer|predict|serv(?:e|ing)|model|benchmark|(?:^|_)main(?:_|$)", re.IGNORECASE)
+
+
+@signal("chosen-beside-guard-below-autograd", side=Side.KERNEL, weight=Weight.STRONG)
+def chosen_beside_guard_below_autograd(scene: Scene) -> Iterator[Sighting]:
+    """in a program that writes C++, the other branch of an `if` on in-place or view ops has the guard below autograd"""
+    yield from _chosen_beside(BELOW_AUTOGRAD, scene)
+
+
+@signal("chosen-beside-kernel-guard", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
+def chosen_beside_kernel_guard(scene: Scene) -> Iterator[Sighting]:
+    """in a program that writes C++, the other branch of an `if` on in-place or view ops has the kernel guard"""
+    yield from _chosen_beside(BELOW_ADINPLACEORVIEW, scene)
+
+
+def _chosen_beside(guard: str, scene: Scene) -> Iterator[Sighting]:
+    template = scene.facts.template
+    if template is not None and template.other_guards == (guard,) and _IN_PLACE_OR_VIEW.search(template.condition):
+        message = f"`if {template.condition}` chooses between it and {guard}"
+        yield Sighting(message, template.place.start)
+
+
+@signal("template-of-kernels", side=Side.KERNEL, weight=Weight.MODERATE)
+def template_of_kernels(scene: Scene) -> Iterator[Sighting]:
+    """the template in which it stands is called like one of kernels (`DISPATCH_…`, `KERNEL`)"""
+    name = _name_of(scene.facts.template)
+    if _KERNEL.search(name) and not _IN_PLACE_OR_VIEW.search(name):
+        yield _named(scene, name, "an op's kernel")
+
+
+@signal("template-of-in-place-or-view", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)
+def template_of_in_place_or_view(scene: Scene) -> Iterator[Sighting]:
+    """the template in which it stands is called like one of kernels of in-place or view ops, or of factories"""
+    name = _name_of(scene.facts.template)
+    if _KERNEL.search(name) and _IN_PLACE_OR_VIEW.search(name):
+        yield _named(scene, name, "the kernel of an in-place or view op, or of a factory")
+
+
+@signal("template-of-workloads", side=Side.INFERENCE, weight=Weight.MODERATE)
+def template_of_workloads(scene: Scene) -> Iterator[Sighting]:
+    """the template in which it stands is called like one of programs that run a model"""
+    name = _name_of(scene.facts.template)
+    if _WORKLOAD.search(name) and not _KERNEL.search(name):
+        yield _named(scene, name, "an inference workload")
+
+
+def _name_of(template: Template | None) -> str:
+    return template.name if template is not None else ""
+
+
+def _named(scene: Scene, name: str, what: str) -> Sighting:
+    return Sighting(f"the template is called `{name}`, which suggests {what}", scene.use.type_span.start)

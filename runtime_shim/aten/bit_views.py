@@ -1,0 +1,146 @@
+"""What PyTorch keeps as a bit or a lazy view and the shim computes at once: conjugates and negatives; storages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, address, new_tensor
+from ..dispatch.registration import composite
+
+
+@composite("resolve_conj")
+def resolve_conj(self: Tensor) -> Tensor:
+    """The tensor itself: conjugates are computed at once."""
+    return self
+
+
+@composite("resolve_neg")
+def resolve_neg(self: Tensor) -> Tensor:
+    """The tensor itself: negatives are computed at once."""
+    return self
+
+
+@composite("is_conj")
+def is_conj(self: Tensor) -> bool:
+    return False
+
+
+@composite("is_neg")
+def is_neg(self: Tensor) -> bool:
+    return False
+
+
+@composite("conj_physical")
+def conj_physical(self: Tensor) -> Tensor:
+    return self.conj() if self._array.dtype.kind == "c" else self
+
+
+class Storage:
+    """The memory that aliases share, as `tensor.storage()` and `untyped_storage()` show it."""
+
+    def __init__(self, held: list[Any], dtype: dtypes.dtype | None) -> None:
+        self._held = held
+        self.dtype = dtype
+
+    def data_ptr(self) -> int:
+        root = self._held[1]
+        return address(root) if root.size else 0
+
+    _data_ptr = data_ptr
+
+    def nbytes(self) -> int:
+        return int(self._held[1].nbytes)
+
+    def size(self) -> int:
+        """Elements; of an untyped storage, bytes."""
+        return self.nbytes() if self.dtype is None else self.nbytes() // self.dtype.itemsize
+
+    __len__ = size
+
+    def tolist(self) -> list[Any]:
+        found: list[Any] = self._held[1].reshape(-1).tolist()
+        return found
+
+    def __getitem__(self, index: int) -> Any:
+        return self._held[1].reshape(-1)[index].item()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Storage) and self._held is other._held
+
+    def __hash__(self) -> int:
+        return id(self._held)
+
+
+@composite("storage", function=False)
+def storage(self: Tensor) -> Storage:
+    return Storage(self._storage, self.dtype)
+
+
+@composite("untyped_storage", function=False)
+def untyped_storage(self: Tensor) -> Storage:
+    return Storage(self._storage, None)
+
+
+composite("_typed_storage", function=False)(lambda self: Storage(self._storage, self.dtype))
+
+
+def _copies(name: str) -> None:
+    """`name_copy`: a view op whose result is a copy."""
+
+    def copy(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        made = getattr(self, name)(*args, **kwargs)
+        return made.clone() if isinstance(made, Tensor) else tuple(part.clone() for part in made)
+
+    composite(f"{name}_copy", method=False)(copy)
+
+
+_VIEWS = "view diagonal transpose permute select squeeze unsqueeze expand unbind split t detach alias unfold as_strided"
+for _name in _VIEWS.split():
+    _copies(_name)
+
+
+def _split_along(name: str, least: int) -> None:
+    def split(self: Tensor, *sections: Any, indices_or_sections: Any = None) -> Any:
+        found = indices_or_sections if indices_or_sections is not None else sections
+        if isinstance(found, tuple) and len(found) == 1:
+            found = found[0]
+        ndim = self._array.ndim
+        if ndim < least:
+            at_least = {1: "1 dimension", 2: "2 dimensions", 3: "3 dimensions"}[least]
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {at_least}, but got a tensor with {ndim} dimensions!"
+            )
+        dim = {"hsplit": 0 if ndim == 1 else 1, "vsplit": 0, "dsplit": 2}[name]
+        if isinstance(found, int) and (found == 0 or self._array.shape[dim] % found):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{self._array.shape[dim]} is not divisible by the split_size {found}!"
+            )
+        return FUNCTIONS["tensor_split"](self, found, dim)
+
+    composite(name)(split)
+
+
+for _name, _least in (("hsplit", 1), ("vsplit", 2), ("dsplit", 3)):
+    _split_along(_name, _least)
+
+
+def legacy_constructor(dtype: dtypes.dtype) -> Any:
+    """`torch.LongTensor` and the like: a tensor of that dtype from sizes or from a sequence."""
+
+    class Legacy:
+        def __new__(cls, *args: Any) -> Any:
+            import numpy as np
+
+            if args and all(isinstance(a, int) for a in args):
+                return new_tensor(np.empty(args, dtype.numpy))
+            if not args:
+                return new_tensor(np.empty(0, dtype.numpy))
+            if isinstance(args[0], dtypes.Size):
+                return new_tensor(np.empty(tuple(args[0]), dtype.numpy))
+            return FUNCTIONS["tensor"](args[0], dtype=dtype)
+
+    Legacy.dtype = dtype  # type: ignore[attr-defined]
+    return Legacy

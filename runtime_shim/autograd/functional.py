@@ -1,0 +1,361 @@
+"""`torch.autograd.functional`: products with Jacobians and Hessians, and these themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.function_table import FUNCTIONS
+from ..core.gradient_modes import enable_grad
+from ..core.tensor import Tensor
+from . import grad as _grad
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Tensors = tuple[Tensor, ...]
+_INPUTS = "inputs"
+
+
+def _as_tuple(given: Any, name: str | None = None, call: str | None = None) -> tuple[bool, Tensors]:
+    """Whether it was a tuple, and the tensors; TypeError in PyTorch's words for anything else."""
+    is_tuple = isinstance(given, tuple)
+    values = given if is_tuple else (given,)
+    for i, value in enumerate(values):
+        if isinstance(value, Tensor):
+            continue
+        what = (
+            f"{name} given to {call}"
+            if name == _INPUTS or name == "v"
+            else f"{name} of the user-provided function given to {call}"
+        )
+        if is_tuple:
+            raise TypeError(
+                f"The {what} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
+                f"{type(value)}."
+            )
+        raise TypeError(
+            f"The {what} must be either a Tensor or a tuple of Tensors but the given {name} has type {type(value)}."
+        )
+    return is_tuple, values
+
+
+def _prepare(inputs: Tensors, create_graph: bool) -> Tensors:
+    """Inputs that gradients can be asked of, tied to the given ones if there is to be a graph."""
+    found = []
+    for t in inputs:
+        if create_graph and t.requires_grad:
+            found.append(t.view_as(t))
+        elif create_graph:
+            found.append(t.detach().requires_grad_(t.requires_grad))
+            found[-1].requires_grad_()
+        else:
+            found.append(t.detach().requires_grad_())
+    return tuple(found)
+
+
+def _finish(values: Any, create_graph: bool) -> Any:
+    if isinstance(values, tuple | list):
+        return tuple(_finish(v, create_graph) for v in values)
+    return values if create_graph else values.detach()
+
+
+def _unpacked(is_tuple: bool, values: Any) -> Any:
+    return values if is_tuple else values[0]
+
+
+def _check_v(v: Tensors, other: Tensors, v_is_tuple: bool, other_is_tuple: bool) -> None:
+    if other_is_tuple or v_is_tuple:
+        if len(v) != len(other):
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
+    elif len(v) != 1:
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (mine, theirs) in enumerate(zip(v, other, strict=True)):
+        if mine.size() != theirs.size():
+            entry = f"Entry {i} in " if len(v) > 1 else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {theirs.size()} but got {mine.size()}.")
+
+
+def _check_outputs(outputs: Tensors, strict: bool) -> None:
+    if strict:
+        for i, t in enumerate(outputs):
+            if not t.requires_grad:
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                    "computed in a differentiable manner from the input when running in strict mode."
+                )
+
+
+def _gradients(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    create_graph: bool = False,
+    retain_graph: bool | None = None,
+) -> tuple[Any, ...]:
+    given = (None,) * len(outputs) if grad_outputs is None else grad_outputs
+    pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if o is not None and o.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return _grad(
+        tuple(o for o, _ in pairs),
+        inputs,
+        tuple(g for _, g in pairs),
+        allow_unused=True,
+        create_graph=create_graph,
+        retain_graph=retain_graph,
+    )
+
+
+def _filled(grads: Any, refs: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
+    """Zeros for what does not depend, which strict mode doesn't allow."""
+    found = []
+    for i, (value, ref) in enumerate(zip(grads, refs, strict=True)):
+        if value is None:
+            if strict:
+                raise RuntimeError(_INDEPENDENT[stage].format(i=i))
+            value = FUNCTIONS["zeros_like"](ref)
+        elif strict and create_graph and not value.requires_grad:
+            which = "hessian" if stage == "double_back" else "jacobian"
+            raise RuntimeError(
+                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict "
+                "mode when create_graph=True."
+            )
+        found.append(value)
+    return tuple(found)
+
+
+_INDEPENDENT = {
+    "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
+    "back_trick": (
+        "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double "
+        "backward trick to compute forward mode gradients. This is not allowed in strict mode."
+    ),
+    "double_back": (
+        "The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+    ),
+    "double_back_trick": (
+        "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. This is not "
+        "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD."
+    ),
+}
+
+
+def _called(func: Callable[..., Any], inputs: Tensors, call: str, strict: bool) -> tuple[bool, Tensors]:
+    found = _as_tuple(func(*inputs), "outputs", call)
+    _check_outputs(found[1], strict)
+    return found
+
+
+def _single(outputs: Tensors, is_tuple: bool, call: str) -> Tensor:
+    if is_tuple or not isinstance(outputs[0], Tensor):
+        raise RuntimeError(f"The function given to {call} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {call} should contain a single element")
+    return outputs[0].squeeze()
+
+
+def _directions(v: Any, like: Tensors, is_tuple: bool, call: str, what: str) -> Tensors:
+    """The given v, or ones where there is a single element."""
+    if v is not None:
+        v_is_tuple, found = _as_tuple(v, "v", call)
+        _check_v(found, like, v_is_tuple, is_tuple)
+        return found
+    if len(like) != 1 or like[0].nelement() != 1:
+        raise RuntimeError(f"The vector v can only be None if {what} ")
+    return tuple(FUNCTIONS["ones_like"](t) for t in like)
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and v times its Jacobian."""
+    with enable_grad():
+        is_tuple, given = _as_tuple(inputs, _INPUTS, "vjp")
+        given = _prepare(given, create_graph)
+        out_is_tuple, outputs = _called(func, given, "vjp", strict)
+        what = "the user-provided function returns a single Tensor with a single element."
+        v = (
+            _directions(v, outputs, out_is_tuple, "vjp", what)
+            if v is None
+            else _prepared_v(v, outputs, out_is_tuple, "vjp", create_graph)
+        )
+        found = _gradients(outputs, given, v, create_graph)
+        products = _filled(found, given, strict, create_graph, "back")
+    return _unpacked(out_is_tuple, _finish(outputs, create_graph)), _unpacked(is_tuple, _finish(products, create_graph))
+
+
+def _prepared_v(v: Any, like: Tensors, is_tuple: bool, call: str, create_graph: bool) -> Tensors:
+    v_is_tuple, found = _as_tuple(v, "v", call)
+    found = tuple(t if create_graph else t.detach() for t in found)
+    _check_v(found, like, v_is_tuple, is_tuple)
+    return found
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and its Jacobian times v, by going backward twice."""
+    with enable_grad():
+        is_tuple, given = _as_tuple(inputs, _INPUTS, "jvp")
+        given = _prepare(given, create_graph)
+        what = "the input to the user-provided function is a single Tensor with a single element."
+        v = (
+            _directions(v, given, is_tuple, "jvp", what)
+            if v is None
+            else _prepared_v(v, given, is_tuple, "jvp", create_graph)
+        )
+        out_is_tuple, outputs = _called(func, given, "jvp", strict)
+        weights = tuple(FUNCTIONS["zeros_like"](o, requires_grad=True) for o in outputs)
+        first = _filled(
+            _gradients(outputs, given, weights, create_graph=True), given, strict, create_graph, "back"
+        )  # fmt: skip
+        found = _gradients(first, weights, v, create_graph)
+        products = _filled(found, outputs, strict, create_graph, "back_trick")
+    return (
+        _unpacked(out_is_tuple, _finish(outputs, create_graph)),
+        _unpacked(out_is_tuple, _finish(products, create_graph)),
+    )
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian: for each output and input a tensor of the output's sizes followed by the input's."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        raise NotImplementedError("the shim has no forward-mode differentiation; use strategy='reverse-mode'")
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
+    with enable_grad():
+        is_tuple, given = _as_tuple(inputs, _INPUTS, "jacobian")
+        given = _prepare(given, create_graph)
+        out_is_tuple, outputs = _called(func, given, "jacobian", strict)
+        rows: list[Any] = []
+        for i, out in enumerate(outputs):
+            parts: list[list[Tensor]] = [[] for _ in given]
+            flat = out.reshape(-1)
+            for j in range(out.nelement()):
+                found = _gradients((flat[j],), given, None, create_graph, retain_graph=True)
+                for nr, (value, ref) in enumerate(zip(found, given, strict=True)):
+                    if value is not None:
+                        if strict and create_graph and not value.requires_grad:
+                            raise RuntimeError(
+                                "The jacobian of the user-provided function is independent of input "
+                                f"{nr}. This is not allowed in strict mode when create_graph=True."
+                            )
+                        parts[nr].append(value)
+                    else:
+                        if strict:
+                            raise RuntimeError(
+                                f"Output {i} of the user-provided function is independent of input {nr}. This is not "
+                                "allowed in strict mode."
+                            )
+                        parts[nr].append(FUNCTIONS["zeros_like"](ref))
+            rows.append(
+                tuple(
+                    FUNCTIONS["stack"](values, 0).view(out.size() + ref.size())
+                    if values
+                    else FUNCTIONS["empty"](out.size() + ref.size(), dtype=ref.dtype)
+                    for values, ref in zip(parts, given, strict=True)
+                )
+            )
+        found_all = _finish(tuple(rows), create_graph)
+    inner = tuple(_unpacked(is_tuple, row) for row in found_all)
+    return _unpacked(out_is_tuple, inner)
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of a function that returns one element."""
+    is_tuple, given = _as_tuple(inputs, _INPUTS, "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def checked(*args: Any) -> Any:
+        out_is_tuple, outputs = _as_tuple(func(*args), "outputs", "hessian")
+        _check_outputs(outputs, strict)
+        if out_is_tuple or not isinstance(outputs[0], Tensor):
+            raise RuntimeError("The function given to hessian should return a single Tensor")
+        if outputs[0].numel() != 1:
+            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+        return outputs[0].squeeze()
+
+    def slopes(*args: Any) -> Any:
+        found = jacobian(checked, args, create_graph=True)
+        if strict:
+            for i, value in enumerate(found):
+                if not value.requires_grad:
+                    raise RuntimeError(
+                        "The jacobian of the user-provided function with respect to "
+                        f"input {i} is independent of the input. This is not allowed in strict mode."
+                    )
+        return found
+
+    found = jacobian(
+        slopes, given, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy
+    )
+    return found if is_tuple else found[0][0]
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The output of `func`, and v times its Hessian."""
+    with enable_grad():
+        is_tuple, given = _as_tuple(inputs, _INPUTS, "vhp")
+        given = _prepare(given, create_graph)
+        what = "the input to the user-provided function is a single Tensor with a single element."
+        v = (
+            _directions(v, given, is_tuple, "vhp", what)
+            if v is None
+            else _prepared_v(v, given, is_tuple, "vhp", create_graph)
+        )
+        out_is_tuple, outputs = _called(func, given, "vhp", strict)
+        output = _single(outputs, out_is_tuple, "vhp")
+        first = _filled(_gradients((output,), given, create_graph=True), given, strict, True, "back")
+        found = _gradients(first, given, v, create_graph)
+        products = _filled(found, given, strict, create_graph, "double_back")
+    return _finish(outputs[0], create_graph), _unpacked(is_tuple, _finish(products, create_graph))
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The output of `func`, and its Hessian times v, by going backward twice."""
+    with enable_grad():
+        is_tuple, given = _as_tuple(inputs, _INPUTS, "hvp")
+        given = _prepare(given, create_graph)
+        what = "the input to the user-provided function is a single Tensor with a single element."
+        v = (
+            _directions(v, given, is_tuple, "hvp", what)
+            if v is None
+            else _prepared_v(v, given, is_tuple, "hvp", create_graph)
+        )
+        out_is_tuple, outputs = _called(func, given, "hvp", strict)
+        output = _single(outputs, out_is_tuple, "hvp")
+        first = _filled(_gradients((output,), given, create_graph=True), given, strict, True, "back")
+        weights = tuple(FUNCTIONS["zeros_like"](t, requires_grad=True) for t in given)
+        second = _filled(
+            _gradients(first, given, weights, create_graph=True), given, strict, create_graph, "double_back"
+        )
+        found = _gradients(second, weights, v, create_graph)
+        products = _filled(found, given, strict, create_graph, "double_back_trick")
+    return _finish(outputs[0], create_graph), _unpacked(is_tuple, _finish(products, create_graph))

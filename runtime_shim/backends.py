@@ -1,0 +1,35 @@
+"""`torch.backends`: what PyTorch is built with, as switches that say no."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from .core.supported_names import missing_attribute
+
+
+@contextlib.contextmanager
+def _flags(**_: Any) -> Iterator[None]:
+    """Settings of a library that isn't there change nothing."""
+    yield
+
+
+def _library(**more: Any) -> SimpleNamespace:
+    return SimpleNamespace(
+        is_available=lambda: False, enabled=False, allow_tf32=False, flags=_flags, version=lambda: None, **more
+    )
+
+
+cudnn = _library(benchmark=False, deterministic=False, is_acceptable=lambda tensor: False)
+cuda = _library(matmul=SimpleNamespace(allow_tf32=False), is_built=lambda: False)
+mkldnn = _library()
+mkl = _library()
+mps = _library(is_built=lambda: False)
+openmp = _library()
+cpu = SimpleNamespace(get_cpu_capability=lambda: "DEFAULT")
+
+
+def __getattr__(name: str) -> Any:
+    raise missing_attribute("torch.backends", name)

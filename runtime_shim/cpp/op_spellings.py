@@ -1,0 +1,89 @@
+"""The ops whose C++ function has other parameters than Python's, each as the method `_op_` and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+AnyTensor = Any
+
+_HOOKS = "_hooks_from_cpp"
+"""The attribute of a tensor that holds the handles of its hooks."""
+
+
+class OpSpellings:
+    """A part of `Backend`: what `Backend.op` finds before it looks in the module."""
+
+    torch: Any
+
+    def _op_is_nonzero(self, t: AnyTensor) -> bool:
+        return bool(t)
+
+    def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
+        """Where the hook stands among those that C++ gave the tensor."""
+        handles = t.__dict__.setdefault(_HOOKS, [])
+        handles.append(t.register_hook(hook))
+        return len(handles) - 1
+
+    def _op_remove_hook(self, t: AnyTensor, position: int) -> None:
+        handles = t.__dict__.get(_HOOKS, ())
+        if position >= len(handles):
+            raise RuntimeError(f"Invalid index, no hook at position {position}")
+        handles[position].remove()
+
+    def _op_clamp_min_(self, t: AnyTensor, min: Any) -> AnyTensor:
+        return t.clamp_(min=min)
+
+    def _op_clamp_max_(self, t: AnyTensor, max: Any) -> AnyTensor:
+        return t.clamp_(max=max)
+
+    def _op_square_(self, t: AnyTensor) -> AnyTensor:
+        return t.pow_(2)
+
+    def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+        return self.torch.nn.functional.cross_entropy(input, target, **options)
+
+    def _op_embedding(self, weight: AnyTensor, indices: AnyTensor, padding_idx: int = -1, *options: Any) -> AnyTensor:
+        padding = None if padding_idx == -1 else padding_idx
+        by_frequency, sparse = options or (False, False)
+        return self.torch.nn.functional.embedding(
+            indices, weight, padding, scale_grad_by_freq=by_frequency, sparse=sparse
+        )
+
+    def _op_elu(self, t: AnyTensor, alpha: Any, scale: Any, input_scale: Any) -> AnyTensor:
+        torch = self.torch
+        if (scale, input_scale) == (1, 1):
+            return torch.nn.functional.elu(t, alpha)
+        return torch.where(t <= 0, ((t * input_scale).exp() - 1) * (alpha * scale), t * scale)
+
+    def _op_log_sigmoid(self, t: AnyTensor) -> AnyTensor:
+        return self.torch.nn.functional.logsigmoid(t)
+
+    def _op_var_mean(self, t: AnyTensor, *args: Any, keepdim: bool = False, **kwargs: Any) -> tuple[Any, Any]:
+        return t.var(*args, keepdim=keepdim, **kwargs) if args else t.var(**kwargs), self._mean(t, args, keepdim)
+
+    def _op_std_mean(self, t: AnyTensor, *args: Any, keepdim: bool = False, **kwargs: Any) -> tuple[Any, Any]:
+        return t.std(*args, keepdim=keepdim, **kwargs) if args else t.std(**kwargs), self._mean(t, args, keepdim)
+
+    def _mean(self, t: AnyTensor, args: Sequence[Any], keepdim: bool) -> AnyTensor:
+        return t.mean(args[0], keepdim) if args and args[0] is not None else t.mean()
+
+    def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
+        if dim < 0:
+            dim += t.dim()
+        return t[(slice(None),) * dim + (slice(start, end, step),)]
+
+    def _op_scalar_tensor(self, value: Any, **options: Any) -> AnyTensor:
+        return self.torch.full((), value, **({"dtype": self.torch.float32} | options))
+
+    def _op_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
+        return self.torch.nn.functional.dropout(input, p, train)
+
+    def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
+        return t.squeeze(*dim)
+
+    def _op_max(self, t: AnyTensor, *args: Any) -> Any:
+        return t.max(*args)
+
+    def _op_min(self, t: AnyTensor, *args: Any) -> Any:
+        return t.min(*args)

@@ -1,0 +1,358 @@
+"""Functions that move or sample pixels and channels, and random ones: what has no kernel, made of other ops."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+
+# -- pixels
+# ----------------------------------------------------------------------------------------------------
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(..., c * r * r, h, w) to (..., c, h * r, w * r)"""
+    r = upscale_factor
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+        )
+    *lead, channels, height, width = input.size()
+    if channels % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={channels} is not divisible by {r * r}"
+        )
+    n = len(lead)
+    blocks = input.reshape(*lead, channels // (r * r), r, r, height, width)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return blocks.permute(*order).reshape(*lead, channels // (r * r), height * r, width * r)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(..., c, h * r, w * r) to (..., c * r * r, h, w)"""
+    r = downscale_factor
+    if input.dim() < 3:
+        raise RuntimeError(
+            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
+        )
+    *lead, channels, height, width = input.size()
+    n = len(lead)
+    blocks = input.reshape(*lead, channels, height // r, r, width // r, r)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return blocks.permute(*order).reshape(*lead, channels * r * r, height // r, width // r)
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = False) -> Tensor:
+    """Where each output pixel is sampled: (batch, height, width, 2) or (batch, depth, height, width, 3)."""
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    size = [int(n) for n in size]
+    rank = len(size) - 2
+    if rank not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
+        )
+    if theta.dim() != 3 or theta.size(-2) != rank or theta.size(-1) != rank + 1:
+        raise ValueError(
+            f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} for size {size}. Got "
+            f"{list(theta.size())}."
+        )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    axes = []
+    for d, n in enumerate(size[2:]):
+        steps = (
+            FUNCTIONS["linspace"](-1, 1, n, dtype=theta.dtype) if n > 1 else FUNCTIONS["zeros"](1, dtype=theta.dtype)
+        )
+        if not align_corners:
+            steps = steps * (n - 1) / n
+        shape = [1] * rank
+        shape[d] = n
+        axes.append(steps.view(shape).expand(size[2:]))
+    ones = FUNCTIONS["ones"](*size[2:], dtype=theta.dtype)
+    base = FUNCTIONS["stack"]([*reversed(axes), ones], -1).view(1, -1, rank + 1)
+    found: Tensor = base.expand(size[0], -1, -1).bmm(theta.transpose(1, 2)).view(size[0], *size[2:], rank)
+    return found
+
+
+def _unnormalized(at: Tensor, size: int, align_corners: bool) -> Tensor:
+    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+
+
+def _reflected(at: Tensor, size: int, align_corners: bool) -> Tensor:
+    low, high = (0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)
+    span = high - low
+    if span <= 0:
+        return at * 0
+    distance = (at - low).abs()
+    rest = distance.remainder(span)
+    turned = (distance / span).floor().remainder(2) == 1
+    return FUNCTIONS["where"](turned, high - rest, rest + low).clamp(0, size - 1)
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """`input` (batch, channels, *size) at the places of `grid` (batch, *places, dimensions) between -1 and 1."""
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    rank = input.dim() - 2
+    if mode == "bicubic":
+        raise NotImplementedError("the shim has no bicubic grid_sample; supported: bilinear, nearest")
+    corners = bool(align_corners)
+    size = list(input.size()[2:])
+    places = []
+    for d, n in enumerate(size):
+        at = _unnormalized(grid.select(-1, rank - 1 - d), n, corners)
+        if padding_mode == "border":
+            at = at.clamp(0, n - 1)
+        elif padding_mode == "reflection":
+            at = _reflected(at, n, corners)
+        places.append(at)
+    flat = input.flatten(2)
+    if mode == "nearest":
+        return _sampled(flat, [at.detach().round() for at in places], size)
+    lows = [at.detach().floor() for at in places]
+    total: Any = None
+    for corner in range(2**rank):
+        chosen: list[Tensor] = []
+        weight = None
+        for d, (place, low) in enumerate(zip(places, lows, strict=True)):
+            upper = bool(corner >> d & 1)
+            share = place - low if upper else low + 1 - place
+            weight = share if weight is None else weight * share
+            chosen.append(low + 1 if upper else low)
+        assert weight is not None
+        part = _sampled(flat, chosen, size) * weight.unsqueeze(1)
+        total = part if total is None else total + part
+    found: Tensor = total
+    return found
+
+
+def _sampled(flat: Tensor, at: Sequence[Tensor], size: Sequence[int]) -> Tensor:
+    """The elements at whole coordinates, zeros outside: (batch, channels, *places)."""
+    inside: Any = None
+    index: Any = 0
+    for place, n in zip(at, size, strict=True):
+        fits = (place >= 0) & (place <= n - 1)
+        inside = fits if inside is None else inside & fits
+        index = index * n + place.clamp(0, n - 1).to(dtypes.int64)
+    shape = (*flat.size()[:2], *index.size()[1:])
+    picked = flat.gather(2, index.flatten(1).unsqueeze(1).expand(-1, flat.size(1), -1)).view(shape)
+    return picked * inside.unsqueeze(1).to(flat.dtype)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Each element over a power of the squares in the `size` channels around it."""
+    if input.dim() < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    squares = input.mul(input)
+    pad = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
+    means = FUNCTIONS["constant_pad_nd"](squares, pad, 0).unfold(1, size, 1).sum(-1) / size
+    return input / means.mul(alpha).add(k).pow(beta)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of the groups in turn."""
+    batch, channels, *rest = input.size()
+    return input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(batch, channels, *rest)
+
+
+# -- random
+# ----------------------------------------------------------------------------------------------------
+
+
+def _check(p: float) -> None:
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, length)."""
+    _check(p)
+    found: Tensor = FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](
+        input if input.dim() == 3 else input.unsqueeze(0), p, training
+    )
+    return found if input.dim() == 3 else found.squeeze(0)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, depth, height, width)."""
+    _check(p)
+    found: Tensor = FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](input, p, training)
+    return found
+
+
+_ALPHA = 1.7580993408473766
+"""Minus what SELU tends to on the left."""
+
+
+def _alpha_dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
+    _check(p)
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    keep = (FUNCTIONS["rand"](*shape) >= p).to(input.dtype)
+    scale = 1 / math.sqrt((_ALPHA**2 * p + 1) * (1 - p))
+    shift = (keep - 1) * (_ALPHA * scale) + _ALPHA * scale * p
+    factor = keep * scale
+    return input.mul_(factor).add_(shift) if inplace else input * factor + shift
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of what SELU gives."""
+    return _alpha_dropped(input, p, training, inplace, input.size())
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """The same for whole channels."""
+    return _alpha_dropped(input, p, training, inplace, [*input.size()[:2], *[1] * (input.dim() - 2)])
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """A leaky ReLU with a random slope in training, else the middle one."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if training:
+        slope = FUNCTIONS["rand"](*input.size(), dtype=input.dtype) * (upper - lower) + lower
+        factor = FUNCTIONS["where"](input > 0, FUNCTIONS["ones_like"](slope), slope).detach()
+    else:
+        ones = FUNCTIONS["ones_like"](input).detach()
+        factor = FUNCTIONS["where"](input > 0, ones, ones * ((lower + upper) / 2)).detach()
+    return input.mul_(factor) if inplace else input * factor
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """Samples of a relaxed categorical distribution; `hard` ones are one-hot with the gradient of the soft ones."""
+    noise = -(-FUNCTIONS["rand"](*logits.size(), dtype=logits.dtype).clamp_min(1e-12).log()).log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, True)
+    one_hot = FUNCTIONS["zeros_like"](logits).detach().scatter(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Zero between -lambd and lambd."""
+    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Moved by lambd towards zero."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return input - input.clamp(-lambd, lambd)
+
+
+# -- bags of embeddings
+# ----------------------------------------------------------------------------------------------------
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of bags of rows of `weight`; a bag is a row of `input`, or lies between two offsets."""
+    if per_sample_weights is not None and list(input.size()) != list(per_sample_weights.size()):
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.size())}) is not None, then it must have "
+            f"the same shape as the input ({tuple(input.size())})"
+        )
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        starts = [row * input.size(1) for row in range(input.size(0) + 1)]
+        numbers = input.reshape(-1)
+        factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    else:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        starts = [int(v) for v in offsets.tolist()]
+        if starts and starts[0] != 0:
+            raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                               f"position 0. However, got {starts[0]}")  # fmt: skip
+        if not include_last_offset:
+            starts.append(input.size(0))
+        numbers, factors = input, per_sample_weights
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.size(0)
+    if max_norm is not None:
+        from ..aten.embedding import embedding_renorm
+        from ..core.gradient_modes import no_grad
+
+        with no_grad():
+            embedding_renorm(weight, numbers.contiguous(), max_norm, norm_type)
+    chosen = numbers.tolist()
+    bags = []
+    for begin, end in itertools.pairwise(starts):
+        own = [i for i in range(begin, end) if chosen[i] != padding_idx]
+        if not own:
+            bags.append(weight[0] * 0)
+            continue
+        rows = weight.index_select(0, FUNCTIONS["tensor"]([chosen[i] for i in own], dtype=dtypes.int64))
+        if factors is not None:
+            rows = rows * factors[own].unsqueeze(1)
+        bags.append(rows.amax(0) if mode == "max" else rows.mean(0) if mode == "mean" else rows.sum(0))
+    found: Tensor = FUNCTIONS["stack"](bags)
+    return found
+
+
+__all__ = [
+    "affine_grid",
+    "alpha_dropout",
+    "channel_shuffle",
+    "dropout1d",
+    "dropout3d",
+    "embedding_bag",
+    "feature_alpha_dropout",
+    "grid_sample",
+    "gumbel_softmax",
+    "hardshrink",
+    "local_response_norm",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "rrelu",
+    "softshrink",
+]

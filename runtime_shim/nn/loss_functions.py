@@ -1,0 +1,314 @@
+"""Losses that are made of other ops. `reduction` is "none", "mean" or "sum" everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+
+
+def _reduced(values: Tensor, reduction: str) -> Tensor:
+    if reduction == "none":
+        return values
+    if reduction == "mean":
+        return values.mean()
+    if reduction == "sum":
+        return values.sum()
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    size_average: Any = None,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-likelihood of counts; `full` adds Stirling's term for targets above 1."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return _reduced(loss, reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -target * (input1 - input2) + margin)"""
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
+    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`input` where the target is 1, max(0, margin - input) where it is -1."""
+    zeros = FUNCTIONS["zeros_like"](input)
+    near = FUNCTIONS["where"](target == 1, input, zeros)
+    far = FUNCTIONS["where"](target == -1, (margin - input).clamp_min(0), zeros)
+    return _reduced(near + far, reduction)
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """log(1 + exp(-target * input))"""
+    return _reduced((-target * input).exp().log1p(), reduction)
+
+
+def _logsigmoid(x: Tensor) -> Tensor:
+    found: Tensor = -FUNCTIONS["softplus"](-x) if "softplus" in FUNCTIONS else x.sigmoid().log()
+    return found
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the classes of binary cross entropies with logits."""
+    loss = -(target * _logsigmoid(input) + (1 - target) * _logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss.sum(-1) / input.size(-1), reduction)
+
+
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """The margins between the classes of a row of `target`, up to its first -1, and all others."""
+    rows, wanted = (input, target) if input.dim() == 2 else (input.reshape(1, -1), target.reshape(1, -1))
+    losses = []
+    for scores, labels in zip(rows.unbind(0), wanted.tolist(), strict=True):
+        own = labels[: labels.index(-1)] if -1 in labels else labels
+        others = [i for i in range(scores.size(0)) if i not in own]
+        if not own or not others:
+            losses.append(scores.sum() * 0)
+            continue
+        pairs = 1 - scores[own].unsqueeze(1) + scores[others].unsqueeze(0)
+        losses.append(pairs.clamp_min(0).sum() / scores.size(0))
+    found = FUNCTIONS["stack"](losses)
+    return _reduced(found if input.dim() == 2 else found.squeeze(0), reduction)
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean of max(0, margin - own score + other score)^p over the other classes."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    rows = input if input.dim() == 2 else input.reshape(1, -1)
+    labels = target.reshape(-1, 1)
+    gaps = (margin - rows.gather(1, labels) + rows).clamp_min(0).pow(p)
+    if weight is not None:
+        gaps = gaps * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
+    losses = gaps.scatter(1, labels, 0).sum(1) / rows.size(1)
+    return _reduced(losses if input.dim() == 2 else losses.squeeze(0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+    squares1 = (input1 * input1).sum(-1) + 1e-12
+    squares2 = (input2 * input2).sum(-1) + 1e-12
+    cosine = (input1 * input2).sum(-1) / (squares1 * squares2).sqrt()
+    zeros = FUNCTIONS["zeros_like"](cosine)
+    near = FUNCTIONS["where"](target == 1, 1 - cosine, zeros)
+    far = FUNCTIONS["where"](target == -1, (cosine - margin).clamp_min(0), zeros)
+    return _reduced(near + far, reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, |anchor - positive| - |anchor - negative| + margin)"""
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        found: Tensor = (a - b + eps).norm(p, -1)
+        return found
+
+    return triplet_margin_with_distance_loss(
+        anchor, positive, negative, distance_function=distance, margin=margin, swap=swap, reduction=reduction
+    )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """The same for any distance; with `swap` the positive may stand for the anchor if that is harder."""
+    if distance_function is None:
+
+        def distance_function(a: Tensor, b: Tensor) -> Tensor:
+            found: Tensor = (a - b + 1e-6).norm(2, -1)
+            return found
+
+    near, far = distance_function(anchor, positive), distance_function(anchor, negative)
+    if swap:
+        far = FUNCTIONS["minimum"](far, distance_function(positive, negative))
+    return _reduced((near - far + margin).clamp_min(0), reduction)
+
+
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """The distances of all pairs of rows."""
+    first, second = [], []
+    for i in range(input.size(0)):
+        for j in range(i + 1, input.size(0)):
+            first.append(i)
+            second.append(j)
+    found: Tensor = (input[first] - input[second]).norm(p, -1)
+    return found
+
+
+def _lengths(value: Any) -> list[int]:
+    return [int(v) for v in (value.tolist() if isinstance(value, Tensor) else value)]
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Connectionist temporal classification, for `log_probs` of shape (time, batch, classes) or (time, classes).
+
+    The gradient is that of the sum over all alignments; PyTorch's adds what a softmax before it makes vanish.
+    """
+    scores = log_probs if log_probs.dim() == 3 else log_probs.unsqueeze(1)
+    times, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    if not 0 <= blank < scores.size(2):
+        raise RuntimeError("blank must be in label range")
+    if len(times) != scores.size(1):
+        raise RuntimeError("input_lengths must be of size batch_size")
+    if len(lengths) != scores.size(1):
+        raise RuntimeError("target_lengths must be of size batch_size")
+    labels = targets.tolist()
+    losses, begin = [], 0
+    for n, (time, length) in enumerate(zip(times, lengths, strict=True)):
+        if time > scores.size(0):
+            raise RuntimeError(
+                f"Expected input_lengths to have value at most {scores.size(0)}, but got value {time} (while checking "
+                "arguments for ctc_loss_cpu)"
+            )
+        if targets.dim() == 2:
+            own = labels[n][:length]
+        else:
+            own, begin = labels[begin : begin + length], begin + length
+        losses.append(_alignments(scores[:time, n], own, blank))
+    found = FUNCTIONS["stack"](losses)
+    if zero_infinity:
+        found = found.masked_fill(found == math.inf, 0)
+    if reduction == "mean":
+        counts = FUNCTIONS["tensor"]([max(1, n) for n in lengths], dtype=found.dtype)
+        return (found / counts).mean()
+    return _reduced(found if log_probs.dim() == 3 else found.squeeze(0), reduction)
+
+
+def _alignments(scores: Tensor, labels: list[int], blank: int) -> Tensor:
+    """Minus the log of the summed probability of all ways to read `labels` from (time, classes)."""
+    row = [blank]
+    for label in labels:
+        row += [label, blank]
+    states = len(row)
+    never = FUNCTIONS["full"]((1,), -math.inf, dtype=scores.dtype)
+    if scores.size(0) == 0:
+        return FUNCTIONS["tensor"](0.0 if states == 1 else math.inf, dtype=scores.dtype)
+    emitted = scores[:, row]
+    may_skip = [i > 1 and row[i] != blank and row[i] != row[i - 2] for i in range(states)]
+    barred = ~FUNCTIONS["tensor"](may_skip, dtype=dtypes.bool_)
+    begins = FUNCTIONS["tensor"]([i < 2 for i in range(states)], dtype=dtypes.bool_)
+    alpha = emitted[0].masked_fill(~begins, -math.inf)
+    for time in range(1, scores.size(0)):
+        one = FUNCTIONS["cat"]([never, alpha[:-1]])
+        two = FUNCTIONS["cat"]([never, one[:-1]]).masked_fill(barred, -math.inf)
+        alpha = _logaddexp([alpha, one, two]) + emitted[time]
+    ends = alpha[-2:] if states > 1 else alpha[-1:]
+    return -_logaddexp(list(ends.unbind(0)))
+
+
+def _logaddexp(terms: list[Tensor]) -> Tensor:
+    """log(sum of exp), where no term of a sum is one as well; without NaN in the gradient there."""
+    stacked = FUNCTIONS["stack"](terms)
+    top = stacked.detach().amax(0)
+    finite = top != -math.inf
+    shift = top.masked_fill(~finite, 0)
+    total = (stacked - shift).exp().sum(0)
+    return (total.masked_fill(~finite, 1).log() + shift).masked_fill(~finite, -math.inf)
+
+
+__all__ = [
+    "cosine_embedding_loss",
+    "ctc_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "pdist",
+    "poisson_nll_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]

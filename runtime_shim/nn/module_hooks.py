@@ -1,0 +1,252 @@
+"""Hooks of modules: before and after forward and backward, of one module or of all."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..autograd.function import Function
+from ..core.tensor import Tensor
+from ..tape.nodes import HookHandle
+
+Hook = Callable[..., Any]
+
+
+class GlobalHooks:
+    """Those of every module; `torch.nn.modules.module.register_module_*` fill them."""
+
+    forward: ClassVar[OrderedDict[int, tuple[Hook, bool, bool]]] = OrderedDict()
+    forward_pre: ClassVar[OrderedDict[int, tuple[Hook, bool]]] = OrderedDict()
+    backward: ClassVar[OrderedDict[int, Hook]] = OrderedDict()
+    backward_pre: ClassVar[OrderedDict[int, Hook]] = OrderedDict()
+    parameter: ClassVar[OrderedDict[int, Hook]] = OrderedDict()
+    buffer: ClassVar[OrderedDict[int, Hook]] = OrderedDict()
+    module: ClassVar[OrderedDict[int, Hook]] = OrderedDict()
+    #: Whether the backward hooks of all modules are full ones; None while there is none.
+    full: bool | None = None
+    #: Whether there is any that a call must look at.
+    called = False
+
+    @classmethod
+    def look(cls) -> None:
+        cls.called = bool(cls.forward or cls.forward_pre or cls.backward or cls.backward_pre)
+
+
+class GlobalHandle(HookHandle):
+    def remove(self) -> None:
+        super().remove()
+        GlobalHooks.look()
+
+
+def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> HookHandle:
+    """Call `hook(module, args, output)` after every module's forward."""
+    handle = GlobalHandle(GlobalHooks.forward, (hook, with_kwargs, always_call))
+    GlobalHooks.look()
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, args)` before every module's forward."""
+    handle = GlobalHandle(GlobalHooks.forward_pre, (hook, False))
+    GlobalHooks.look()
+    return handle
+
+
+def register_module_full_backward_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, grad_inputs, grad_outputs)` after every module's backward."""
+    if GlobalHooks.full is False:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
+            "one of them."
+        )
+    GlobalHooks.full = True
+    handle = GlobalHandle(GlobalHooks.backward, hook)
+    GlobalHooks.look()
+    return handle
+
+
+def register_module_full_backward_pre_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, grad_outputs)` before every module's backward."""
+    handle = GlobalHandle(GlobalHooks.backward_pre, hook)
+    GlobalHooks.look()
+    return handle
+
+
+def register_module_backward_hook(hook: Hook) -> HookHandle:
+    """The old kind of `register_module_full_backward_hook`, at the node that made the output."""
+    if GlobalHooks.full is True:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
+            "one of them."
+        )
+    GlobalHooks.full = False
+    handle = GlobalHandle(GlobalHooks.backward, hook)
+    GlobalHooks.look()
+    return handle
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, name, parameter)` when a parameter is registered; what it returns is registered."""
+    return HookHandle(GlobalHooks.parameter, hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, name, buffer)` when a buffer is registered; what it returns is registered."""
+    return HookHandle(GlobalHooks.buffer, hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> HookHandle:
+    """Call `hook(module, name, submodule)` when a module is registered; what it returns is registered."""
+    return HookHandle(GlobalHooks.module, hook)
+
+
+def registered(hooks: OrderedDict[int, Hook], module: Any, name: str, value: Any) -> Any:
+    """What is registered in the place of `value`, after the hooks saw it."""
+    for hook in hooks.values():
+        found = hook(module, name, value)
+        if found is not None:
+            value = found
+    return value
+
+
+class BackwardHookFunction(Function):
+    """Passes tensors on: its node is where a module's gradients go in and out."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        return args
+
+
+class FullBackward:
+    """The full backward hooks of one call of a module, between a node at its inputs and one at its outputs."""
+
+    def __init__(self, module: Any, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
+        self.module = module
+        self.hooks = hooks
+        self.pre_hooks = pre_hooks
+        self.grad_outputs: Any = None
+        self.n_outputs = -1
+        self.output_index: list[int] = []
+        self.n_inputs = -1
+        self.input_index: list[int] | None = None
+
+    @staticmethod
+    def _pack(index: list[int], values: Any, size: int) -> tuple[Any, ...]:
+        found: list[Any] = [None] * size
+        for i, value in zip(index, values, strict=True):
+            found[i] = value
+        return tuple(found)
+
+    @staticmethod
+    def _unpack(index: list[int], values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(values[i] for i in index)
+
+    def _through_node(
+        self, set_up: Callable[[Any], None], args: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], list[int]] | None:
+        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        tensors = [args[i] for i in index]
+        if not any(t.requires_grad for t in tensors):
+            return None
+        made = BackwardHookFunction.apply(*tensors)
+        nodes = [t.grad_fn for t in made if t.grad_fn is not None]
+        if not nodes:
+            raise RuntimeError("Error while setting up backward hooks: the graph of the inputs is lost.")
+        set_up(nodes[0])
+        values = list(args)
+        for i, t in zip(index, made, strict=True):
+            values[i] = t
+        return tuple(values), index
+
+    def before(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The inputs as forward takes them."""
+
+        def set_up(node: Any) -> None:
+            def hook(grad_inputs: Any, _: Any) -> Any:
+                if self.grad_outputs is None:
+                    return None  # no gradient came through the outputs
+                assert self.input_index is not None
+                given = self._pack(self.input_index, grad_inputs, self.n_inputs)
+                changed = None
+                for user in self.hooks:
+                    found = user(self.module, given, self.grad_outputs)
+                    if found is None:
+                        continue
+                    if not isinstance(found, tuple):
+                        found = (found,)
+                    if len(found) != len(given):
+                        raise RuntimeError(
+                            "Backward hook returned an invalid number of grad_input, got "
+                            f"{len(found)}, but expected {len(given)}"
+                        )
+                    given = changed = found
+                self.grad_outputs = None
+                return None if changed is None else self._unpack(self.input_index, changed)
+
+            node.register_hook(hook)
+
+        made = self._through_node(set_up, args)
+        if made is None:
+            self.n_inputs, self.input_index = len(args), None
+            return args
+        self.n_inputs, self.input_index = len(args), made[1]
+        return made[0]
+
+    def after(self, result: Any) -> Any:
+        """The outputs as the caller gets them."""
+        outputs = result if isinstance(result, tuple) else (result,)
+
+        def set_up(node: Any) -> None:
+            def hook(_: Any, grad_outputs: Any) -> Any:
+                given = self._pack(self.output_index, grad_outputs, self.n_outputs)
+                self.grad_outputs = given
+                for user in self.pre_hooks:
+                    found = user(self.module, given)
+                    if found is None:
+                        continue
+                    if not isinstance(found, tuple):
+                        found = (found,)
+                    if len(found) != len(given):
+                        raise RuntimeError(
+                            "Backward pre hook returned an invalid number of grad_output, got "
+                            f"{len(found)}, but expected {len(given)}"
+                        )
+                    given = self.grad_outputs = found
+                changed = self._unpack(self.output_index, self.grad_outputs) if self.pre_hooks else None
+                if self.input_index is None:  # no input requires grad: the hooks run here
+                    seen = self._pack([], [], self.n_inputs)
+                    for user in self.hooks:
+                        if user(self.module, seen, self.grad_outputs) is not None:
+                            raise RuntimeError(
+                                "Backward hook for Modules where no input requires gradient should always return None "
+                                "or None for all gradients."
+                            )
+                    self.grad_outputs = None
+                return changed
+
+            node.register_hook(hook)
+
+        made = self._through_node(set_up, outputs)
+        if made is None:
+            return result
+        self.n_outputs, self.output_index = len(outputs), made[1]
+        return made[0] if isinstance(result, tuple) else made[0][0]
+
+
+def hook_the_old_way(module: Any, result: Any, hooks: list[Hook]) -> None:
+    """Attach non-full backward hooks to the node that made the first tensor of a result."""
+    found = result
+    while not isinstance(found, Tensor):
+        found = (
+            next((v for v in found.values() if isinstance(v, Tensor)), None) if isinstance(found, dict) else found[0]
+        )
+    node = found.grad_fn
+    if node is not None:
+        for hook in hooks:
+            node.register_hook(lambda grad_inputs, grad_outputs, hook=hook: hook(module, grad_inputs, grad_outputs))

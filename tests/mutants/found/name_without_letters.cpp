@@ -1,0 +1,1 @@
+d(){AutoNonVariableTypeMode g;t::load("")=at::();
