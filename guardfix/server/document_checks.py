@@ -13,6 +13,7 @@ from guardfix.api import check, options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report
 from guardfix.linter.facts import Facts
+from guardfix.linter.files.user_cache import facts_folder
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.frontends.frontend import frontend_of
 
@@ -115,7 +116,7 @@ class DocumentChecks:
         """What is found below folders, each file by the configuration that is nearest to it."""
         from guardfix.linter import engine
 
-        options = folder_options(folders)
+        options = replace(folder_options(folders), cache_folder=facts_folder())
         return fixes_for(engine.check(folders, options, workspace=self.workspace(texts), progress=progress))
 
 

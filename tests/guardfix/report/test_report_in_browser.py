@@ -32,6 +32,13 @@ at::Tensor {name}(at::Tensor x) {{
   {body}
 }}
 """
+ELSEWHERE = """void train(at::Tensor loss) {
+  loss.backward();
+}
+
+TORCH_LIBRARY(other, m) { m.def("work(Tensor x) -> Tensor", &work); }
+"""
+"""A project that trains and defines ops: nothing says what the guards of the other files are for."""
 BODIES = ("return at::mul(x, 2);", "x.add_(1); return x;", "return at::abs(x);")
 AXE = os.environ.get("GUARDFIX_AXE", "")
 """The path of axe.min.js; its rules are tried where it is named."""
@@ -44,6 +51,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, body in enumerate(BODIES):
         functions = [FUNCTION.format(name=f"f{number}_{one}", body=body) for one in range(200)]
         (folder / f"part{number}.cpp").write_text("#include <ATen/ATen.h>\n" + "".join(functions))
+    (folder / "train.cpp").write_text(ELSEWHERE)
     ran = CliRunner().invoke(command, ["--isolated", str(folder), "-o", str(folder / "report.html")])
     assert ran.exit_code == 0, ran.output
     return folder / "report.html"
@@ -108,7 +116,7 @@ def test_search_and_filters(browser: Any, text: str, context: str, expected: str
     if text:
         press(browser, text)
     if context:
-        script = "const s = document.getElementById('filter-context'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))"
+        script = "const s = document.getElementById('filter-context'); s.value = arguments[0]; if (!s.value) throw Error('no such context'); s.dispatchEvent(new Event('change'))"
         browser.execute_script(script, context)
     assert shown(browser) == expected
     press(browser, "\ue00c", "\ue00c")  # Escape: out of the field, and all filters off
