@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own C++ tests on the shim, and counts the tests that pass in each file.
 
-    python bench/cpp_suites.py CHECKOUT [NAME...] [--failures] [--compile-only] [--work DIR]
+    python bench/cpp_suites.py CHECKOUT [NAME...] [--failures] [--compile-only] [--timeout 60]
 
 CHECKOUT is PyTorch's source, of which only the tests are read: version 2.6's, for example, from a Linux distribution's
 source package. NAME chooses files by the end of their path (`test/cpp/api/modules.cpp`, or `modules`); without, those

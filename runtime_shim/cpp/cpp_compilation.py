@@ -31,9 +31,15 @@ _UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all
 
 _FRONTEND = re.compile(
     r"\b(?:nn|optim|enumtype|OrderedDict|ExpandingArray|TORCH_MODULE(?:_IMPL)?|TORCH_ARG|"
-    r"k(?:Linear|Conv[12]D|Sigmoid|Tanh|ReLU|GELU|SiLU|LeakyReLU|FanIn|FanOut|Zeros|Mean|Sum|None))\b"
+    r"k(?:Linear|Conv(?:Transpose)?[123]D|Sigmoid|Tanh|ReLU|GELU|SiLU|Mish|LeakyReLU|FanIn|FanOut|Constant|Reflect|"
+    r"Replicate|Circular|Nearest|NearestExact|Bilinear|Bicubic|Trilinear|Area|Zeros|Border|Reflection|Mean|Sum|Max|"
+    r"None|BatchMean|RNN_TANH|RNN_RELU|LSTM|GRU|Valid|Same)|serialize|pickle_save|pickle_load)\b|"
+    r"(?<!jit::)\b(?:save|load)\s*\("
 )
-"""The names by which a program uses torch/nn.h, torch/optim.h or what those include."""
+"""The names by which a program uses torch/nn.h, torch/optim.h, torch/serialize.h or what those include."""
+
+_DATA = re.compile(r"\b(?:data\s*::|make_data_loader|DataLoader\w*|\w*Dataset|\w+Sampler|TensorExample)\b")
+"""The names by which a program uses torch/data.h."""
 
 _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|errno|float|limits|math|signal|std\w+|"
                              r"string|time|unistd|pthread)\.h)>")  # fmt: skip
@@ -200,17 +206,20 @@ def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
     command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", f"-I{INCLUDE}"]
     command += ["-isystem", str(toolchain.python_include)]
-    if not _may_use_frontend(text, options):
+    uses_data = _may_use(_DATA, text, options)
+    if not uses_data:
+        command.append("-DGUARDFIX_WITHOUT_DATA")
+    if not uses_data and not _may_use(_FRONTEND, text, options):
         command.append("-DGUARDFIX_WITHOUT_FRONTEND")
     return command
 
 
-def _may_use_frontend(text: str, options: CompilerOptions) -> bool:
-    """Whether the program needs torch/nn.h and torch/optim.h. torch/torch.h brings them, for a third of its time.
+def _may_use(names: re.Pattern[str], text: str, options: CompilerOptions) -> bool:
+    """Whether the program needs the headers of these names. torch/torch.h brings them, for most of its time.
 
     True unless it names nothing of theirs, and neither can a file that it includes.
     """
-    if options.flags or _FRONTEND.search(" ".join([text, *options.define])):
+    if options.flags or names.search(" ".join([text, *options.define])):
         return True
     included = re.findall(r"^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(.*?)[ \t]*(?://.*|/\*.*)?$", text, flags=re.M)
     return not all(_KNOWN_INCLUDES.fullmatch(name) or (INCLUDE / name.strip('<>"')).is_file() for name in included)

@@ -4,8 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
-#include <functional>
-
 namespace at {
 
 /// How a loss of many elements becomes one number.
@@ -216,14 +214,17 @@ namespace detail {
 /// Calls `deleter(data)` when the object goes.
 template <typename Deleter>
 guardfix::Object deleting(void* data, Deleter deleter) {
-  auto* run = new std::function<void()>([data, deleter = std::move(deleter)]() mutable { deleter(data); });
+  struct Memory {
+    void* data;
+    Deleter deleter;
+  };
   const guardfix::Gil gil;
-  return guardfix::checked(PyCapsule_New(run, nullptr,
+  return guardfix::checked(PyCapsule_New(new Memory{data, std::move(deleter)}, nullptr,
                                          [](PyObject* capsule) {
-                                           auto* function = static_cast<std::function<void()>*>(
-                                               PyCapsule_GetPointer(capsule, nullptr));
-                                           (*function)();
-                                           delete function;
+                                           auto* memory =
+                                               static_cast<Memory*>(PyCapsule_GetPointer(capsule, nullptr));
+                                           memory->deleter(memory->data);
+                                           delete memory;
                                          }),
                            "from_blob");
 }

@@ -5,6 +5,9 @@
 #include <torch/cuda.h>
 #include <torch/jit.h>
 #ifndef GUARDFIX_WITHOUT_FRONTEND
+#ifndef GUARDFIX_WITHOUT_DATA
+#include <torch/data.h>
+#endif
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>

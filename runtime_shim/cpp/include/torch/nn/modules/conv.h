@@ -62,7 +62,7 @@ class ConvNdImpl : public ConvNdImplBase<D, Derived, ConvOptions<D>> {
   }
   void reset() override {
     const auto& options = this->options;
-    if (options.padding().name() == std::string_view("same"))
+    if (options.padding().is_same())
       for (const int64_t stride : *options.stride())
         TORCH_CHECK(stride == 1, "padding='same' is not supported for strided convolutions");
     this->make_parameters(options.out_channels(), options.groups() == 0 ? 0 : options.in_channels() / options.groups());
@@ -77,7 +77,7 @@ class ConvNdImpl : public ConvNdImplBase<D, Derived, ConvOptions<D>> {
   Tensor padded(const Tensor& input) const {
     std::vector<int64_t> sides;
     const auto& options = this->options;
-    const bool same = options.padding().name() == std::string_view("same");
+    const bool same = options.padding().is_same();
     for (size_t d = D; d-- > 0;) {
       const int64_t total = (*options.dilation())[d] * ((*options.kernel_size())[d] - 1);
       sides.push_back(same ? total / 2 : (*options.padding().sizes())[d]);

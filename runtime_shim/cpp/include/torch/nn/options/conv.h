@@ -21,8 +21,8 @@ class ConvPadding {
   ConvPadding(enumtype::kSame) : sizes_(0), name_("same") {}
 
   const ExpandingArray<D>& sizes() const { return sizes_; }
-  /// "valid" or "same"; null when it is numbers.
-  const char* name() const { return name_; }
+  /// torch::kSame: as much as keeps the size.
+  bool is_same() const { return name_ != nullptr && std::string_view(name_) == "same"; }
   guardfix::Arg arg() const { return name_ != nullptr ? guardfix::Arg(name_) : guardfix::Arg(at::IntArrayRef(sizes_)); }
   bool is_zero() const { return name_ == nullptr && *sizes_ == *ExpandingArray<D>(0); }
   friend std::ostream& operator<<(std::ostream& stream, const ConvPadding& padding) {
