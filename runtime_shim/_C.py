@@ -174,6 +174,11 @@ class _InferenceMode:
         self.__exit__()
 
 
+def _current_graph_task_id() -> int:
+    """The number of the backward that runs in this thread, -1 outside of one."""
+    return tls.state.backward_id - 1
+
+
 class _AutoDispatchBelowAutograd:
     """Excludes autograd from construction until `__exit__` or destruction."""
 

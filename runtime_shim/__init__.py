@@ -88,6 +88,8 @@ _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "core.tensor_printing",
+    "set_warn_always": "core.warned_once",
+    "is_warn_always_enabled": "core.warned_once",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",
     "is_anomaly_enabled": "autograd.anomaly",

@@ -20,6 +20,8 @@ class Absent:
         self.__name__ = self.__qualname__ = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.__name__.endswith(".is_available"):
+            return False
         raise NotImplementedError(f"the shim has no {self.__name__}")
 
     def __getattr__(self, name: str) -> Any:
@@ -32,6 +34,15 @@ class Absent:
 
 
 class _AbsentModule(types.ModuleType):
+    """A module that isn't there. Where a function of that name is, as in torch.autograd.gradcheck, it is that, too."""
+
+    function: Any = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.function is None:
+            raise NotImplementedError(f"the shim has no {self.__name__}")
+        return self.function(*args, **kwargs)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -66,7 +77,10 @@ class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> Any:
-        return _AbsentModule(spec.name)
+        made = _AbsentModule(spec.name)
+        parent, _, name = spec.name.rpartition(".")
+        made.function = getattr(sys.modules.get(parent), name, None)
+        return made
 
     def exec_module(self, module: Any) -> None:
         pass
@@ -80,8 +94,9 @@ def allow_absent_names() -> None:
     def complete(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         found = importing(name, globals, locals, fromlist, level)
         inside = str((globals or {}).get("__name__", "")).startswith("test_")
-        if inside and fromlist and name.partition(".")[0] == "torch" and not isinstance(found, _AbsentModule):
-            return _Completed(found)
-        return found
+        if not inside or name.partition(".")[0] != "torch" or isinstance(found, _AbsentModule):
+            return found
+        # `import torch.x as y` goes on from what is found to `x` by itself.
+        return _Completed(found)
 
     builtins.__import__ = complete

@@ -236,10 +236,19 @@ COMMON: dict[str, Any] = {
     "binary_ufuncs_and_refs": [],
     "custom_op_db": [],
     "op_db": [],
+    "make_logging_test": device_tests.skipped,
+    "LoggingTestCase": SuiteTestCase,
 }
-MODULES = (
-    "custom_op_db common_cuda common_device_type common_dtype common_methods_invocations common_nn common_utils".split()
-)
+MODULES = [
+    "common_cuda",
+    "common_device_type",
+    "common_dtype",
+    "common_methods_invocations",
+    "common_nn",
+    "common_utils",
+    "custom_op_db",
+    "logging_utils",
+]
 
 
 def install() -> None:

@@ -144,3 +144,28 @@ def legacy_constructor(dtype: dtypes.dtype) -> Any:
 
     Legacy.dtype = dtype  # type: ignore[attr-defined]
     return Legacy
+
+
+@composite("new", function=False)
+def new(self: Tensor, *args: Any) -> Tensor:
+    """The legacy constructor, in the dtype of `self`."""
+    made: Tensor = legacy_constructor(self.dtype)(*args)
+    return made
+
+
+@composite("complex", method=False)
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """A complex tensor of its parts; RuntimeError unless both are floating and of one dtype."""
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {real.dtype.scalar_name} but got scalar type {imag.dtype.scalar_name} for "
+            "second argument"
+        )
+    if not real.is_floating_point():
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype.scalar_name} and "
+            f"{imag.dtype.scalar_name}"
+        )
+    both = FUNCTIONS["broadcast_tensors"](real, imag)
+    found: Tensor = FUNCTIONS["view_as_complex"](FUNCTIONS["stack"](list(both), -1))
+    return found

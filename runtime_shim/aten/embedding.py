@@ -114,6 +114,107 @@ def embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type
     return weight.mul_(1)
 
 
+def bag_numbers(indices: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
+    """The bag of each index, and how many bags there are. RuntimeError if the offsets don't fit."""
+    if offsets.size and offsets[0] != 0:
+        raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                           f"position 0. However, got {int(offsets[0])}")  # fmt: skip
+    if offsets.size and offsets[-1] > indices.size:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {indices.size} but got offsets[-1] of "
+            f"{int(offsets[-1])}"
+        )
+    starts = offsets[:-1] if include_last_offset else offsets
+    kept = indices.size if not include_last_offset or not offsets.size else int(offsets[-1])
+    numbers = np.searchsorted(starts, np.arange(kept), side="right") - 1
+    return numbers, int(starts.size)
+
+
+@op(
+    "_embedding_bag",
+    computes=ANY_DTYPE,
+    method=False,
+    function=False,
+    node="EmbeddingBagBackward0",
+    tensor_params=("weight", "per_sample_weights"),
+    numbers=None,
+    weight=lambda grad, weight, indices, bags, count, mode, padding_idx, scale, per_sample_weights: (
+        _bag_weight_gradient(grad, weight, indices, bags, count, mode, padding_idx, scale, per_sample_weights)
+    ),
+    per_sample_weights=lambda grad, weight, indices, bags, padding_idx: _bag_sample_gradient(
+        grad, weight, indices, bags, padding_idx
+    ),
+)
+def embedding_bags(
+    weight: Any,
+    indices: Any,
+    bags: Any,
+    count: int,
+    mode: str,
+    padding_idx: int,
+    scale: bool,
+    per_sample_weights: Any = None,
+) -> Array:
+    """Sums, means or maxima (by mode) of the rows of each bag; an empty bag gives zeros."""
+    kept = indices[: bags.size] != padding_idx
+    rows, bags = indices[: bags.size][kept], bags[kept]
+    found: Array = np.zeros((count, weight.shape[1]), weight.dtype)
+    values = weight[rows]
+    if per_sample_weights is not None:
+        values = values * per_sample_weights[: kept.size][kept, None]
+    if mode == "max":
+        found.fill(-np.inf)
+        np.maximum.at(found, bags, values)
+        found[np.bincount(bags, minlength=count) == 0] = 0
+        return found
+    np.add.at(found, bags, values)
+    if mode == "mean":
+        found /= np.maximum(np.bincount(bags, minlength=count), 1).astype(weight.dtype)[:, None]
+    return found
+
+
+def _bag_weight_gradient(
+    grad: Tensor,
+    weight: Tensor,
+    indices: Any,
+    bags: Any,
+    count: int,
+    mode: str,
+    padding_idx: int,
+    scale: bool,
+    per_sample_weights: Any,
+) -> Tensor:
+    kept = indices[: bags.size] != padding_idx
+    rows, numbers = indices[: bags.size][kept], bags[kept]
+    rows_of, bags_of = new_tensor(rows.astype(np.int64)), new_tensor(numbers.astype(np.int64))
+    zeros = FUNCTIONS["zeros"](weight._array.shape, dtype=grad.dtype)
+    if mode == "max":
+        best = embedding_bags.op.kernel(weight._array, indices, bags, count, mode, padding_idx, False)  # type: ignore[attr-defined]
+        found = np.zeros(weight._array.shape, grad._array.dtype)
+        done = np.zeros((count, weight._array.shape[1]), np.bool_)
+        for row, bag in zip(rows, numbers, strict=True):
+            wins = (weight._array[row] == best[bag]) & ~done[bag]
+            done[bag] |= wins
+            found[row] += np.where(wins, grad._array[bag], 0)
+        return new_tensor(found)
+    if mode == "mean":
+        sizes = np.maximum(np.bincount(numbers, minlength=count), 1).astype(grad._array.dtype)
+        grad = grad / new_tensor(sizes[:, None])
+    values = grad.index_select(0, bags_of)
+    if isinstance(per_sample_weights, Tensor):
+        values = values * per_sample_weights[: kept.size][new_tensor(kept)].unsqueeze(1)
+    if scale:
+        often = np.bincount(rows, minlength=weight._array.shape[0])[rows].astype(grad._array.dtype)
+        values = values / new_tensor(often[:, None])
+    return zeros.index_add(0, rows_of, values)
+
+
+def _bag_sample_gradient(grad: Tensor, weight: Tensor, indices: Any, bags: Any, padding_idx: int) -> Tensor:
+    rows, numbers = (new_tensor(a.astype(np.int64)) for a in (indices[: bags.size], bags))
+    found = (grad.index_select(0, numbers) * weight.index_select(0, rows)).sum(1)
+    return found.masked_fill(new_tensor(indices[: bags.size] == padding_idx), 0.0)
+
+
 @composite("one_hot", method=False, function=False)
 def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     """Zeros with a one where each index says, in a new last dimension."""

@@ -12,7 +12,7 @@ from ..core.argument_errors import invalid_combination, wrong_type
 from ..core.dtypes import sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry
-from ..core.tensor import Tensor, requires_grad
+from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap
@@ -250,9 +250,19 @@ def _resize(self: Tensor, shape: tuple[int, ...], keys: int) -> None:
 
 
 @composite("set_", function=False)
-def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
-    """Take over the storage of another tensor; keeps the own version counter, which counts it as a write."""
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Take over the storage of another tensor; keeps the own version counter, which counts it as a write.
+
+    With a size, the tensor is a window of the storage from the offset on.
+    """
     state = tls.state
+    if source is not None and not isinstance(source, Tensor):  # a storage
+        whole = new_tensor(source._held[1].reshape(-1).view(self._array.dtype))
+        whole._storage = source._held
+        source = whole
+    if source is not None and size is not None:
+        shape = flatten_ints((size,))
+        source = source.as_strided(shape, contiguous_strides(shape) if stride is None else stride, storage_offset)
     if source is not None and source._array.dtype != self._array.dtype:
         raise RuntimeError(f"Could not set tensor of type {source.dtype.short} to a tensor of type {self.dtype.short}")
 

@@ -87,6 +87,41 @@ def var(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fal
     return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)
 
 
+def _var_mean_back(
+    grads: list[Any], self: Tensor, dim: Any, correction: float, keepdim: bool, self_shape: tuple[int, ...]
+) -> Tensor:
+    total = None
+    if grads[0] is not None:
+        total = _var_back(grads[0], self, dim, correction, keepdim)
+    if grads[1] is not None:
+        count = 1
+        for d in dims_of(dim, len(self_shape)):
+            count *= self_shape[d]
+        share = restore(grads[1], self_shape, dim, keepdim).expand(self_shape) / count
+        total = share if total is None else total + share
+    assert total is not None
+    return total
+
+
+def _mean_of(self: Any, dim: Any, keepdim: bool) -> Array:
+    return np.asarray(np.mean(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
+
+
+@op("var_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_var_mean_back)
+def _var_mean_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+    return np.asarray(_var(self, dim, correction, keepdim, "var_mean")), _mean_of(self, dim, keepdim)
+
+
+@composite("var_mean", method=False)
+def var_mean(
+    self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """The variance and the mean."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _var_mean_op(self, dim, _correction(unbiased, correction)[1], keepdim)
+
+
 def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any, keepdim: bool) -> Tensor:
     shape = self._array.shape
     grad, norm = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)

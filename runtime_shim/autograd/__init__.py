@@ -182,6 +182,8 @@ _ELSEWHERE = {
     "once_differentiable": f"{_HERE}.function",
     "set_detect_anomaly": f"{_HERE}.anomaly",
     "detect_anomaly": f"{_HERE}.anomaly",
+    "set_multithreading_enabled": f"{_HERE}.anomaly",
+    "is_multithreading_enabled": f"{_HERE}.anomaly",
     "gradcheck": f"{_HERE}.gradient_checks",
     "gradgradcheck": f"{_HERE}.gradient_checks",
     "Variable": f"{_HERE}.variable",

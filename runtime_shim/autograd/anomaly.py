@@ -47,3 +47,24 @@ def is_anomaly_check_nan_enabled() -> bool:
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Turn anomaly mode on or off for the thread."""
     set_detect_anomaly(enabled, check_nan)
+
+
+class set_multithreading_enabled:
+    """Kept and changing nothing: backward runs on the thread that calls it."""
+
+    _enabled = True
+
+    def __init__(self, mode: bool) -> None:
+        self.previous = set_multithreading_enabled._enabled
+        self.mode = mode
+        set_multithreading_enabled._enabled = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        set_multithreading_enabled._enabled = self.previous
+
+
+def is_multithreading_enabled() -> bool:
+    return set_multithreading_enabled._enabled

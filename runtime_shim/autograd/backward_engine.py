@@ -16,6 +16,9 @@ from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
 
+#: How many there were; each has its number.
+_backwards = 0
+
 
 def run_backward(
     roots: list[Edge],
@@ -35,9 +38,17 @@ def run_backward(
     saved_tensor_hooks = list(state.saved_tensor_hooks)
     state.grad_mode = create_graph
     state.refresh()
+    global _backwards
+    outer = state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks
+    _backwards += 1
+    state.backward_id, state.backward_inputs, state.backward_callbacks = _backwards, inputs is not None, []
     try:
-        return _execute(roots, grads, keep_graph, create_graph, inputs, accumulate)
+        found = _execute(roots, grads, keep_graph, create_graph, inputs, accumulate)
+        for callback in state.backward_callbacks:
+            callback()
+        return found
     finally:
+        state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks = outer
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
         state.refresh()
@@ -102,6 +113,7 @@ def _execute(
                 if edge is not None:
                     captures.setdefault(edge[0], []).append((edge[1], i))
 
+    tls.state.backward_nodes = pending if needed is None else needed | captures.keys()
     buffers: dict[Node, Grads] = {}
     ready: list[tuple[int, int, Node]] = []
     order = 0

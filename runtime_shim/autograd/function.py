@@ -360,3 +360,10 @@ class NestedIOFunction(Function):
 
 
 FunctionCtx = _Context
+
+
+class InplaceFunction(Function):
+    """A Function that may write to its inputs; the name is all that is left of it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.gradient_modes import _Guard
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Node
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "save_on_cpu", "saved_tensors_hooks"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
 class saved_tensors_hooks:
@@ -20,6 +31,8 @@ class saved_tensors_hooks:
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
+        if tls.state.no_saved_tensor_hooks is not None:
+            raise RuntimeError(tls.state.no_saved_tensor_hooks)
         tls.state.saved_tensor_hooks.append(self.hooks)
 
     def __exit__(self, *exc: object) -> None:
@@ -32,6 +45,84 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: t, lambda t: t)
+
+
+class disable_saved_tensors_hooks(_Guard):
+    """Inside, hooks on saved tensors are refused with this message."""
+
+    def __init__(self, error_message: str) -> None:
+        self.error_message = error_message
+        self.before: str | None = None
+
+    def clone(self) -> disable_saved_tensors_hooks:
+        return type(self)(self.error_message)
+
+    def __enter__(self) -> None:
+        state = tls.state
+        if state.saved_tensor_hooks and state.no_saved_tensor_hooks is None:
+            raise RuntimeError(self.error_message)
+        self.before, state.no_saved_tensor_hooks = state.no_saved_tensor_hooks, self.error_message
+
+    def __exit__(self, *exc: object) -> None:
+        tls.state.no_saved_tensor_hooks = self.before
+
+
+class _MultiHandle:
+    """Takes several hooks off at once."""
+
+    def __init__(self, handles: tuple[Any, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str = "all") -> _MultiHandle:
+    """Call `fn` once a backward with the gradients of all tensors, or with the first (mode "any")."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = tuple(tensors)
+    lock = threading.Lock()
+    if mode == "any":
+        called: dict[int, bool] = {}
+
+        def first(grad: Tensor) -> None:
+            number = tls.state.backward_id
+            with lock:
+                if called.get(number):
+                    return
+                called[number] = True
+            fn(grad)
+
+        return _MultiHandle(tuple(t.register_hook(first) for t in tensors if t.requires_grad))
+    counts: dict[int, int] = {}
+    reached: dict[int, int] = {}
+    grads: dict[int, list[Tensor | None]] = {}
+
+    def hook_of(i: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            number = tls.state.backward_id
+            with lock:
+                if number not in reached:
+                    reached[number] = sum(map(_will_run, edges))
+                    grads[number] = [None] * len(tensors)
+                counts[number] = counts.get(number, 0) + 1
+                grads[number][i] = grad
+                complete = counts[number] == reached[number]
+            if complete:
+                fn(grads.pop(number))
+                del counts[number], reached[number]
+
+        return hook
+
+    edges = [gradient_edge(t) for t in tensors]
+    return _MultiHandle(tuple(t.register_hook(hook_of(i)) for i, t in enumerate(tensors)))
+
+
+def _will_run(edge: Any) -> bool:
+    """Whether the backward that is running comes by there."""
+    return edge is not None and edge[0] in tls.state.backward_nodes
 
 
 def increment_version(tensor: Any) -> None:

@@ -80,7 +80,8 @@ class read_only(property):
         self.__set__(instance, None)
 
 
-def _strides_of_empty(shape: tuple[int, ...]) -> tuple[int, ...]:
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a tensor of that shape without gaps, the last dimension the fastest."""
     strides, step = [], 1
     for n in reversed(shape):
         strides.append(step)
@@ -161,7 +162,7 @@ class Tensor:
         if array.size:
             strides = tuple([s // array.itemsize for s in array.strides])
         else:
-            strides = _strides_of_empty(array.shape)
+            strides = contiguous_strides(array.shape)
         return strides if dim is None else strides[dtypes.wrap_dim(dim, array.ndim)]
 
     def storage_offset(self) -> int:

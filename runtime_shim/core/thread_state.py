@@ -30,12 +30,17 @@ class ThreadState:
     __slots__ = (
         "anomaly",
         "anomaly_checks_nan",
+        "backward_callbacks",
+        "backward_id",
+        "backward_inputs",
+        "backward_nodes",
         "excluded",
         "fast",
         "grad_mode",
         "guards",
         "included",
         "inference_mode",
+        "no_saved_tensor_hooks",
         "running_node",
         "saved_tensor_hooks",
         "sequence",
@@ -54,6 +59,11 @@ class ThreadState:
         self.wrap_scalars = True
         self.saved_tensor_hooks: list[tuple[Any, Any]] = []
         self.running_node: Any = None  # of backward, in anomaly mode
+        self.backward_id = 0  # of the backward that runs in this thread, 0 for none
+        self.backward_nodes: Any = frozenset()  # what that backward comes by
+        self.backward_callbacks: list[Any] = []  # called when it has ended
+        self.no_saved_tensor_hooks: str | None = None  # why there may be none
+        self.backward_inputs = False  # whether that backward has inputs to which it is confined
         self.anomaly = False
         self.anomaly_checks_nan = True
         self.fast = False

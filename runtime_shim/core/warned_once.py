@@ -16,10 +16,21 @@ TO_NUMBER = (
 )
 
 _given: set[str] = set()
+_always = False
+
+
+def set_warn_always(b: bool) -> None:
+    """Whether such warnings are given each time."""
+    global _always
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    return _always
 
 
 def warn_once(text: str, stacklevel: int = 3) -> None:
     """A UserWarning with that text, unless there was one. `stacklevel` counts from here, as that of `warn` does."""
-    if text not in _given:
+    if _always or text not in _given:
         _given.add(text)
         warnings.warn(text, UserWarning, stacklevel=stacklevel)

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import functional, init, utils
 from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .embedding_bag import EmbeddingBag
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
@@ -110,6 +111,7 @@ __all__ = [
     "Dropout",
     "Dropout2d",
     "Embedding",
+    "EmbeddingBag",
     "Flatten",
     "GroupNorm",
     "Hardsigmoid",

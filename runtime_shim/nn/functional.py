@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..aten import FUNCTIONS
 from ..aten import activations as _act
 from ..aten import convolution as _conv
@@ -223,6 +225,92 @@ def embedding(
         with no_grad():
             _embed.embedding_renorm(weight, input, max_norm, norm_type)
     return _embed.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of rows of `weight`, one for each bag.
+
+    The bags are the rows of a 2-D input, or begin at the offsets of a 1-D one. ValueError or RuntimeError if they don't
+    fit together.
+    """
+    if weight.dtype == dtypes.int64 and input.is_floating_point():
+        raise ValueError(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`."
+        )
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
+            f"same shape as the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if sparse:
+        raise NotImplementedError("the shim has no sparse gradients; supported: sparse=False")
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        rows, length = input.shape
+        starts = np.arange(0, input.numel(), length) if length else np.zeros(rows, np.int64)
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        starts = offsets._array
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
+        )
+    count = weight.size(0)
+    padding = -1
+    if padding_idx is not None:
+        if not -count <= padding_idx < count:
+            raise RuntimeError(
+                f"padding_idx must be within the number of embeddings, -{count} through {count - 1}, but got "
+                f"{padding_idx}"
+            )
+        padding = padding_idx % count
+    if include_last_offset and not starts.size:
+        raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+    if input.numel() and not (int(input.min()) >= 0 and int(input.max()) < count):
+        bad = next(int(i) for i in input._array if not 0 <= i < count)
+        raise RuntimeError(
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {bad}"
+        )  # fmt: skip
+    if max_norm is not None:
+        with no_grad():
+            _embed.embedding_renorm(weight, input, max_norm, norm_type)
+    indices = input._array
+    bags, bag_count = _embed.bag_numbers(indices, starts, include_last_offset)
+    return _embed.embedding_bags(
+        weight, indices, bags, bag_count, mode, padding, scale_grad_by_freq, per_sample_weights
+    )  # fmt: skip
 
 
 # -- normalization

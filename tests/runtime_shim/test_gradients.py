@@ -56,6 +56,11 @@ torch.nn.functional.gelu(x)
 torch.nn.functional.gelu(x, approximate="tanh")
 torch.nn.functional.silu(x)
 torch.nn.functional.elu(x - 0.5)
+torch.var_mean(x, 1)[0]
+torch.copysign(x, y - 0.5)
+torch.xlogy(x, y + 1.5)
+torch.fmax(x, y)
+torch.fmin(x, y)
 torch.nn.functional.leaky_relu(x - 0.5)
 torch.nn.functional.softplus(x)
 torch.nn.functional.hardtanh(x, 0.3, 0.7)
@@ -173,6 +178,8 @@ INPUTS = {
 }
 #: Differentiable ops that no expression reaches: the gradient of one is tested elsewhere, or it has none.
 ELSEWHERE = {
+    "heaviside",  # an error as well
+    "nextafter",
     "scatter_reducing",  # its gradient is an error, as in PyTorch
     "_to_copy",
     "alias",

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from .core.supported_names import missing_attribute
-
-
-@contextlib.contextmanager
-def _flags(**_: Any) -> Iterator[None]:
-    """Settings of a library that isn't there change nothing."""
-    yield
+from ..core.supported_names import missing_attribute
+from . import cudnn
 
 
 def _library(**more: Any) -> SimpleNamespace:
     return SimpleNamespace(
-        is_available=lambda: False, enabled=False, allow_tf32=False, flags=_flags, version=lambda: None, **more
+        is_available=lambda: False, enabled=False, allow_tf32=False, flags=cudnn.flags, version=lambda: None, **more
     )
 
 
-cudnn = _library(benchmark=False, deterministic=False, is_acceptable=lambda tensor: False)
 cuda = _library(matmul=SimpleNamespace(allow_tf32=False), is_built=lambda: False)
 mkldnn = _library()
 mkl = _library()
@@ -33,3 +25,6 @@ cpu = SimpleNamespace(get_cpu_capability=lambda: "DEFAULT")
 
 def __getattr__(name: str) -> Any:
     raise missing_attribute("torch.backends", name)
+
+
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
