@@ -206,7 +206,7 @@ def _instance(test: Test, arguments: Parameters, on_device: bool) -> Test:
 
     for attribute in ("parameters", "dtypes"):
         run.__dict__.pop(attribute, None)
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run
 
 

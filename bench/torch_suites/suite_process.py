@@ -142,7 +142,7 @@ def main() -> None:
                 wanted = [n for n in wanted if any(o in f"{case.__name__}.{n}" for o in only)]
             result = Outcomes(stream)
             suite = unittest.TestSuite()
-            suite._cleanup = False
+            suite._cleanup = False  # type: ignore[attr-defined]
             suite.addTests(case(n) for n in wanted)
             try:
                 suite.run(result)

@@ -56,7 +56,7 @@ class SuiteTestCase(unittest.TestCase):
                 raise
             raise self.failureException(msg(str(error)) if callable(msg) else f"{error}: {msg}") from None
 
-    def assertEqual(  # type: ignore[override]
+    def assertEqual(
         self,
         x: Any,
         y: Any,

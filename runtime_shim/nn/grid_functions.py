@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -267,85 +266,12 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return input - input.clamp(-lambd, lambd)
 
 
-# -- bags of embeddings
-# ----------------------------------------------------------------------------------------------------
-
-
-def embedding_bag(
-    input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Tensor:
-    """Sums, means or maxima of bags of rows of `weight`; a bag is a row of `input`, or lies between two offsets."""
-    if per_sample_weights is not None and list(input.size()) != list(per_sample_weights.size()):
-        raise ValueError(
-            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.size())}) is not None, then it must have "
-            f"the same shape as the input ({tuple(input.size())})"
-        )
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
-            f"mode='{mode}'). Please open a feature request on GitHub."
-        )
-    if input.dim() == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
-                f"sequences. However, found offsets of type {type(offsets)}"
-            )
-        starts = [row * input.size(1) for row in range(input.size(0) + 1)]
-        numbers = input.reshape(-1)
-        factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    else:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.dim() != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-        starts = [int(v) for v in offsets.tolist()]
-        if starts and starts[0] != 0:
-            raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-                               f"position 0. However, got {starts[0]}")  # fmt: skip
-        if not include_last_offset:
-            starts.append(input.size(0))
-        numbers, factors = input, per_sample_weights
-    if padding_idx is not None and padding_idx < 0:
-        padding_idx += weight.size(0)
-    if max_norm is not None:
-        from ..aten.embedding import embedding_renorm
-        from ..core.gradient_modes import no_grad
-
-        with no_grad():
-            embedding_renorm(weight, numbers.contiguous(), max_norm, norm_type)
-    chosen = numbers.tolist()
-    bags = []
-    for begin, end in itertools.pairwise(starts):
-        own = [i for i in range(begin, end) if chosen[i] != padding_idx]
-        if not own:
-            bags.append(weight[0] * 0)
-            continue
-        rows = weight.index_select(0, FUNCTIONS["tensor"]([chosen[i] for i in own], dtype=dtypes.int64))
-        if factors is not None:
-            rows = rows * factors[own].unsqueeze(1)
-        bags.append(rows.amax(0) if mode == "max" else rows.mean(0) if mode == "mean" else rows.sum(0))
-    found: Tensor = FUNCTIONS["stack"](bags)
-    return found
-
-
 __all__ = [
     "affine_grid",
     "alpha_dropout",
     "channel_shuffle",
     "dropout1d",
     "dropout3d",
-    "embedding_bag",
     "feature_alpha_dropout",
     "grid_sample",
     "gumbel_softmax",
