@@ -18,6 +18,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -56,7 +57,8 @@ def fuzz(target: Target, start: int, seconds: float, in_hand: Path) -> tuple[int
             phases=(Phase.generate, Phase.shrink), print_blob=False, report_multiple_bugs=False,
         )  # fmt: skip
         try:
-            seed(number)(wanted(given(target.inputs)(attempt)))()
+            run_all: Callable[[], None] = seed(number)(wanted(given(target.inputs)(attempt)))  # type: ignore[no-untyped-call]
+            run_all()
         except Failed:
             return tried, last, why
         number += 1
@@ -82,8 +84,8 @@ def run(name: str, start: int, seconds: float) -> bool:
                 os._exit(status)
         _, status = os.waitpid(child, 0)
         if status == 0:
-            tried, _, why = out.read_text().partition("\n")
-            print(f"{name:14} {tried:>7} inputs from seed {start}", flush=True)
+            count, _, why = out.read_text().partition("\n")
+            print(f"{name:14} {count:>7} inputs from seed {start}", flush=True)
         else:
             why = f"the process ended with status {os.waitstatus_to_exitcode(status)}"
         if not why:

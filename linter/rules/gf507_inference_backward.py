@@ -58,7 +58,7 @@ from ..facts.expressions import (
     variable_of,
     words_of,
 )
-from ..facts.index import index_of
+from ..facts.index import calls_where
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -70,9 +70,8 @@ RULE = Rule("GF507", "inference-backward", guards=guards_with(Effect.INFERENCE))
 def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
         return
-    for call in index_of(facts).calls.within(use.live):
-        if not _differentiates(call):
-            continue
+    around = facts.enclosing(use.function)[-1].span if use.function is not None else use.scope
+    for call in calls_where(facts, around, _differentiates).within(use.live):
         if not is_run_in_place(call.function, use.function, facts):
             continue
         if inference_mode_at(facts, call.span, call.function) is not use:

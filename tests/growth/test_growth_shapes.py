@@ -1,0 +1,138 @@
+"""Checking and fixing takes work in proportion to the sources: counted in calls, which no clock disturbs.
+
+The shapes that are counted here hold at a few dozen repetitions; `bench/growth.py` measures all of them, by the clock.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from growth_shapes import ALL, Shape
+
+from guardfix.codemods.apply.settling import settle
+from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import fixes_for
+from guardfix.linter.engine import Options, check
+
+LIMIT = 1.15
+"""Of the exponent: 1 is linear, 2 quadratic."""
+SMALL = 20
+
+COUNTED = (
+    "depth: braces",
+    "depth: namespaces",
+    "depth: classes",
+    "depth: conditions around",
+    "depth: lambdas without a guard",
+    "depth: ifs",
+    "depth: loops in loops",
+    "depth: parentheses",
+    "depth: calls",
+    "depth: template arguments",
+    "depth: initializer lists",
+    "depth: indices",
+    "depth: pointers",
+    "depth: python calls",
+    "depth: python lists",
+    "depth: python signs",
+    "files: files",
+    "files: files that define the same helper",
+    "files: files that define and call the same helper",
+    "files: files that call one helper",
+    "files: files that call the helper in the next one",
+    "files: files with the same class",
+    "files: files with the same struct of guards",
+    "files: files with the same macro",
+    "C++: functions",
+    "C++: functions in one line",
+    "C++: methods of one class",
+    "C++: methods of one name",
+    "C++: overloads of one name",
+    "C++: templates",
+    "C++: derived classes",
+    "C++: guards in one scope",
+    "C++: guards of one name in blocks",
+    "C++: InferenceMode in blocks of one function",
+    "C++: InferenceMode in branches of one function",
+    "C++: InferenceMode and escapes",
+    "C++: namespace scope",
+    "C++: heap",
+    "C++: members",
+    "C++: aliases",
+    "C++: chained aliases",
+    "C++: uses of chained aliases",
+    "C++: namespace aliases",
+    "C++: structs of guards",
+    "C++: structs of structs of guards",
+    "C++: macros",
+    "C++: macros of macros",
+    "C++: macros beside the uses",
+    "C++: helpers that call the next",
+    "C++: helpers that call the one before",
+    "C++: helpers that call each other",
+    "C++: helpers without a guard",
+    "C++: callers of one helper",
+    "C++: one caller of many helpers",
+    "C++: kernels that are registered",
+    "C++: registrations of each kernel",
+    "C++: changes in place",
+    "C++: else-if",
+    "C++: cases",
+    "C++: loops",
+    "C++: returns",
+    "C++: suppressed",
+    "C++: suppressed in the next line",
+    "C++: suppressions that never end",
+    "C++: suppressions without an end",
+    "C++: codes in one suppression",
+    "C++: suppressions of nothing",
+    "C++: comments",
+    "C++: includes",
+    "C++: includes of headers for guards",
+    "C++: dead code",
+    "files: files with the same alias",
+    "files: files that use one macro",
+)
+
+
+def calls_of(make: Shape, size: int, folder: Path) -> int:
+    """How many functions, of Python and of C, a check with all its fixes calls."""
+    for name, text in make(size).items():
+        path = folder / str(size) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    count = 0
+
+    def called(frame: FrameType, event: str, value: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        settle(fixes_for(check([str(folder / str(size))], Options(workers=1)), FixChoice(unsafe=True)))
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.few("C++: guards in one scope", "files: files with the same macro", "depth: lambdas without a guard")
+def test_work_grows_with_the_sources(name: str, tmp_path: Path) -> None:
+    make = ALL[name][0]
+    calls_of(make, 2, tmp_path)  # what is loaded and compiled once
+    one, two, four = (calls_of(make, times * SMALL, tmp_path) for times in (1, 2, 4))
+    # What the second half of each costs: what every run costs whatever its size is gone.
+    assert four - two <= 2**LIMIT * max(two - one, 1)
+
+
+def test_a_square_is_seen() -> None:
+    one, two, four = (1000 + 50 * size + size * size for size in (20, 40, 80))
+    assert math.log2((four - two) / (two - one)) > LIMIT
