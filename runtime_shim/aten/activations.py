@@ -352,7 +352,8 @@ def _softmax(self: Any, dim: int) -> Array:
     _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.ones((), self.dtype)
-    self = np.ascontiguousarray(self)
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
     e = np.exp(self - np.maximum.reduce(self, axis=d, keepdims=True))
     return e / np.add.reduce(e, axis=d, keepdims=True)
 
@@ -373,7 +374,8 @@ def _log_softmax(self: Any, dim: int) -> Array:
     _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.zeros((), self.dtype)
-    self = np.ascontiguousarray(self)
+    if not self.flags.c_contiguous:
+        self = np.ascontiguousarray(self)
     shifted = self - np.maximum.reduce(self, axis=d, keepdims=True)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
 
