@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before rows are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a table marked `few`, the other rows are thorough."""
+    """Of a table marked `few`, the other rows are thorough; of one marked `some`, those that chance leaves out."""
     for item in items:
-        few = item.get_closest_marker("few")
-        if few is not None and item.callspec.id not in few.args:  # type: ignore[attr-defined]
+        few, some = item.get_closest_marker("few"), item.get_closest_marker("some")
+        row = item.callspec.id if few or some else ""  # type: ignore[attr-defined]
+        if (few and row not in few.args) or (some and zlib.crc32(row.encode()) % some.args[0]):
             item.add_marker("thorough")
 
 
@@ -48,7 +50,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["GUARDFIX_NO_CACHE"] = "1"  # no test depends on what another one has read
     os.environ[_YES] = "1"  # `guardfix verify` runs what tests write without asking
     if not hasattr(config, "workerinput"):
-        config.stash[_MADE_BY_TESTS] = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
+        config.stash[_MADE_BY_TESTS] = folder = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
+        # Each command that a test starts would compile all modules anew where no bytecode is written.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder, "bytecode"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

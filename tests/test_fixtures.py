@@ -80,6 +80,7 @@ def test_there_are_as_many_clean_fixtures_as_bad_ones() -> None:
     "fixture", [f for f in FIXTURES if f.path.parent.name == "cpp"], ids=lambda fixture: fixture.name
 )
 @pytest.mark.parametrize("line_end", [b"\r\n", b"\r"], ids=["CRLF", "CR"])
+@pytest.mark.some(4)
 def test_other_line_ends_change_nothing_but_themselves(fixture: Fixture, line_end: bytes, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     for file in folder.iterdir():

@@ -130,6 +130,7 @@ def test_the_fix_changes_what_the_program_does(name: str, code: str, before: str
     assert run(program) == after
 
 
+@pytest.mark.thorough
 def test_a_guard_that_moves_above_the_load_covers_the_parameters(tmp_path: Path) -> None:
     program = tmp_path / "guard_after_load.cpp"
     shutil.copy(FIXTURES / "cpp" / program.name, program)
@@ -140,6 +141,7 @@ def test_a_guard_that_moves_above_the_load_covers_the_parameters(tmp_path: Path)
     assert run(program, model) == "parameter 1 output 1\n"
 
 
+@pytest.mark.thorough
 def test_the_copy_that_gf506_shows_makes_an_ordinary_tensor(tmp_path: Path) -> None:
     program = tmp_path / "inference_escape.cpp"
     shutil.copy(FIXTURES / "cpp" / program.name, program)
@@ -155,5 +157,6 @@ def test_the_copy_that_gf506_shows_makes_an_ordinary_tensor(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("name", "printed"), AS_IT_IS)
+@pytest.mark.some(3)
 def test_the_program_does_what_the_finding_says(name: str, printed: str) -> None:
     assert run(FIXTURES / "cpp" / f"{name}.cpp") == printed

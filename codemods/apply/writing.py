@@ -14,7 +14,9 @@ import errno
 import os
 import signal
 import stat
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 from guardfix.linter.files.sources import Source
 
@@ -55,17 +57,31 @@ def write(rewritten: Rewrite) -> None:
         raise NotWritten(error.strerror or str(error)) from None
 
 
+# The last one is given back last: from then on Ctrl-C ends the run, wherever it is.
+_HELD = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM", "SIGINT") if hasattr(signal, name)]
+
+
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP wait until the file is done: there is no good moment to stop between its steps."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    """Ctrl-C, SIGTERM and SIGHUP wait until the file is done: there is no good moment to stop between its steps.
+
+    Handlers are replaced, because a mask holds for one thread, and Python runs handlers in the main thread whichever
+    thread the signal reached. Other threads are not interrupted by them, and may not replace them.
+    """
+    arrived: list[int] = []
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in _HELD}
+        before = {number: handler for number, handler in handlers.items() if handler is not None}
     try:
+        for number in reversed(before):
+            signal.signal(number, lambda number, frame: arrived.append(number))
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in sorted(set(arrived), key=_HELD.index):
+            signal.raise_signal(number)
 
 
 def _check(target: str, source: Source) -> None:

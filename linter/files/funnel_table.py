@@ -100,5 +100,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf504_inference_mode_in_training.py': (2671, 3281447440),
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (3145, 3648956962),
-    'rules/gf507_inference_backward.py': (6928, 2706646293),
+    'rules/gf507_inference_backward.py': (6989, 1985415806),
 }

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, address, new_tensor
+from ..core.storage import UntypedStorage
+from ..core.tensor import Tensor, new_tensor
 from ..dispatch.registration import composite
 
 
@@ -37,53 +38,37 @@ def conj_physical(self: Tensor) -> Tensor:
     return self.conj() if self._array.dtype.kind == "c" else self
 
 
-class Storage:
-    """The memory that aliases share, as `tensor.storage()` and `untyped_storage()` show it."""
+class TypedStorage(UntypedStorage):
+    """The memory that aliases share as elements, as `tensor.storage()` shows it."""
 
-    def __init__(self, held: list[Any], dtype: dtypes.dtype | None) -> None:
-        self._held = held
+    __slots__ = ("dtype",)
+
+    def __init__(self, record: list[Any], dtype: dtypes.dtype) -> None:
+        super().__init__(record)
         self.dtype = dtype
 
-    def data_ptr(self) -> int:
-        root = self._held[1]
-        return address(root) if root.size else 0
-
-    _data_ptr = data_ptr
-
-    def nbytes(self) -> int:
-        return int(self._held[1].nbytes)
+    _data_ptr = UntypedStorage.data_ptr
 
     def size(self) -> int:
-        """Elements; of an untyped storage, bytes."""
-        return self.nbytes() if self.dtype is None else self.nbytes() // self.dtype.itemsize
+        """Elements."""
+        return self.nbytes() // self.dtype.itemsize
 
     __len__ = size
 
     def tolist(self) -> list[Any]:
-        found: list[Any] = self._held[1].reshape(-1).tolist()
+        found: list[Any] = self._record[1].reshape(-1).tolist()
         return found
 
     def __getitem__(self, index: int) -> Any:
-        return self._held[1].reshape(-1)[index].item()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Storage) and self._held is other._held
-
-    def __hash__(self) -> int:
-        return id(self._held)
+        return self._record[1].reshape(-1)[index].item()
 
 
 @composite("storage", function=False)
-def storage(self: Tensor) -> Storage:
-    return Storage(self._storage, self.dtype)
+def storage(self: Tensor) -> TypedStorage:
+    return TypedStorage(self._storage, self.dtype)
 
 
-@composite("untyped_storage", function=False)
-def untyped_storage(self: Tensor) -> Storage:
-    return Storage(self._storage, None)
-
-
-composite("_typed_storage", function=False)(lambda self: Storage(self._storage, self.dtype))
+composite("_typed_storage", function=False)(storage)
 
 
 def _copies(name: str) -> None:

@@ -20,12 +20,19 @@ class UntypedStorage:
         return int(self._record[0])
 
     def data_ptr(self) -> int:
-        return address(self._record[1])
+        """The address; 0 of a storage without bytes."""
+        root = self._record[1]
+        return address(root) if root.size else 0
 
     def nbytes(self) -> int:
         return int(self._record[1].nbytes)
 
-    size = __len__ = nbytes
+    def size(self) -> int:
+        """Bytes."""
+        return self.nbytes()
+
+    def __len__(self) -> int:
+        return self.size()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and other._record is self._record

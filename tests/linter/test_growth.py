@@ -92,9 +92,6 @@ def calls_made(work: Callable[[], object]) -> int:
     ],
 )
 @pytest.mark.few(
-    "macros",
-    "structs of guards",
-    "comments for the linter",
     "namespace scope",
     "InferenceMode in blocks of one function",
     "InferenceMode in branches of one function",

@@ -292,7 +292,6 @@ def test_an_interrupted_run_leaves_nothing(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.cpp": OLD}
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back")
 def test_an_interrupt_at_any_moment_leaves_one_file(way: str, tmp_path: Path) -> None:
     """At each call of each function in turn, until there are no more of them."""
     path = tmp_path / "a.cpp"

@@ -18,6 +18,7 @@ EXAMPLES = re.findall(r"<!-- guardfix verify (.*?) -->\n```text\n(.*?)```", PAGE
 @pytest.mark.parametrize(
     ("arguments", "shown"), EXAMPLES, ids=[" ".join(arguments.split()[:2]) for arguments, _ in EXAMPLES]
 )
+@pytest.mark.some(4)
 def test_example(arguments: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     done = CliRunner().invoke(command, [*shlex.split(arguments), "--isolated", "--quiet"])

@@ -139,6 +139,7 @@ def test_the_report_tells_how_each_guard_was_reached(tmp_path: Path) -> None:
     assert f"  AutoNonVariableTypeMode at {program}:8: entered once, 3 ops below it.\n" in shown
 
 
+@pytest.mark.thorough
 def test_a_file_that_no_program_compiles_is_listed(tmp_path: Path) -> None:
     write(tmp_path, "main.cpp", TWO_GUARDS.replace("predict", "unused").replace("unused(torch", "used(torch"))
     library = write(tmp_path, "library.cpp", TWO_GUARDS[: TWO_GUARDS.index("int main")])
@@ -150,6 +151,7 @@ def test_a_file_that_no_program_compiles_is_listed(tmp_path: Path) -> None:
     assert summary(tmp_path).endswith(f"; 2 not reached ({library}:4, {tmp_path / 'main.cpp'}:4).")
 
 
+@pytest.mark.thorough
 def test_another_program_may_enter_a_guard(tmp_path: Path) -> None:
     """A header's guard that one of two programs enters is verified, and the other one is no failure."""
     header = """\

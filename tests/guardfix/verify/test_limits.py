@@ -101,13 +101,14 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
         "before does not compile",
     ],
 )  # fmt: skip
-@pytest.mark.few("after crashes", "no main", "before does not compile")
+@pytest.mark.few("after crashes", "no main")
 def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words: str) -> None:
     _, entry = against(tmp_path, before, after, suffix=".cpp")
     assert entry["verdict"] == verdict, entry
     assert words in entry["reason"]
 
 
+@pytest.mark.thorough
 def test_random_numbers_that_nobody_seeded_are_the_same_in_each_run(tmp_path: Path) -> None:
     text = (
         "import random\nimport numpy\nimport torch\nmodel = torch.nn.Linear(3, 2)\nwith torch.no_grad():\n"
@@ -147,6 +148,7 @@ def test_no_compiler_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "no-such-compiler" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_migrated_header_counts(tmp_path: Path) -> None:
     """The guard stands in a header of another folder of the tree; the program that includes it is run."""
     (tmp_path / "include").mkdir()
@@ -207,7 +209,8 @@ def children() -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("rounds", [3, 10])
 def test_nothing_is_left_behind(tmp_path: Path, cache: Path, rounds: int) -> None:
     """Run after run: no file, no process, no open descriptor, no growth."""
     program = write(tmp_path, "one.cpp", LEGACY_CPP)

@@ -159,6 +159,7 @@ def test_not_on_the_shim():
 """
 
 
+@pytest.mark.thorough
 def test_the_command_tells_which_tests_reach_which_guard(tmp_path: Path) -> None:
     library, tests = tmp_path / "totals.py", tmp_path / "tests" / "test_totals.py"
     tests.parent.mkdir()

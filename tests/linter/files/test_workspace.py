@@ -188,6 +188,7 @@ def test_a_named_buffer_can_be_excluded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fixture", all_fixtures(), ids=lambda fixture: fixture.name)
+@pytest.mark.some(4)
 def test_findings_do_not_depend_on_where_texts_are(fixture: Fixture, tmp_path: Path) -> None:
     work = fixture.copy_to(tmp_path)
     # In memory no .gitignore is read; the one fixture that has one would differ.

@@ -67,12 +67,14 @@ def test_migration_changes_what_it_should(name: str, before: str, after: str) ->
     assert after not in expected(FIXTURES / f"{name}.before.cpp")
 
 
+@pytest.mark.thorough
 def test_old_guard_since_19_is_another_guard() -> None:
     source = FIXTURES / "silent_gradient.before.cpp"
     assert "version of the saved tensor 0" in guardfix_run(source).out
     assert "version of the saved tensor 1" in guardfix_run(source, "--legacy-since19").out
 
 
+@pytest.mark.thorough
 def test_kernel_without_its_guard_says_that_it_recurses(tmp_path: Path) -> None:
     text = (FIXTURES / "roi_align.after.cpp").read_text(encoding="utf-8")
     assert text.count("at::AutoDispatchBelowADInplaceOrView g;") == 1
@@ -98,6 +100,7 @@ def test_gtest_file_passes_whole() -> None:
 
 
 @pytest.mark.skipif(not has_gtest(), reason="gtest is not installed (libgtest-dev)")
+@pytest.mark.thorough
 def test_gtest_file_can_fail(tmp_path: Path) -> None:
     text = GTESTS.read_text(encoding="utf-8")
     wrong = text.replace("EXPECT_EQ(t._version(), version + 2);", "EXPECT_EQ(t._version(), version + 3);")

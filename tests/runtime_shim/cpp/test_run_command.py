@@ -63,6 +63,7 @@ def test_main(tmp_path: Path, body: str, status: int, out: str, err: str) -> Non
     assert err in outcome.err if err else outcome.err == ""
 
 
+@pytest.mark.thorough
 def test_static_objects_may_hold_tensors(tmp_path: Path) -> None:
     text = "static torch::Tensor early = torch::ones({3});\n" + main_of("std::cout << early.sum().item<int>();")
     source = write(tmp_path, "program.cpp", "#include <torch/torch.h>\n" + text)
@@ -99,6 +100,7 @@ def test_include_define_and_link(tmp_path: Path) -> None:
     assert (outcome.status, outcome.out) == (0, "428"), outcome.err
 
 
+@pytest.mark.thorough
 def test_standard(tmp_path: Path) -> None:
     source = write(tmp_path, "program.cpp", main_of("std::cout << __cplusplus;"))
     assert guardfix_run(source).out == "201703"
@@ -205,7 +207,7 @@ def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ),
     ],
 )
-@pytest.mark.few("a method-g++", "a class-g++", "a header-g++", "a dtype-g++")
+@pytest.mark.few("a class-g++")
 def test_a_name_that_the_headers_lack_is_the_first_line(tmp_path: Path, compiler: str, text: str, missing: str) -> None:
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
@@ -375,6 +377,7 @@ def precompiled_headers(folder: Path, seconds: float = 0) -> int:
         time.sleep(0.05)
 
 
+@pytest.mark.thorough
 def test_the_second_program_finds_the_large_header_precompiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is made by a process of its own, which outlives the one that compiles the first program."""
     cache = tmp_path / "cache"
@@ -437,6 +440,7 @@ def test_trace_of_registered_kernels() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_trace_of_another_thread(tmp_path: Path) -> None:
     body = "std::thread([] { c10::InferenceMode guard; torch::ones({1}).exp(); }).join();"
     source = write(tmp_path, "program.cpp", "#include <thread>\n" + main_of(body))
@@ -452,6 +456,7 @@ def test_trace_of_a_python_program(tmp_path: Path) -> None:
     assert "exp_" in outcome.err
 
 
+@pytest.mark.thorough
 def test_without_trace_nothing_is_written(tmp_path: Path) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", main_of("torch::ones({2}).exp();")))
     assert (outcome.out, outcome.err) == ("", "")
