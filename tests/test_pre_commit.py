@@ -77,6 +77,7 @@ def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home:
     assert said in outcome.stdout
 
 
+@pytest.mark.thorough
 def test_migrate_rewrites_the_file_and_then_passes(hooks: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.cpp").write_text(BAD)
     (tmp_path / "notes.txt").write_text("nothing\n")

@@ -67,6 +67,7 @@ def test_what_one_replacement_survives_becomes_evidence(program: Path) -> None:
     assert decision(program)["context"] == "unknown", "what was run is not what stands there now"
 
 
+@pytest.mark.thorough
 def test_several_survivors_decide_nothing(program: Path) -> None:
     program.write_text(UNDECIDED.replace("chosen(w)", "chosen(w.detach())"))
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated", "--output-format", "json"])
@@ -80,6 +81,7 @@ def test_several_survivors_decide_nothing(program: Path) -> None:
     assert decision(program)["context"] == "unknown"
 
 
+@pytest.mark.thorough
 def test_a_guard_that_no_program_enters_stays_undecided(program: Path) -> None:
     program.write_text(UNDECIDED.replace("auto y = chosen(w);", "auto y = w * 2;").replace("  y.add_(1);\n", ""))
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])

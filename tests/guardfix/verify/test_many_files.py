@@ -117,6 +117,7 @@ def test_a_compilation_database(project: Path, cache: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
+@pytest.mark.thorough
 def test_cmakes_file_api(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(CMAKE)
     build = project / "build"
@@ -128,6 +129,7 @@ def test_cmakes_file_api(project: Path) -> None:
     check(*verified(project, "--exclude", "build/"))
 
 
+@pytest.mark.thorough
 def test_patterns(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several mains over common sources: what no program uses is not linked."""
     (project / "src" / "unused.cpp").write_text("int unused() { extern int missing(); return missing(); }\n")

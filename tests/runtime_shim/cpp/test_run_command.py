@@ -228,7 +228,8 @@ def test_an_overload_that_the_headers_lack_is_the_first_line(tmp_path: Path, com
         pytest.skip(f"no {compiler}")
     source = write(tmp_path, "program.cpp", main_of("torch::ones({2}).sum(torch::kFloat, 1, 2, 3);"))
     outcome = guardfix_run(source, "--compiler", compiler)
-    assert outcome.err.startswith(f"guardfix run: the shim's C++ headers lack {missing}, which {source} uses\n")
+    assert outcome.err.startswith(f"guardfix run: the shim's C++ headers lack {missing}")
+    assert outcome.err.splitlines()[0].endswith(f", which {source} uses")
 
 
 @pytest.mark.parametrize(

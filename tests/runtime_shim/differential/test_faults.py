@@ -71,6 +71,7 @@ def agreeing(documented: list[recording.Recording]) -> list[recording.Recording]
 
 @pytest.mark.parametrize(("fault", "aspects"), FAULTS)
 @pytest.mark.few("below in-place or view is no_grad")
+@pytest.mark.thorough
 def test_fault_is_caught(
     fault: Fault,
     aspects: set[str],
