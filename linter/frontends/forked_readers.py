@@ -7,6 +7,7 @@ hand is read again, file by file, in other processes; a file that ends them too 
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import pickle
@@ -253,6 +254,15 @@ def _write(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def _tells_of_memory(error: Exception) -> bool:
+    """Whether memory ran out: of an object, of a system call, or of a library that could not be loaded."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or (isinstance(error, ImportError) and os.strerror(errno.ENOMEM) in str(error))
+    )
+
+
 def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[FilePiece]) -> None:
     """The child's life: numbers of pieces of work in, what was found out."""
     limits = readers.limits
@@ -270,13 +280,13 @@ def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Fil
             signal.setitimer(signal.ITIMER_REAL, limits.seconds)
             try:
                 value = readers.extract(piece)
-            except MemoryError:
-                why = "there is not enough memory to read it"
-                if limits.megabytes:
-                    why = f"reading it takes more than {limits.megabytes} MB (--memory)"
-                value = [found for hit in piece for found in readers.unread(hit, why)]
             except Exception as error:
                 value, fine = error, False
+                if _tells_of_memory(error):
+                    why = "there is not enough memory to read it"
+                    if limits.megabytes:
+                        why = f"reading it takes more than {limits.megabytes} MB (--memory)"
+                    value, fine = [found for hit in piece for found in readers.unread(hit, why)], True
             signal.setitimer(signal.ITIMER_REAL, 0)
             data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             _write(results, _LENGTH.pack(len(data), fine) + data)

@@ -46,6 +46,7 @@ def decision(path: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.thorough
 def test_what_one_replacement_survives_becomes_evidence(program: Path) -> None:
     assert decision(program)["context"] == "unknown"
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])

@@ -109,6 +109,7 @@ def database(project: Path) -> None:
     (project / "compile_commands.json").write_text(json.dumps(entries))
 
 
+@pytest.mark.thorough
 def test_a_compilation_database(project: Path, cache: Path) -> None:
     """Only what changed is compiled twice: the model, but not `one`, `two` and the helper."""
     database(project)

@@ -63,6 +63,7 @@ def syntax_check(text: str, compiler: str, standard: str) -> str:
         ),
     ],
 )
+@pytest.mark.thorough
 def test_all_headers_together_are_free_of_warnings(compiler: str, standard: str) -> None:
     assert syntax_check(ALL_HEADERS, compiler, standard) == ""
 

@@ -66,6 +66,7 @@ KEPT = {"program.so", "manifest.json", "programs", "precompiled.h", "precompiled
 """What the cache holds of a program, and of the header that was precompiled behind it."""
 
 
+@pytest.mark.thorough
 def test_a_run_leaves_no_files(tmp_path: Path) -> None:
     from .running import guardfix_run
 

@@ -306,6 +306,7 @@ def test_reading_diagnostics(line: str, missing: str | None) -> None:
     assert missing_names(f"x.cpp: In function 'int main()':\n{line}\n") == ([missing] if missing else [])
 
 
+@pytest.mark.thorough
 def test_all_missing_names_are_said_at_once(tmp_path: Path) -> None:
     text = (
         "#include <torch/torch.h>\n#include <torch/first_header.h>\n#include <ATen/second_header.h>\n"

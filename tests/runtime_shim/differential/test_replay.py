@@ -18,6 +18,7 @@ def recorded() -> list[recording.Recording]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.few("documented")
 def test_agrees_with_recorded_runs_of_torch(
     profile: str, recorded: list[recording.Recording], capsys: pytest.CaptureFixture[str]
 ) -> None:
