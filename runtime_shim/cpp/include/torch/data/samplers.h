@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 #include <vector>
 
 namespace torch::data::samplers {
@@ -196,30 +197,17 @@ class DistributedIndexSampler : public DistributedSampler<> {
     populate();
     index_ = read_number(archive, "sample_index_");
   }
-  size_t index() const noexcept { return index_; }
+  size_t index() const noexcept { return rank_ * own_.size() + index_; }
 
  private:
   void populate() {
-    std::vector<size_t> all = counted(size_);
-    if constexpr (shuffles) {
-      // The same in all processes: the epoch is the seed, whatever the program's generator does.
-      uint64_t state = epoch_ * 6364136223846793005ULL + 1442695040888963407ULL;
-      for (size_t i = all.size(); i > 1; --i) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        std::swap(all[i - 1], all[(state >> 33) % i]);
-      }
-    }
     const size_t count = local_sample_count();
-    own_.clear();
-    if (shuffles || !allow_duplicates_) {
-      for (size_t i = 0; i < count; ++i) own_.push_back(all[(rank_ + i * num_replicas_) % size_]);
-    } else {
-      for (size_t i = 0; i < count; ++i) own_.push_back(all[(rank_ * count + i) % size_]);
-    }
-    if (!shuffles && !allow_duplicates_) {
-      const size_t begin = rank_ * (size_ / num_replicas_) + std::min(rank_, size_ % num_replicas_);
-      for (size_t i = 0; i < count; ++i) own_[i] = all[begin + i];
-    }
+    std::vector<size_t> all = counted(num_replicas_ == 1 ? size_ : count * num_replicas_);
+    for (size_t i = size_; i < all.size(); ++i) all[i] %= size_;
+    // The same in all processes: the epoch is the seed, whatever the program's generator does.
+    if constexpr (shuffles) std::shuffle(all.begin(), all.end(), std::mt19937(static_cast<uint32_t>(epoch_)));
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank_ * count);
+    own_.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
   }
   std::vector<size_t> own_;
   size_t index_ = 0;

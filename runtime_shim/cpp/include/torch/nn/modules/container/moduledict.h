@@ -35,10 +35,8 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   size_t size() const noexcept { return modules_.size(); }
   bool empty() const noexcept { return modules_.is_empty(); }
   bool contains(const std::string& key) const noexcept { return modules_.contains(key); }
-  void clear() {
-    for (const std::string& key : modules_.keys()) unregister_module(key);
-    modules_.clear();
-  }
+  /// Empties the dictionary; the modules stay registered, as in PyTorch.
+  void clear() { modules_.clear(); }
   std::shared_ptr<Module> operator[](const std::string& key) const { return modules_[key]; }
   template <typename T>
   T& at(const std::string& key) {
@@ -46,11 +44,10 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
     TORCH_CHECK(module != nullptr, "Unable to cast module[ ", key, " ] to ", c10::demangle(typeid(T).name()));
     return *module;
   }
-  /// Takes the module out.
+  /// Takes the module out; it stays registered, as in PyTorch.
   std::shared_ptr<Module> pop(const std::string& key) {
     auto module = modules_[key];
     modules_.erase(key);
-    unregister_module(key);
     return module;
   }
   template <typename Container>
