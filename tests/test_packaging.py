@@ -133,6 +133,6 @@ def test_the_sdist_passes_its_own_tests(tmp_path: Path) -> None:
     shutil.unpack_archive(archive, tmp_path)
     source = tmp_path / archive.name.removesuffix(".tar.gz")
     venv.create(tmp_path / "venv", with_pip=True)
-    python = str(next(tmp_path.glob("venv/*/python*")))
+    python = str(tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--editable", f"{source}[dev]"], check=True)
     subprocess.run([python, "-m", "pytest", "-q", "-n0", "-m", "smoke"], cwd=source, check=True)

@@ -243,6 +243,14 @@ def mask_block_comments(text: bytes) -> bytes:
     return bytes(masked)
 
 
+def mask_unended_comment(text: bytes) -> bytes:
+    """The text with what follows a `/*` blanked, if nothing ends that."""
+    for match in _LITERAL.finditer(text) if b"/*" in text else ():
+        if match.group().startswith(b"/*") and (len(match.group()) < 4 or not match.group().endswith(b"*/")):
+            return blanked(text, [Span(*match.span())])
+    return text
+
+
 def cpp_comments(text: bytes) -> Iterator[Span]:
     """The comments, where they stand in no literal."""
     for match in _LITERAL.finditer(text):

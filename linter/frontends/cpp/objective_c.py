@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from .cpp_masking import blank, closing
+from .cpp_masking import blank, closing, mask_unended_comment
 
 _SKIPPED = rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
 _NEXT = re.compile(
@@ -34,6 +34,9 @@ _DECLARED_METHOD = re.compile(rb"^[ \t]*[-+][ \t]*\([^{}]*?;", re.MULTILINE | re
 
 def mask_objective_c(text: bytes) -> bytes:
     """C++ of the same length; see the module's docstring."""
+    text = mask_unended_comment(
+        text
+    )  # what looks like a method's head behind it would be rewritten, its opening included
     masked = bytearray(text)
     _mask_region(masked, text, 0, len(text))
     for match in _QUALIFIERS.finditer(bytes(masked)):
