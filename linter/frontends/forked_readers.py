@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..files.process_endings import default_signals, ending
-from ..files.sift import Hit
+from ..files.sift import Hit, enlarge_pipe
 
 CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
 _NUMBER = struct.Struct("=I")
@@ -161,6 +161,7 @@ class _Worker(Generic[_Found]):
                 os.close(handle)
             raise
         tasks, self._tasks, self.results_out, results = opened
+        enlarge_pipe(results)
         if self.pid == 0:
             status = 1
             try:
