@@ -68,7 +68,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (1972, 1858139017),
-    'rules/gf001_unreadable_file.py': (2144, 880967959),
+    'rules/gf001_unreadable_file.py': (2376, 2320446564),
     'rules/gf002_unused_suppression.py': (1793, 2141419448),
     'rules/gf101_legacy_guard.py': (6104, 4000573107),
     'rules/gf102_legacy_guard_argument.py': (2818, 3981422373),
