@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
@@ -248,7 +249,7 @@ def _convolution(
         found = correlate(input, weight, stride, padding, dilation, groups)
     if bias is not None:
         found += bias.reshape(-1, *[1] * len(stride))
-    return found
+    return in_format_of(found, input, weight)
 
 
 convolution = op(

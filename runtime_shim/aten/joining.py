@@ -10,7 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
+from ..core.memory_layout import in_common_format, laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
@@ -86,7 +86,7 @@ def cat(tensors: Any, dim: int = 0) -> Array:
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     common = dtypes.result_type(*tensors)
-    return np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d))
+    return in_common_format(np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d)), kept)
 
 
 for _name in ("concat", "concatenate"):
