@@ -87,6 +87,8 @@ _MODULES = {
             "random",
             "__future__",
             "_utils",
+            "_dynamo",
+            "compiler",
         )
     },
     "tracing": "core.tracing",

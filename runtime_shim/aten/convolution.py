@@ -172,7 +172,7 @@ def _sum_channels(grad: Tensor) -> Tensor:
     return grad.sum([d for d in range(grad._array.ndim) if d != 1])
 
 
-def _input_gradient(
+def input_gradient(
     grad: Tensor,
     input: Tensor,
     weight: Tensor,
@@ -260,7 +260,7 @@ convolution = op(
     method=False,
     function=False,
     below=_convolution_below,
-    input=_input_gradient,
+    input=input_gradient,
     weight=_weight_gradient,
     bias=_sum_channels,
 )(_convolution)
@@ -273,7 +273,7 @@ convolution = op(
     node="ConvolutionBackwardBackward0",
     method=False,
     function=False,
-    x=lambda grad, x, g, stride, padding, dilation, groups: _input_gradient(
+    x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
         g, x, grad, stride, padding, dilation, False, groups
     ),
     g=lambda grad, x, stride, padding, dilation, groups: convolution(
