@@ -234,7 +234,7 @@ class ModuleReading:
             alias=parts[-1] if parts and parts[-1] != guard.rpartition(".")[2] else None,
             variable=more.pop("variable", None),  # type: ignore[arg-type]
             variable_spans=more.pop("variable_spans", ()),  # type: ignore[arg-type]
-            argument=python_argument(call, self.module) if call is not None else None,
+            argument=python_argument(call, place.scope, self.module) if call is not None else None,
             scope=scope,  # type: ignore[arg-type]
             function=more.pop("function", place.function),  # type: ignore[arg-type]
             class_=place.class_ if form is Form.MEMBER else None,
