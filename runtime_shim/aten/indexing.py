@@ -66,7 +66,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
             continue
         array = index
         if array.dtype == np.uint8:
-            warnings.warn(_UINT8_IS_DEPRECATED, UserWarning, stacklevel=2)
+            if array.ndim:  # a single one is a truth value
+                warnings.warn(_UINT8_IS_DEPRECATED, UserWarning, stacklevel=2)
             array = array.astype(bool)
         if array.dtype.kind == "b":
             for k, n in enumerate(array.shape):

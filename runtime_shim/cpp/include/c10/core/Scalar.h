@@ -42,8 +42,8 @@ namespace detail {
 template <typename T>
 std::string type_name_of_number() {
   if constexpr (std::is_same_v<T, int>) return "int";
-  else if constexpr (std::is_same_v<T, Half>) return "at::Half";
-  else if constexpr (std::is_same_v<T, BFloat16>) return "at::BFloat16";
+  else if constexpr (std::is_same_v<T, Half>) return "c10::Half";
+  else if constexpr (std::is_same_v<T, BFloat16>) return "c10::BFloat16";
   else if constexpr (std::is_same_v<T, float>) return "float";
   else if constexpr (std::is_same_v<T, double>) return "double";
   else if constexpr (std::is_same_v<T, bool>) return "bool";
