@@ -16,6 +16,7 @@ from guardfix.runtime_shim.utils.cpp_extension import load, load_inline
 SOURCE = Path(__file__).parent / "sample_extension.cpp"
 
 pytest.importorskip("pybind11")
+pytestmark = pytest.mark.thorough  # compiling the module takes as long as a thousand other tests
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +234,6 @@ def test_a_class_that_nobody_registered_is_named(sample: Any) -> None:
 # ---- what cannot be built
 
 
-@pytest.mark.thorough
 def test_an_error_of_the_compiler_is_told() -> None:
     with pytest.raises(RuntimeError, match=r"Error building extension 'broken'(.|\n)*at::no_such_function"):
         load_inline("broken", "at::Tensor f(at::Tensor x) { return at::no_such_function(x); }", functions="f")
@@ -266,7 +266,6 @@ print(module.rows(torch.arange(6.).reshape(3, 2)).tolist())
 """
 
 
-@pytest.mark.thorough  # compiles a module of its own
 def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(OPENMP_PROGRAM)
