@@ -36,7 +36,8 @@ from .options import choice_from, choosing, reading_limits, selection
     help="Where places in the code lead to: an address with {path}, from the top of the repository, and {line}. By "
     "default to the files on the disk.",
 )
-def command(output: str, title: str | None, link: str, **arguments: Any) -> None:
+@click.option("--live", is_flag=True, hidden=True, help="The page asks the server that it comes from for changes.")
+def command(output: str, title: str | None, link: str, live: bool, **arguments: Any) -> None:
     """Write what is found at and below PATHS as one HTML file that needs no network.
 
     It has every finding with its code, its evidence and its fix, filters and a search, and takes decisions about
@@ -69,7 +70,7 @@ def command(output: str, title: str | None, link: str, **arguments: Any) -> None
         intents_from=run.options.root,
         notes=notes(report),
     )
-    page = html_page(content)
+    page = html_page(content, live=live)
     if output == "-":
         click.echo(page.encode("utf-8"), nl=False)
     else:

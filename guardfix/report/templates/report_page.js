@@ -74,8 +74,9 @@
     ];
     const bodies = one.columns.map((rows) => make("tbody", {}, ...rows.map(([oldRow, before, newRow, after]) =>
       make("tr", {}, ...side(oldRow, before, "removed", before === after), ...side(newRow, after, "added", before === after)))));
+    const sides = make("colgroup", {}, make("col", { class: "gutter" }), make("col"), make("col", { class: "gutter" }), make("col"));
     const head = make("thead", {}, make("tr", {}, make("th", { colspan: "2", scope: "col" }, "before"), make("th", { colspan: "2", scope: "col" }, "after")));
-    parts.push(make("div", { class: "columns", tabindex: "0", role: "group", "aria-label": "The fix, before and after" }, make("table", {}, head, ...bodies)));
+    parts.push(make("div", { class: "columns", tabindex: "0", role: "group", "aria-label": "The fix, before and after" }, make("table", {}, sides, head, ...bodies)));
     return parts;
   }
 
