@@ -2,7 +2,7 @@
 (() => {
   // The server says when something has changed; the page is loaded again, with its filters and its place.
   const KEPT = "guardfix-live";
-  const FIELDS = ["search", "filter-rule", "filter-folder", "filter-context", "filter-confidence", "filter-fix"];
+  const FIELDS = ["search", "filter-rule", "filter-folder", "filter-context", "filter-confidence", "filter-fix", "filter-verdict"];
   const find = (id) => document.getElementById(id);
   const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   sessionStorage.removeItem(KEPT);
