@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from guard_nesting import page_data, table  # noqa: E402
 from rule_pages import index_page, page_name, rule_page, rules  # noqa: E402
+from verified_fixtures import verified_fixture  # noqa: E402
 
 _OWN = "https://github.com/guardfix/guardfix/blob/main/"
 _OWN_PAGE = re.compile(re.escape(f"]({_OWN}docs/"))
@@ -59,7 +60,7 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages; docs/rules.md is the same documentation on one page, for reading on GitHub."""
-    made = {page_name(rule): rule_page(rule) for rule in rules()}
+    made = {page_name(rule): rule_page(rule, verified_fixture) for rule in rules()}
     made["rules/index.md"] = index_page()
     made["library.md"] = LIBRARY
     made["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
