@@ -135,6 +135,21 @@ def test_a_guide_s_commands_print_what_it_says(page: str, commands: int, tmp_pat
     assert ran == commands
 
 
+def test_landmarks_have_names_of_their_own() -> None:
+    pytest.importorskip("mkdocs")
+    from types import SimpleNamespace
+
+    from site_hooks import on_post_page
+
+    lists = [
+        f'<nav class="md-nav" data-md-level="1" aria-labelledby="__nav_{n}_label" aria-expanded="true">' for n in (1, 2)
+    ]
+    search = '<div class="md-search" data-md-component="search" role="dialog">'
+    page = on_post_page("".join([search, *lists]), None, SimpleNamespace(nav=[{"Guides": []}, {"Rules": []}]))
+    assert re.findall(r'aria-label="([^"]*)"', page) == ["Search", "Guides: pages", "Rules: pages"]
+    assert "aria-labelledby" not in page
+
+
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"rules.md"}  # on the site, each rule has a page
