@@ -24,7 +24,7 @@ class Absent:
             return False
         if self.__name__.endswith(".optests.dontGenerateOpCheckTests"):
             return lambda test: test
-        if self.__name__.endswith(".optests.generate_opcheck_tests"):
+        if self.__name__.endswith((".optests.generate_opcheck_tests", "_utils_internal.get_file_path_2")):
             return None  # the tests that it makes are not there, and count as failures
         raise NotImplementedError(f"the shim has no {self.__name__}")
 
