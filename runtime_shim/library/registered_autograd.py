@@ -30,8 +30,8 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 class _Call:
     """What a call has beside tensors: keywords, and which arguments and results are lists, as their lengths."""
 
-    def __init__(self, keywords: dict[str, Any], inputs: Sequence[int | None]) -> None:
-        self.keywords, self.inputs = keywords, inputs
+    def __init__(self, keywords: dict[str, Any], inputs: Sequence[int | None], given: int) -> None:
+        self.keywords, self.inputs, self.given = keywords, inputs, given
         self.outputs: Sequence[int | None] = ()
         self.single = True
 
@@ -87,6 +87,8 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
         finally:
             ctx.needs_input_grad = needed
         each = found if isinstance(found, tuple) else (found,)
+        if len(each) >= call.given:  # what has its default needs no gradient
+            each += (None,) * (len(call.inputs) - len(each))
         if any(call.inputs):
             each = tuple(
                 [None] * n if n is not None and grad is None else grad
@@ -106,7 +108,7 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
         completed = op._schema.complete(args, keywords)
         positional = [v for v, a in zip(completed, op._schema.arguments, strict=True) if not a.keyword_only]
         named = {a.name: v for v, a in zip(completed, op._schema.arguments, strict=True) if a.keyword_only}
-        call = _Call(named, _lengths(positional))
+        call = _Call(named, _lengths(positional), len(args))
         found = function.apply(*_flat(positional), call)
         if call.outputs == [None]:
             return found
