@@ -2,11 +2,15 @@
 """How the time of `check` and of `migrate` grows with the sources: in proportion, whatever they look like.
 
     bench/growth.py [--check-only] [--seconds 0.3] [--times 8] [--limit 1.15] [WORD…]
+    bench/growth.py --calls [--size 20] [--limit 1.15] [WORD…]
 
 Each shape of tests/growth/growth_shapes.py (those whose names hold all WORDs) is made large enough to take `--seconds`
 of processor time, and then `--times` as large. Prints the larger size, its processor seconds and its peak memory, for a
 check and for a check with all fixes applied in memory, and the exponent of the growth: 1 is linear, 2 quadratic. Exit
 status 1 when one is above `--limit`. What is above it is measured once more: a machine that is busy disturbs clocks.
+
+With `--calls`, the work is counted in calls of functions, as tests/growth does it, from `--size` to four times as much:
+no clock disturbs that, and it sees nothing of what a single call does.
 """
 
 from __future__ import annotations
@@ -20,10 +24,12 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "growth"))
 
+from counted_work import exponent_of  # type: ignore[import-not-found]
 from growth_shapes import ALL, Shape, Texts  # type: ignore[import-not-found]
 
 from guardfix.codemods.apply.settling import settle
@@ -88,6 +94,17 @@ def growth(make: Shape, size: int, fixes: bool, seconds: float, times: int) -> t
     return times * size, after, memory, math.log(after / before, times)
 
 
+def count_calls(names: Iterable[str], size: int, limit: float) -> int:
+    """Print the exponent of each shape by the number of calls; how many are above the limit."""
+    steep = 0
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            exponent = exponent_of(ALL[name][0], size, Path(folder))
+        steep += exponent > limit
+        print(f"{name:58} {exponent:8.2f}{'  TOO STEEP' if exponent > limit else ''}", flush=True)
+    return steep
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORD")
@@ -95,16 +112,22 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--times", type=int, default=8)
     parser.add_argument("--limit", type=float, default=1.15)
+    parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--size", type=int, default=20)
     options = parser.parse_args()
+    names = [name for name in ALL if all(word in name for word in options.words)]
     with tempfile.TemporaryDirectory() as folder:  # what is imported and compiled once
         Path(folder, "a.cpp").write_text("void f() { at::AutoNonVariableTypeMode g; }\n")
         Path(folder, "a.py").write_text("import torch\n@torch.no_grad()\nasync def f(x):\n  return x\n")
         work(folder, fixes=True)
+    if options.calls:
+        steep = count_calls(names, options.size, options.limit)
+        print(f"{steep} of {len(names)} shapes grow faster than their size to the power of {options.limit}")
+        return 1 if steep else 0
     steep = 0
     print(f"{'shape':58} {'size':>7} {'seconds':>8} {'MB':>5} {'exponent':>8}")
-    for name, (make, small) in ALL.items():
-        if not all(word in name for word in options.words):
-            continue
+    for name in names:
+        make, small = ALL[name]
         for fixes in (False,) if options.check_only else (False, True):
             row = growth(make, small, fixes, options.seconds, options.times)
             if row[3] > options.limit:

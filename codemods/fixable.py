@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from operator import attrgetter
 
 from guardfix.linter.engine import Report
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
+from guardfix.linter.frontends.embedded.embedded_cpp import real_path
+from guardfix.linter.limited_work import FIXING
 
 from .choice import FixChoice
 from .fix import Fix
@@ -70,10 +74,38 @@ def fixes_for(report: Report, choice: FixChoice | None = None) -> FixableReport:
         over=report.over,
         rules=report.rules,
         paths=report.paths,
+        work=report.work,
+        about_left_out=report.about_left_out,
     )
     make = _Maker(joined)
     joined.findings = [_fixable(finding, make) for finding in report.findings]
+    if report.work:
+        _make_within_limits(joined, make)
     return joined
+
+
+def _make_within_limits(report: FixableReport, make: _Maker) -> None:
+    """Make all fixes now, in processes that may end; a file that is left out gets a finding instead of its fixes."""
+    by_file: dict[str, list[FixableFinding]] = defaultdict(list)
+    for finding in report.findings:
+        if report.may_have_fix(finding):
+            by_file[real_path(finding.path)].append(finding)
+
+    def fixes_of(path: str) -> list[Fix | None]:
+        return [finding.fix for finding in by_file[path]]
+
+    made = iter(report.work.each(fixes_of, by_file, FIXING))
+    left_out: list[FixableFinding] = []
+    for path, findings in by_file.items():
+        why = report.work.left_out.get(path)
+        fixes: list[Fix | None] = [None] * len(findings) if why is not None else next(made)
+        for finding, fix in zip(findings, fixes, strict=True):
+            vars(finding)["fix"] = fix  # where the cached property keeps it
+        if why is not None:
+            left_out += [_fixable(finding, make) for finding in report.about_left_out(path, why)]
+    if left_out:
+        order = attrgetter("path", "span", "code")
+        report.findings = sorted([*report.findings, *left_out], key=order)
 
 
 def _fixable(finding: Finding, make: _Maker) -> FixableFinding:

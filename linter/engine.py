@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
@@ -28,6 +28,7 @@ from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel, funnel_of
 from .guards import Guard
+from .limited_work import DECIDING, LimitedWork
 from .project_reading import FileChoice, KnownFacts, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
 from .stale_comments import UsedCodes, stale_codes
@@ -63,9 +64,10 @@ class Options:
     max_file_size: float = DEFAULT_MEGABYTES
     """Megabytes of the largest file that is read; a larger one that may matter is a finding. 0 for any size."""
     timeout_per_file: float = 0.0
-    """Seconds that reading one file may take; what takes longer is a finding. 0 for any time."""
+    """Seconds that each step may take for one file: reading it, deciding about it, making its fixes. What takes longer
+    is left out, with a finding. 0 for any time."""
     memory: int = 0
-    """Megabytes that a process may take; what is left out then is a finding. 0 for any amount."""
+    """Megabytes that a process may take for these; what is left out then is a finding. 0 for any amount."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty when nobody said."""
     reindent_limit: int = REINDENT_LIMIT
@@ -116,6 +118,10 @@ class Report:
     """The rules that were run."""
     paths: Sequence[str] = ()
     """The files that were looked at."""
+    work: LimitedWork = field(default_factory=LimitedWork, repr=False)
+    """What has been done with each file, and is still to be done, within the limits of the run."""
+    about_left_out: Callable[[str, str], Sequence[Finding]] = field(default=lambda path, why: (), repr=False)
+    """What is to be said of a file (a path) that is left out, and why it is."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:
         """The same check with other texts, by path, for some of the files; only what changed is read anew.
@@ -258,7 +264,7 @@ def _check(
         if any(rule.asks_about_comments for rule in rules):
             project = project.joined(reader.files_with_comments(project))
         with collection_paused():
-            findings, suppressed, doubted = find(project, rules, run, reader.found.unreadable, workspace)
+            findings, suppressed, doubted = find(project, rules, run, reader.found.unreadable, workspace, reader.work)
     return Report(
         findings=findings,
         project=project,
@@ -272,6 +278,8 @@ def _check(
         workspace=workspace,
         rules=rules,
         paths=reader.found.paths(),
+        work=reader.work,
+        about_left_out=run.about_left_out,
     )
 
 
@@ -362,6 +370,19 @@ class RunOptions:
         here = self.at(path)
         return rule.code not in here.codes or here.ignores(path, rule)
 
+    def about_left_out(self, path: str, why: str) -> list[Finding]:
+        """The findings about a file that is left out."""
+        rules = [rule for rule in self.rules if not self.leaves_out(path, rule)]
+        return [finding for rule in rules for finding in rule.left_out_findings(path, why)]
+
+
+class _OfFile(NamedTuple):
+    """What the rules say about one file."""
+
+    findings: list[Finding]
+    suppressed: int
+    doubted: list[Facts]
+
 
 def find(
     project: Project,
@@ -369,30 +390,50 @@ def find(
     run: RunOptions,
     unread: Iterable[UnreadPlace],
     workspace: Workspace = DISK,
+    work: LimitedWork | None = None,
 ) -> tuple[list[Finding], int, list[Facts]]:
     """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
 
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
-    ignored_here = run.leaves_out
-    used: dict[str, UsedCodes] = defaultdict(set)
-    found, suppressed = _find_in(project.checked(), project, rules, ignored_here, used)
-    findings, doubted = confirm(found, project, workspace)
-    about_doubts, more = _find_in(doubted, project, rules, ignored_here, used)
-    findings += about_doubts
-    for rule in rules:
-        if rule.asks_about_comments:
-            for facts in project.checked():
-                if facts.suppressions and real_path(facts.path) == facts.path and not ignored_here(facts.path, rule):
-                    run_here = [one for one in rules if not ignored_here(facts.path, one)]
-                    findings += rule.comment_findings(facts, stale_codes(facts, used[facts.path], run_here))
+    work = work or LimitedWork()
+    files: dict[str, list[Facts]] = defaultdict(list)
+    for facts in project.checked():
+        files[real_path(facts.path)].append(facts)
+        run.at(facts.path)  # a process that is forked for the file would keep what it learns to itself
+
+    def of_file(path: str) -> _OfFile:
+        return _find_in_file(files[path], project, rules, run, workspace)
+
+    found = work.each(of_file, files, DECIDING)
+    findings = [finding for one in found for finding in one.findings]
+    for path in files.keys() & work.left_out.keys():
+        findings += run.about_left_out(path, work.left_out[path])
     for place in unread:
         if place.language is None:
             for rule in rules:
-                if not ignored_here(place.path, rule):
+                if not run.leaves_out(place.path, rule):
                     findings += rule.folder_findings(place.path, place.reason)
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
-    return findings, suppressed + more, doubted
+    return findings, sum(one.suppressed for one in found), [facts for one in found for facts in one.doubted]
+
+
+def _find_in_file(
+    pieces: Sequence[Facts], project: Project, rules: Sequence[Rule], run: RunOptions, workspace: Workspace
+) -> _OfFile:
+    """What the rules say about the file's facts, and about those of the code that is embedded in it."""
+    used: dict[str, UsedCodes] = defaultdict(set)
+    found, suppressed = _find_in(pieces, project, rules, run.leaves_out, used)
+    findings, doubted = confirm(found, project, workspace)
+    about_doubts, more = _find_in(doubted, project, rules, run.leaves_out, used)
+    findings += about_doubts
+    for rule in rules:
+        if rule.asks_about_comments:
+            for facts in pieces:
+                if facts.suppressions and real_path(facts.path) == facts.path and not run.leaves_out(facts.path, rule):
+                    run_here = [one for one in rules if not run.leaves_out(facts.path, one)]
+                    findings += rule.comment_findings(facts, stale_codes(facts, used[facts.path], run_here))
+    return _OfFile(findings, suppressed + more, doubted)
 
 
 def _find_in(

@@ -31,6 +31,8 @@ from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
+from .limited_work import DECIDING, LimitedWork
+from .model_following import MODELS, MOST_FILES, ModelFollowing
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
@@ -119,6 +121,8 @@ class ProjectReader:
     limits: FileLimits = NO_LIMITS
     lost: list[str] = field(default_factory=list)
     """How processes ended that were lost while they read files."""
+    work: LimitedWork = field(init=False)
+    """What is done with each file besides reading it, within the same limits; made by `read`."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
 
@@ -135,6 +139,7 @@ class ProjectReader:
         is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
         """
         self.workers = self.workers or cores()
+        self.work = LimitedWork(self.limits, self.workers, self.lost)
         early: list[Facts] = []
 
         def extract_now(hit: Hit) -> None:
@@ -171,6 +176,8 @@ class ProjectReader:
         )
         if any(rule.whole_project for rule in self.rules):
             project = self._answered(project, progress)
+        if any(rule.follows_models for rule in self.rules):
+            project = self._models_followed(project, progress)
         return project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
@@ -199,7 +206,13 @@ class ProjectReader:
             for language, paths in self.found.files.items():
                 sift.add([path for path in paths if path not in project.files], language)
             hits = sift.hits()
-        return [facts for language, path, _ in hits if (facts := self._comments_of(path, language)) is not None]
+        languages = {path: language for language, path, _ in hits}
+
+        def comments_of(path: str) -> Facts | None:
+            return self._comments_of(path, languages[path])
+
+        found = self.work.each(comments_of, languages, "looking for comments in it")
+        return [facts for facts in found if facts is not None]
 
     def _comments_of(self, path: str, language: str) -> Facts | None:
         source = self.workspace.read_or_none(path)
@@ -258,7 +271,15 @@ class ProjectReader:
         known: list[Sketch] = []
         if self.cache is not None:
             known, job = self.cache.known(SKETCHES, job)
-        made = sketch_all(job, workers=self.workers, executor=self.executor, progress=progress, lost=self.lost)
+        made, left_out = sketch_all(
+            job,
+            workers=self.workers,
+            executor=self.executor,
+            progress=progress,
+            limits=self.limits,
+            lost=self.lost,
+        )
+        self.work.left_out.update(left_out)
         if self.cache is not None:
             self.cache.keep(SKETCHES, job, made)
         return sorted((*known, *made), key=lambda sketch: sketch.path)
@@ -270,14 +291,7 @@ class ProjectReader:
             more: list[Facts] = []
             around: list[Facts] = []
             for language, known in asked.items():
-                names = {
-                    name
-                    for facts in project
-                    if facts.language == language
-                    for rule in self.rules
-                    for name in rule.questions(facts, project)
-                }
-                new = names - known
+                new = self._questions(project, language) - known
                 if new:
                     known |= new
                     # Facts are read anew where a watched name stands: the place itself is then among the uses.
@@ -292,6 +306,38 @@ class ProjectReader:
         unseen = self._around.unseen if any(asked.values()) else ""
         project = project.joined(unseen=unseen, common=self._common)
         return project if unseen else self._surveyed(project, asked, progress)
+
+    def _questions(self, project: Project, language: str) -> set[str]:
+        """The names that the rules ask about."""
+
+        def of_file(path: str) -> set[str]:
+            facts = project.files[path]
+            return {name for rule in self.rules for name in rule.questions(facts, project)}
+
+        paths = [facts.path for facts in project if facts.language == language]
+        return set().union(*self.work.each(of_file, paths, DECIDING))
+
+    def _models_followed(self, project: Project, progress: _Progress | None) -> Project:
+        """The project with the files in which models are built, run and trained that run under inference mode."""
+        for language in self.found.files:
+            if not any(one.language == language and one.python and one.python.models for one in project):
+                continue
+            around = self._around.files.get(language, ())
+            following = ModelFollowing(language, self.found.files[language], around)
+            for _ in range(_ROUNDS):
+                names, paths = following.asked(project)
+                callers = self._files_that_call(names, following.near(project) if names else (), language)
+                hits: list[Hit] = [(language, path, "") for path in dict.fromkeys((*paths, *callers))]
+                if not hits:
+                    break
+                watched = frozenset(new_names(one for one in project if one.language == language))
+                found = self._extract(self._job(hits, watched)._replace(named=MODELS), progress)
+                following.read.update(path for _, path, _ in hits)
+                project = project.joined(
+                    [facts for facts in found if facts.path not in following.around],
+                    [facts for facts in found if facts.path in following.around],
+                )
+        return project
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
@@ -313,7 +359,7 @@ class ProjectReader:
                 return self._extract(job._replace(named=named), progress)
 
             around = self._around.files.get(language, ())
-            surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract)
+            surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract, self.work)
             project = surveying.surveyed(project)
         return project
 
@@ -356,6 +402,20 @@ class ProjectReader:
             for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
         ]
 
+    def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
+        """The paths of those files in which one of the names is called."""
+        words = [name.encode() for name in sorted(names)]
+        if not words or not among:
+            return []
+        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
+            sift.add(list(among), language)
+            hits = sift.hits()
+        self.lost += sift.lost
+        called = re.compile(rb"\b(?:" + b"|".join(words) + rb")\s*\(")
+        sources = ((path, self.workspace.read_or_none(path)) for _, path, why in hits if not why)
+        found = [path for path, source in sources if source is not None and called.search(source.text)]
+        return sorted(found)[:MOST_FILES]
+
     def _files_that_name(
         self,
         names: Iterable[str],
@@ -381,7 +441,10 @@ class ProjectReader:
 
     def _without_common_names(self, job: Job) -> tuple[Hit, ...]:
         """The files that name what few files name, or that may register what many name."""
-        found = words_all(job, workers=self.workers, executor=self.executor, lost=self.lost)
+        found, left_out = words_all(
+            job, workers=self.workers, executor=self.executor, limits=self.limits, lost=self.lost
+        )
+        self.work.left_out.update(left_out)
         counts = Counter(word for file in found for word in file.words)
         common = {word for word, count in counts.items() if count > MOST_NAMING}
         self._common.update(word.decode() for word in common)

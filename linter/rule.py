@@ -21,7 +21,7 @@ from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
-FolderCheck = Callable[[str, str], Iterable[Finding]]
+PlaceCheck = Callable[[str, str], Iterable[Finding]]
 CommentCheck = Callable[[Facts, Sequence["StaleCodes"]], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
 Undecided = Callable[[Facts, Project], Iterable[GuardUse]]
@@ -58,6 +58,8 @@ class Rule:
     odd_uses_only: bool = False
     """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""
+    follows_models: bool = False
+    """It asks what other files do with the models that a file runs: those are read as well."""
     default: bool = True
     url: str | None = None
     """The page about a rule that does not come with guardfix."""
@@ -65,7 +67,8 @@ class Rule:
     documentation: str = ""
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
-    _folders: list[FolderCheck] = field(default_factory=list)
+    _folders: list[PlaceCheck] = field(default_factory=list)
+    _left_out: list[PlaceCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
     _undecided: list[Undecided] = field(default_factory=list)
     _comments: list[CommentCheck] = field(default_factory=list)
@@ -84,9 +87,14 @@ class Rule:
         self._files.append(check)
         return check
 
-    def check_folder(self, check: FolderCheck) -> FolderCheck:
+    def check_folder(self, check: PlaceCheck) -> PlaceCheck:
         """Register a check that is given (path, why) of each folder that cannot be listed."""
         self._folders.append(check)
+        return check
+
+    def check_left_out(self, check: PlaceCheck) -> PlaceCheck:
+        """Register a check that is given (path, why) of each file that a run leaves out because of its limits."""
+        self._left_out.append(check)
         return check
 
     def asks(self, questions: Questions) -> Questions:
@@ -135,6 +143,10 @@ class Rule:
 
     def folder_findings(self, path: str, reason: str) -> Iterator[Finding]:
         for check in self._folders:
+            yield from check(path, reason)
+
+    def left_out_findings(self, path: str, reason: str) -> Iterator[Finding]:
+        for check in self._left_out:
             yield from check(path, reason)
 
     def at(

@@ -7,14 +7,16 @@ them these functions alone; then those that define what is called there; and so 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from .analysis.call_graph import call_graph, deeds_below
 from .analysis.project import Project
 from .analysis.survey import Survey, is_vendored
 from .facts import Facts, GuardUse, Span
 from .facts.sketch import Sketch
+from .limited_work import DECIDING, LimitedWork
 from .rule import Rule
 
 LARGE = 1500
@@ -42,12 +44,13 @@ class Surveying:
     sketch: Callable[[Sequence[str]], list[Sketch]]
     extract: Callable[[Sequence[str], frozenset[str]], list[Facts]]
     """(paths, names) -> the files' facts, as far as the functions with these names go."""
+    work: LimitedWork = field(default_factory=LimitedWork)
 
     def surveyed(self, project: Project) -> Project:
         """The project with what all its files say, and the functions that open uses reach, where some stay open."""
         asked: set[tuple[str, Span]] = set()
         for _ in range(_ROUNDS):
-            uses = list(self._open_uses(project))
+            uses = self._open_uses(project)
             places = {(path, use.type_span) for path, use in uses}
             if places <= asked:
                 break
@@ -57,12 +60,13 @@ class Surveying:
             project = self._followed(project, uses)
         return project
 
-    def _open_uses(self, project: Project) -> Iterator[OpenUse]:
-        for facts in project.checked():
-            if facts.language == self.language:
-                for rule in self.rules:
-                    for use in rule.undecided(facts, project):
-                        yield facts.path, use
+    def _open_uses(self, project: Project) -> list[OpenUse]:
+        def of_file(path: str) -> list[OpenUse]:
+            facts = project.files[path]
+            return [(path, use) for rule in self.rules for use in rule.undecided(facts, project)]
+
+        paths = [facts.path for facts in project.checked() if facts.language == self.language]
+        return [use for uses in self.work.each(of_file, paths, DECIDING) for use in uses]
 
     def _survey(self, project: Project, uses: Sequence[OpenUse]) -> Survey:
         files = [path for path in (*self.checked, *self.around) if not is_vendored(path)]
@@ -75,7 +79,7 @@ class Surveying:
         around = set(self.around)
         read: set[str] = set()
         for _ in range(_STEPS):
-            names = _wanted(project, uses)
+            names = self._wanted(project, uses)
             survey = project.survey
             if not names or survey is None:
                 break
@@ -91,15 +95,23 @@ class Surveying:
             )
         return project
 
+    def _wanted(self, project: Project, uses: Iterable[OpenUse]) -> frozenset[str]:
+        """The functions and classes that these uses reach and nobody has read."""
+        by_path: dict[str, list[GuardUse]] = defaultdict(list)
+        for path, use in uses:
+            by_path[path].append(use)
 
-def _wanted(project: Project, uses: Iterable[OpenUse]) -> frozenset[str]:
-    """The functions and classes that these uses reach and nobody has read."""
-    for path, use in uses:
-        facts = project.files[path]
-        outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
-        if outermost is not None:
-            deeds_below(project, facts, outermost.span, use.function)
-    return frozenset(call_graph(project).wanted)
+        def of_file(path: str) -> frozenset[str]:
+            facts = project.files[path]
+            for use in by_path[path]:
+                outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
+                if outermost is not None:
+                    deeds_below(project, facts, outermost.span, use.function)
+            # A process that is forked for the file has a call graph of its own; here one is for all files.
+            return frozenset(call_graph(project).wanted if self.work else ())
+
+        reached = self.work.each(of_file, by_path, DECIDING)
+        return frozenset().union(*reached) if self.work else frozenset(call_graph(project).wanted)
 
 
 def _defines_ops(project: Project) -> bool:

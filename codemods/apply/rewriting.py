@@ -10,6 +10,7 @@ from itertools import groupby
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.frontend import frontend_of
+from guardfix.linter.limited_work import PARSING, LimitedWork
 
 from ..choice import FixChoice
 from ..fix import Edit, Fix
@@ -108,12 +109,14 @@ def rewrites(report: FixableReport) -> Iterator[Rewrite]:
         if source is None:
             yield Rewrite(Source(path, b""), b"", refused="it changed since it was checked; run again")
             continue
-        rewritten = rewrite(source, findings, report.choice)
+        rewritten = rewrite(source, findings, report.choice, report.work)
         if rewritten.changed or rewritten.refused:
             yield rewritten
 
 
-def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoice) -> Rewrite:
+def rewrite(
+    source: Source, findings: Iterable[FixableFinding], choice: FixChoice, work: LimitedWork | None = None
+) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
     taken: set[Edit] = set()
@@ -130,8 +133,8 @@ def rewrite(source: Source, findings: Iterable[FixableFinding], choice: FixChoic
         else:
             result.held_back += [(finding, fix) for fix in wanted[:1]]
     result.text = apply_edits(source.text, taken)
-    if result.changed and _adds_errors(source, result.text):
-        result.refused = "the edits would leave code that cannot be parsed"
+    result.refused = _refused(source, result.text, work or LimitedWork()) if result.changed else ""
+    if result.refused:
         result.text = source.text
         result.applied, result.edits = [], []
     return result
@@ -163,6 +166,14 @@ def _clash(a: Edit, b: Edit) -> bool:
             a.span.start < b.span.start < a.span.end or b.span.start < a.span.start < b.span.end
         )
     return a.span.start < b.span.end and b.span.start < a.span.end
+
+
+def _refused(source: Source, text: bytes, work: LimitedWork) -> str:
+    """Why a file must not get the text; empty when it may."""
+    found = work.each(lambda _: _adds_errors(source, text), [source.path], PARSING)
+    if not found:
+        return work.left_out[source.path]
+    return "the edits would leave code that cannot be parsed" if found[0] else ""
 
 
 def _adds_errors(source: Source, text: bytes) -> bool:

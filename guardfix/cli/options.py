@@ -42,7 +42,7 @@ def reading_limits(command: F) -> F:
                 "--timeout-per-file",
                 type=click.FloatRange(min=0, min_open=True),
                 metavar="SECONDS",
-                help="Leave out a file that takes longer to read, and report it (GF001).",
+                help="Leave out a file that takes longer to read, to decide about or to fix, and report it (GF001).",
             ),
             click.option(
                 "--memory",

@@ -149,12 +149,19 @@ class WordsFound(NamedTuple):
         return self.hit[1]
 
 
+class LeftOut(NamedTuple):
+    """A file that a job was not done with."""
+
+    path: str
+    why: str
+
+
 _REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")
 
 
-def words_job(job: Job) -> list[WordsFound]:
-    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are left out."""
-    found = []
+def words_job(job: Job) -> list[WordsFound | LeftOut]:
+    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are missing."""
+    found: list[WordsFound | LeftOut] = []
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
         if source is not None and isinstance(job.stands, frozenset):
@@ -165,17 +172,21 @@ def words_job(job: Job) -> list[WordsFound]:
 
 
 def words_all(
-    job: Job, *, workers: int, executor: Executor | None = None, lost: list[str] | None = None
-) -> list[WordsFound]:
-    """Which of the words in `job.stands` stand in which of the job's files, sorted by path."""
-    work = _Work(words_job, lambda hit, why: [])
-    found = _mapped(work, job, workers, executor, None, NO_LIMITS, [] if lost is None else lost)
-    return sorted(found, key=lambda one: one.path)
+    job: Job,
+    *,
+    workers: int,
+    executor: Executor | None = None,
+    limits: FileLimits = NO_LIMITS,
+    lost: list[str] | None = None,
+) -> tuple[list[WordsFound], list[LeftOut]]:
+    """Which of the words in `job.stands` stand in which of the job's files, sorted by path, and what was left out."""
+    work = _Work[WordsFound | LeftOut](words_job, lambda hit, why: [LeftOut(hit[1], why)])
+    return _sorted(_mapped(work, job, workers, executor, None, limits, [] if lost is None else lost))
 
 
-def sketch_job(job: Job) -> list[Sketch]:
+def sketch_job(job: Job) -> list[Sketch | LeftOut]:
     """The sketches of the job's files, of those whose language has any."""
-    found = []
+    found: list[Sketch | LeftOut] = []
     for language, path, trouble in job.hits:
         sketch = frontend_named(language).sketch
         source = job.workspace.read_or_none(path) if sketch is not None and not trouble else None
@@ -190,12 +201,23 @@ def sketch_all(
     workers: int,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    limits: FileLimits = NO_LIMITS,
     lost: list[str] | None = None,
-) -> list[Sketch]:
-    """The sketches of all the job's files, sorted by path. `progress` and `lost` are those of `extract_all`."""
-    work = _Work(sketch_job, lambda hit, why: [])
-    found = _mapped(work, job, workers, executor, progress, NO_LIMITS, [] if lost is None else lost)
-    return sorted(found, key=lambda sketch: sketch.path)
+) -> tuple[list[Sketch], list[LeftOut]]:
+    """The sketches of all the job's files, sorted by path, and what was left out. The rest is as in `extract_all`."""
+    work = _Work[Sketch | LeftOut](sketch_job, lambda hit, why: [LeftOut(hit[1], why)])
+    return _sorted(_mapped(work, job, workers, executor, progress, limits, [] if lost is None else lost))
+
+
+_OfFile = TypeVar("_OfFile", WordsFound, Sketch)
+
+
+def _sorted(
+    found: Iterable[_OfFile | LeftOut],
+) -> tuple[list[_OfFile], list[LeftOut]]:
+    ordered = sorted(found, key=lambda one: one.path)
+    left_out = [one for one in ordered if isinstance(one, LeftOut)]
+    return [one for one in ordered if not isinstance(one, LeftOut)], left_out
 
 
 @contextmanager

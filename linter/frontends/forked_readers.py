@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 from ..files.process_endings import default_signals, ending
@@ -34,6 +35,8 @@ _Found = TypeVar("_Found")
 FilePiece = tuple[Hit, ...]
 _ROUNDS = 100
 """So often are workers started again when they are lost one after the other."""
+_USED_UP = 77
+"""The status of a process that other files have left too little memory for the one it had in hand."""
 _PATIENCE = 2000
 """Milliseconds until a process whose pipe has ended has ended."""
 
@@ -65,12 +68,15 @@ class Readers(Generic[_Found]):
     """Called with the number of files whenever some were read."""
     lost: list[str] = field(default_factory=list)
     """How workers ended that were lost: `killed by SIGKILL`."""
+    doing: str = "reading it"
+    """What is done with a file, in the reasons why one is left out."""
 
     def read(self, pieces: Sequence[FilePiece]) -> list[_Found]:
         """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
         found: list[_Found] = []
         again = self._round(pieces, found, here=not self.limits)
-        for _ in range(_ROUNDS):
+        # With limits each round is done with one file at least, and nothing is read here.
+        for _ in count() if self.limits else range(_ROUNDS):
             if not again:
                 return found
             # One file a piece, and none of them here: whatever ended the worker may end this process as well.
@@ -116,7 +122,7 @@ class Readers(Generic[_Found]):
         return bool(self.limits.megabytes) and _resident() > self.limits.megabytes << 20
 
     def _leave_out(self, waiting: deque[int], pieces: Sequence[FilePiece], found: list[_Found]) -> None:
-        why = f"what was read before takes {self.limits.megabytes} MB already (--memory)"
+        why = f"the run takes {self.limits.megabytes} MB already (--memory)"
         while waiting:
             piece = pieces[waiting.popleft()]
             self._take([one for hit in piece for one in self.unread(hit, why)], len(piece), found)
@@ -130,12 +136,14 @@ class Readers(Generic[_Found]):
         first, *others = [pieces[number] for number in worker.in_hand]
         worker.in_hand.clear()
         timed_out = self.limits.seconds and worker.ending == ending(signal.SIGALRM)
+        if worker.ending == f"ended with status {_USED_UP}":  # a new one may have enough
+            return [(hit,) for piece in (first, *others) for hit in piece]
         if not timed_out:
             self.lost.append(worker.ending)
         if len(first) == 1:
-            why = f"the process that read it was lost ({worker.ending})"
+            why = f"the process was lost while {self.doing} ({worker.ending})"
             if timed_out:
-                why = f"reading it took longer than {self.limits.seconds:g} seconds (--timeout-per-file)"
+                why = f"{self.doing} took longer than {self.limits.seconds:g} seconds (--timeout-per-file)"
             self._take(self.unread(first[0], why), 1, found)
             first = ()
         return [(hit,) for piece in (first, *others) for hit in piece]
@@ -272,6 +280,7 @@ def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Fil
 
         size = limits.megabytes << 20
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    fresh = True
     with os.fdopen(tasks, "rb") as stream:
         while head := stream.read(_NUMBER.size):
             piece = pieces[_NUMBER.unpack(head)[0]]
@@ -283,10 +292,13 @@ def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Fil
             except Exception as error:
                 value, fine = error, False
                 if _tells_of_memory(error):
-                    why = "there is not enough memory to read it"
+                    if limits.megabytes and not fresh:
+                        os._exit(_USED_UP)
+                    why = f"there is not enough memory for {readers.doing}"
                     if limits.megabytes:
-                        why = f"reading it takes more than {limits.megabytes} MB (--memory)"
+                        why = f"{readers.doing} takes more than {limits.megabytes} MB (--memory)"
                     value, fine = [found for hit in piece for found in readers.unread(hit, why)], True
             signal.setitimer(signal.ITIMER_REAL, 0)
             data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             _write(results, _LENGTH.pack(len(data), fine) + data)
+            fresh = False

@@ -2,7 +2,8 @@
 
 What it flags: a file that can't be opened, a directory that can't be listed, or a file whose byte order mark
 announces UTF-8 or UTF-16 but whose bytes aren't valid in that encoding; a file that is larger than `max-file-size`
-(8 MB), or takes more than `--timeout-per-file` or `--memory` allow. In a Python file, also a place that another
+(8 MB); a file for which reading, deciding or making its fixes takes more than `--timeout-per-file` or `--memory`
+allow, which is then left out. In a Python file, also a place that another
 rule would report but that Python's own parser and libcst read differently: nothing is reported or edited there.
 
 Why it is bad: if a run skipped such a file silently, it would look like a clean run.
@@ -50,3 +51,8 @@ def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
 @RULE.check_folder
 def unlisted(path: str, reason: str) -> Iterator[Finding]:
     yield RULE.at(path, Span(0, 0), f"cannot read this folder: {reason}")
+
+
+@RULE.check_left_out
+def unfinished(path: str, reason: str) -> Iterator[Finding]:
+    yield RULE.at(path, Span(0, 0), f"this file is left out: {reason}")

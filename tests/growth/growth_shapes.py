@@ -1,11 +1,12 @@
 """Sources of any size, as generators and large projects write them: the time for them must grow with their size alone.
 
 Each shape makes, of a number, the texts of its files by name. In a repeated piece `@` stands for the number of the
-repetition, `%` for the number after it.
+repetition, `%` for the number after it, and `@@` for an at sign.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 Texts = dict[str, str]
@@ -20,12 +21,17 @@ OLD = "import torch\nfrom ext import AutoNonVariableTypeMode\nmodel = torch.jit.
 
 
 def numbered(piece: str, numbers: Iterable[int]) -> str:
-    return "".join(piece.replace("@", str(number)).replace("%", str(number + 1)) for number in numbers)
+    def with_number(number: int) -> str:
+        signs = {"@@": "@", "@": str(number), "%": str(number + 1)}
+        return re.sub("@@|@|%", lambda found: signs[found.group()], piece)
+
+    return "".join(map(with_number, numbers))
 
 
 def cpp(before: str, piece: str, after: str = "", *, name: str = "a.cpp") -> Shape:
     """One C++ file that repeats `piece`."""
-    return lambda count: {name: HEAD + before + numbered(piece, range(count)) + after}
+    first, last = numbered(before, [0]), numbered(after, [0])
+    return lambda count: {name: HEAD + first + numbered(piece, range(count)) + last}
 
 
 def python(before: str, piece: str, after: str = "") -> Shape:
@@ -206,7 +212,7 @@ CPP: dict[str, Shape] = {
     "continued lines": cpp("", f"at::Tensor f@{NET} {{ {GUARD} \\\n \\\n \\\n {RUN} }}\n"),
     "one long macro": cpp("#define ALL \\\n", f"  at::Tensor f@{NET} {{ {GUARD} {RUN} }} \\\n", "\nALL\n"),
     # What the parser cannot read.
-    "errors": cpp("", f"at::Tensor f@{NET} {{ {GUARD} @@ $$ {RUN} }}\n"),
+    "errors": cpp("", f"at::Tensor f@{NET} {{ {GUARD} @@@@ $$ {RUN} }}\n"),
     "classes that are not closed": cpp("", f"struct S@ {{ void f@{NET} {{ {GUARD} m.forward(x);\n"),
     "braces that are not closed": cpp("", f"void f@{NET} {{ {GUARD} m.forward(x);\n"),
     "braces too many": cpp("", f"{USE}}}\n"),
@@ -217,7 +223,7 @@ CPP: dict[str, Shape] = {
     "raw strings": cpp("", f'const char* s@ = R"({GUARD})";\n', USE),
     "one raw string": cpp('const char* s = R"(', f"{GUARD}\n", f')";\n{USE}'),
     "Objective-C": cpp(
-        "", f"- (at::Tensor)run@:(at::Tensor)x {{ {GUARD} [self log:@\"x\"]; {RUN} }}\n", name="a.mm"
+        "", f"- (at::Tensor)run@:(at::Tensor)x {{ {GUARD} [self log:@@\"x\"]; {RUN} }}\n", name="a.mm"
     ),
     "CUDA": cpp("", f"__global__ void k@() {{}} void f@{NET} {{ {GUARD} k@<<<1, 2>>>(); m.forward(x); }}\n", name="a.cu"),
 }  # fmt: skip
@@ -297,13 +303,13 @@ PYTHON: dict[str, Shape] = {
     "literals side by side in one line": python("import torch\nx = (", "'AutoNonVariableTypeMode g;' ", ")\n"),
     "strings": python("import torch\n", "x@ = 'void f() { at::AutoNonVariableTypeMode g; }'\n"),
     "f-strings": python("import torch\nx = [\n", "f'{{ at::AutoNonVariableTypeMode g; }}',  # noqa: GF2\n", "]\n"),
-    "one guard above one function": python("import torch\n", "@torch.no_grad()\n", "async def f(x): return x\n"),
+    "one guard above one function": python("import torch\n", "@@torch.no_grad()\n", "async def f(x): return x\n"),
     "guards above one function": python(
-        "import torch\n", "@torch.set_grad_enabled(@)\n", "async def f(x):\n  return x\n"
+        "import torch\n", "@@torch.set_grad_enabled(@)\n", "async def f(x):\n  return x\n"
     ),
-    "guards above functions": python("import torch\n", "@torch.no_grad()\nasync def f@(x):\n    return x\n\n"),
+    "guards above functions": python("import torch\n", "@@torch.no_grad()\nasync def f@(x):\n    return x\n\n"),
     "old guards": python(OLD, "def f@(x):\n  with AutoNonVariableTypeMode():\n    return model(x)\n"),
-    "old guards above functions": python(OLD, "@AutoNonVariableTypeMode()\ndef f@(x):\n  return model(x)\n"),
+    "old guards above functions": python(OLD, "@@AutoNonVariableTypeMode()\ndef f@(x):\n  return model(x)\n"),
     "old guards in one function": python(
         f"{OLD}def f(x):\n", "  with AutoNonVariableTypeMode():\n    x = model(x)\n", "  return x\n"
     ),
@@ -331,11 +337,11 @@ PYTHON: dict[str, Shape] = {
     ),
     "lazy caches": python(
         "import torch\n",
-        "class M@:\n  @torch.inference_mode()\n  def run(self, x):\n    if self.c is None:\n      self.c = torch.ones(3)\n    return x * self.c\n",
+        "class M@:\n  @@torch.inference_mode()\n  def run(self, x):\n    if self.c is None:\n      self.c = torch.ones(3)\n    return x * self.c\n",
     ),
     "lazy caches of one class": python(
         "import torch\nclass M:\n",
-        "  @torch.inference_mode()\n  def run@(self, x):\n    if self.c@ is None:\n      self.c@ = torch.ones(3)\n    return x * self.c@\n",
+        "  @@torch.inference_mode()\n  def run@(self, x):\n    if self.c@ is None:\n      self.c@ = torch.ones(3)\n    return x * self.c@\n",
     ),
     "methods of one name": python(
         "import torch\n", "class M@:\n  def run(self, x):\n    with torch.no_grad():\n      return self.run(x)\n"
@@ -355,11 +361,11 @@ PYTHON: dict[str, Shape] = {
     "raw guards": python("import torch\n", "def f@(x):\n  g = torch._C._InferenceMode(True)\n  return x\n"),
     "switches": python("import torch\n", "torch.set_grad_enabled(False)\nx = m(x)\ntorch.set_grad_enabled(True)\n"),
     "assigned guards": python("import torch\n", "g@ = torch.no_grad()\nwith g@:\n  x = m(x)\n"),
-    "imports": python("import torch\n", "from torch import no_grad as g@\n@g@()\nasync def f@(x): return x\n"),
-    "imports of one name": python("", "import torch\n@torch.no_grad()\nasync def f@(x): return x\n"),
+    "imports": python("import torch\n", "from torch import no_grad as g@\n@@g@()\nasync def f@(x): return x\n"),
+    "imports of one name": python("", "import torch\n@@torch.no_grad()\nasync def f@(x): return x\n"),
     "names for torch": python("import torch as t0\n", "t% = t@\nwith t%.inference_mode():\n  x = m(x)\n"),
     "modules": python("import torch\n", "import module@\n", _NO_GRAD + "  x = m(x)\n"),
-    "suppressed": python("import torch\n", "@torch.no_grad()  # noqa: GF401\nasync def f@(x):\n  return x\n"),
+    "suppressed": python("import torch\n", "@@torch.no_grad()  # noqa: GF401\nasync def f@(x):\n  return x\n"),
     "suppressions without an end": python("import torch\n", "x@ = 1  # noqa: GF401,\n", _NO_GRAD + "  x = m(x)\n"),
     "comments": python("import torch\n", "# a comment about x@\nx@ = 1\n", _NO_GRAD + "  x = m(x)\n"),
     "else-if": python("import torch\nif a == 0: pass\n", f"elif a == @:\n  {_NO_GRAD}    x = m(x)\n"),
@@ -435,15 +441,15 @@ FILES: dict[str, Shape] = {
         **{f"d{n}/f.cpp": numbered(_ONE_USE, [n]) for n in range(count)},
         **{f"d{n}/.gitignore": f"*.o\nbuild{n}/\n" for n in range(count)},
     },
-    "patterns": lambda count: {"f.cpp": _ONE_USE, ".gitignore": numbered("build@/*.cpp\n**/x@*y*.h\n", range(count))},
+    "patterns": lambda count: {"f.cpp": numbered(_ONE_USE, [0]), ".gitignore": numbered("build@/*.cpp\n**/x@*y*.h\n", range(count))},
     "patterns and files": lambda count: {
         **{f"f{n}.cpp": numbered(_ONE_USE, [n]) for n in range(count)}, ".gitignore": "*.o\n*.so\nbuild/\n" * 3
     },
-    "python files": files("import torch\n@torch.no_grad()\nasync def f@(x):\n  return x\n", "f@.py"),
+    "python files": files("import torch\n@@torch.no_grad()\nasync def f@(x):\n  return x\n", "f@.py"),
     "python files that import the next": files(
         "import torch\nfrom f% import g%\ndef g@(x):\n  with torch.inference_mode():\n    return g%(x)\n", "f@.py"
     ),
-    "python files that name guards anew": files("from f% import guard\n@guard()\nasync def f(x): return x\n", "f@.py"),
+    "python files that name guards anew": files("from f% import guard\n@@guard()\nasync def f(x): return x\n", "f@.py"),
     "python files with the same class": files(
         "import torch\nclass M:\n  def f(self, x):\n    with torch.inference_mode():\n      self.y = self.m(x)\n", "f@.py"
     ),

@@ -8,18 +8,13 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from growth_shapes import ALL, Shape
-
-from guardfix.codemods.apply.settling import settle
-from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fixable import fixes_for
-from guardfix.linter.engine import Options, check
+from counted_work import exponent_of
+from growth_shapes import ALL
 
 LIMIT = 1.15
 """Of the exponent: 1 is linear, 2 quadratic."""
@@ -102,35 +97,10 @@ COUNTED = (
 )
 
 
-def calls_of(make: Shape, size: int, folder: Path) -> int:
-    """How many functions, of Python and of C, a check with all its fixes calls."""
-    for name, text in make(size).items():
-        path = folder / str(size) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    count = 0
-
-    def called(frame: FrameType, event: str, value: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        settle(fixes_for(check([str(folder / str(size))], Options(workers=1)), FixChoice(unsafe=True)))
-    finally:
-        sys.setprofile(before)
-    return count
-
-
 @pytest.mark.parametrize("name", COUNTED)
 @pytest.mark.few("C++: guards in one scope", "files: files with the same macro", "depth: lambdas without a guard")
 def test_work_grows_with_the_sources(name: str, tmp_path: Path) -> None:
-    make = ALL[name][0]
-    calls_of(make, 2, tmp_path)  # what is loaded and compiled once
-    one, two, four = (calls_of(make, times * SMALL, tmp_path) for times in (1, 2, 4))
-    # What the second half of each costs: what every run costs whatever its size is gone.
-    assert four - two <= 2**LIMIT * max(two - one, 1)
+    assert exponent_of(ALL[name][0], SMALL, tmp_path) <= LIMIT
 
 
 def test_a_square_is_seen() -> None:

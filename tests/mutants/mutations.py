@@ -176,6 +176,19 @@ def sources() -> list[Path]:
     return [path for path in files if path.is_file() and len(path.suffixes) == 1]
 
 
+_NAMES_A_GUARD = re.compile(
+    rb"AutoNonVariableTypeMode|AutoDispatchBelow|InferenceMode|NoGradGuard|AutoGradMode"
+    rb"|no_grad|inference_mode|(?:set|enable)_grad"
+)
+_SUFFIXES = {".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hh", ".hpp", ".m", ".mm", ".py"}
+
+
+def real_sources(folder: Path, largest: int = 60_000) -> list[Path]:
+    """The files below a folder that name a guard and are not larger."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    return [path for path in files if len(text := path.read_bytes()) <= largest and _NAMES_A_GUARD.search(text)]
+
+
 def _spliced(rng: random.Random, one: bytes, other: bytes) -> bytes:
     """A text with a stretch of another one in it, or the beginning of one and the end of another."""
     lines, start, end = _cut(rng, other)

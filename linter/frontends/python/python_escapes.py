@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -88,6 +88,37 @@ class Statements:
             names = frozenset(name for inner in statements(node.body) for name in _assigned(inner))
             self._assigned_in[node] = names
         return names
+
+
+class _Origins(NamedTuple):
+    """Places whose tensors a value was computed from: its own, and those of the values that went into it."""
+
+    own: Sequence[Found]
+    before: tuple[_Origins, ...]
+
+
+class _Reported:
+    """The places where a tensor raises, each once; origins that many values share are walked through once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], Found] = {}
+        self._walked: dict[int, _Origins] = {}
+
+    def add(self, found: Iterable[Found]) -> None:
+        for one in found:
+            self._found.setdefault((one.where.lineno, one.where.col_offset), one)  # type: ignore[attr-defined]
+
+    def add_all(self, origins: _Origins) -> None:
+        waiting = [origins]
+        while waiting:
+            here = waiting.pop()
+            if id(here) not in self._walked:
+                self._walked[id(here)] = here
+                self.add(here.own)
+                waiting += reversed(here.before)
+
+    def all(self) -> list[Found]:
+        return list(self._found.values())
 
 
 def find_escapes(
@@ -176,8 +207,8 @@ def _bound_by(node: ast.stmt) -> Iterator[str]:
 
 
 def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: Statements) -> list[Found]:
-    found: list[Found] = []
-    derived: dict[str, list[Found]] = {}
+    found = _Reported()
+    derived: dict[str, _Origins] = {}
     for node in _in_normal_mode(trail.statements, made, derived, resolve, known):
         if node in trail.doubtful:
             for name in _assigned(node):
@@ -186,37 +217,34 @@ def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: State
             continue
         header = _header(node)
         calls = [call for part in header for call in calls_in(part)]
-        found += _mutations(node, calls, made)
+        found.add(_mutations(node, calls, made))
         names = set(made)
         saved = [
             Found(name, made[name].node, "used in a loss that is differentiated", where)
             for part in header
             for name, where in saved_names(part, _resolved(part, resolve), names)
         ]
-        inherited = [
-            origin
+        inherited = {
+            child.id: derived[child.id]
             for part in header
             for child in walk_own(part)
             if isinstance(child, ast.Name) and child.id in derived
-            for origin in derived[child.id]
-        ]
-        if any(_differentiates(call, resolve) for call in calls):
-            found += saved + inherited
+        }
+        origins = _Origins(saved, tuple(inherited.values())) if saved or inherited else None
+        if origins is not None and any(_differentiates(call, resolve) for call in calls):
+            found.add_all(origins)
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            _assign(node, made, derived, saved + inherited)
+            _assign(node, made, derived, origins)
         for name in _bound_by(node):
             made.pop(name, None)
             derived.pop(name, None)
-    unique: dict[tuple[int, int], Found] = {}
-    for one in found:
-        unique.setdefault((one.where.lineno, one.where.col_offset), one)  # type: ignore[attr-defined]
-    return list(unique.values())
+    return found.all()
 
 
 def _in_normal_mode(
     after: Sequence[ast.stmt],
     made: dict[str, _Made],
-    derived: dict[str, list[Found]],
+    derived: dict[str, _Origins],
     resolve: Resolve,
     known: Statements,
 ) -> Iterator[ast.stmt]:
@@ -279,12 +307,13 @@ def _mutations(node: ast.stmt, calls: Sequence[ast.Call], made: dict[str, _Made]
 def _assign(
     node: ast.Assign | ast.AnnAssign | ast.AugAssign,
     made: dict[str, _Made],
-    derived: dict[str, list[Found]],
-    origins: list[Found],
+    derived: dict[str, _Origins],
+    origins: _Origins | None,
 ) -> None:
     if isinstance(node, ast.AugAssign):
-        if isinstance(node.target, ast.Name) and origins:
-            derived[node.target.id] = derived.get(node.target.id, []) + origins
+        if isinstance(node.target, ast.Name) and origins is not None:
+            before = derived.get(node.target.id)
+            derived[node.target.id] = origins if before is None else _Origins((), (before, origins))
         return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
@@ -292,8 +321,8 @@ def _assign(
             if isinstance(child, ast.Name):
                 made.pop(child.id, None)
                 derived.pop(child.id, None)
-                if origins:
-                    derived[child.id] = list(origins)
+                if origins is not None:
+                    derived[child.id] = origins
 
 
 def _differentiates(call: ast.Call, resolve: Resolve) -> bool:

@@ -75,7 +75,7 @@ def test_a_file_that_ends_whatever_reads_it_is_unreadable(others: int, how: Call
     bad = {facts.path: facts.unreadable for facts in found if facts.unreadable}
     # A piece that was read here did no harm.
     assert set(bad) <= {"007.cpp", "021.cpp"}
-    assert set(bad.values()) <= {f"the process that read it was lost ({words})"}
+    assert set(bad.values()) <= {f"the process was lost while reading it ({words})"}
     assert set(readers.lost) == {words}
 
 

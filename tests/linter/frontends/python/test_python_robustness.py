@@ -10,6 +10,8 @@ from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
+from guardfix.linter.frontends.forked_readers import FileLimits
+from guardfix.linter.limited_work import LimitedWork
 
 GUARD = "import torch\nwith torch.no_grad:\n    pass\n"
 NESTED_QUOTES = "name = f'{table['key']}'\n"
@@ -90,3 +92,27 @@ def test_says_nothing_and_edits_nothing_where_the_parser_was_lost(data: bytes, t
 def test_binary_and_empty_files_are_passed_over(tmp_path: Path) -> None:
     assert found(tmp_path, b"torch.no_grad()\0")[0] == []
     assert found(tmp_path, b"")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("piece", "after"),
+    [
+        pytest.param("  y = y + y\n", "  return y.sum().backward()\n", id="in one line"),
+        pytest.param("  with torch.no_grad():\n    y = model(y)\n", "  return y.sum().backward()\n", id="in blocks"),
+        pytest.param("  y += y * x\n", "  y.sum().backward()\n", id="in place"),
+    ],
+)
+def test_what_a_value_was_computed_from_is_kept_once(piece: str, after: str, tmp_path: Path) -> None:
+    """However often it went into it: with each of these lines the memory tripled."""
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch\ndef f(model, x, w):\n  with torch.inference_mode():\n    x = model(x)\n"
+        f"  y = x * w\n{piece * 40}{after}"
+    )
+
+    def codes(name: str) -> list[str]:
+        return [finding.code for finding in check([name], Options(workers=1, select=("GF501",))).findings]
+
+    work = LimitedWork(FileLimits(seconds=60, megabytes=2048))
+    (found,) = work.each(codes, [str(path)], "checking it")
+    assert set(found) == {"GF501"}
