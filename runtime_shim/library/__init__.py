@@ -34,6 +34,7 @@ __all__ = [
     "define",
     "fallthrough_kernel",
     "impl",
+    "impl_abstract",
     "infer_schema",
     "opcheck",
     "ops",
@@ -302,6 +303,11 @@ def register_fake(
         return function
 
     return register if func is None else register(func)
+
+
+def impl_abstract(qualname: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+    """The old name of `register_fake`."""
+    return register_fake(qualname, func, lib=lib)
 
 
 def register_kernel(
