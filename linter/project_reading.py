@@ -32,6 +32,7 @@ from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
 from .limited_work import DECIDING, LimitedWork
+from .model_following import MODELS, MOST_FILES, ModelFollowing
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
@@ -175,6 +176,8 @@ class ProjectReader:
         )
         if any(rule.whole_project for rule in self.rules):
             project = self._answered(project, progress)
+        if any(rule.follows_models for rule in self.rules):
+            project = self._models_followed(project, progress)
         return project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
@@ -314,6 +317,28 @@ class ProjectReader:
         paths = [facts.path for facts in project if facts.language == language]
         return set().union(*self.work.each(of_file, paths, DECIDING))
 
+    def _models_followed(self, project: Project, progress: _Progress | None) -> Project:
+        """The project with the files in which models are built, run and trained that run under inference mode."""
+        for language in self.found.files:
+            if not any(one.language == language and one.python and one.python.models for one in project):
+                continue
+            around = self._around.files.get(language, ())
+            following = ModelFollowing(language, self.found.files[language], around)
+            for _ in range(_ROUNDS):
+                names, paths = following.asked(project)
+                callers = self._files_that_call(names, following.near(project) if names else (), language)
+                hits: list[Hit] = [(language, path, "") for path in dict.fromkeys((*paths, *callers))]
+                if not hits:
+                    break
+                watched = frozenset(new_names(one for one in project if one.language == language))
+                found = self._extract(self._job(hits, watched)._replace(named=MODELS), progress)
+                following.read.update(path for _, path, _ in hits)
+                project = project.joined(
+                    [facts for facts in found if facts.path not in following.around],
+                    [facts for facts in found if facts.path in following.around],
+                )
+        return project
+
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
         for language in self.found.files:
@@ -376,6 +401,20 @@ class ProjectReader:
             for language in sorted(languages & self._around.files.keys())
             for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
         ]
+
+    def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
+        """The paths of those files in which one of the names is called."""
+        words = [name.encode() for name in sorted(names)]
+        if not words or not among:
+            return []
+        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
+            sift.add(list(among), language)
+            hits = sift.hits()
+        self.lost += sift.lost
+        called = re.compile(rb"\b(?:" + b"|".join(words) + rb")\s*\(")
+        sources = ((path, self.workspace.read_or_none(path)) for _, path, why in hits if not why)
+        found = [path for path, source in sources if source is not None and called.search(source.text)]
+        return sorted(found)[:MOST_FILES]
 
     def _files_that_name(
         self,

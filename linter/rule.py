@@ -58,6 +58,8 @@ class Rule:
     odd_uses_only: bool = False
     """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""
+    follows_models: bool = False
+    """It asks what other files do with the models that a file runs: those are read as well."""
     default: bool = True
     url: str | None = None
     """The page about a rule that does not come with guardfix."""

@@ -14,7 +14,16 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .core import dtypes, error_texts  # noqa: F401
-from .core.device import contiguous_format, device, layout, memory_format, preserve_format, strided
+from .core.device import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from .core.dtypes import Size, dtype, get_default_dtype, set_default_dtype
 from .core.gradient_modes import (
     enable_grad,
@@ -78,6 +87,8 @@ _MODULES = {
             "random",
             "__future__",
             "_utils",
+            "_dynamo",
+            "compiler",
         )
     },
     "tracing": "core.tracing",
@@ -101,7 +112,7 @@ _ELSEWHERE = {
 
 
 #: The old constructors, one for each dtype.
-_LEGACY = {f"{d.scalar_name}Tensor": d for d in dtypes.ALL if not d.is_complex}
+_LEGACY = {f"{d.scalar_name}Tensor": d for d in (*dtypes.ALL, dtypes.bfloat16) if not d.is_complex}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -119,6 +130,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> Any:
     return dtypes.can_cast(from_.numpy, to.numpy)
+
+
+def _nnpack_available() -> Any:
+    return False
 
 
 def trace(input: Tensor | None = None) -> Any:
@@ -154,7 +169,7 @@ def __getattr__(name: str) -> Any:
     if name in ("finfo", "iinfo"):
         import numpy
 
-        made = getattr(numpy, name)
+        made = dtypes.finfo if name == "finfo" else numpy.iinfo
         return lambda type=None: made((type or get_default_dtype()).numpy)
     if not name.startswith("__"):
         late = _import_ops().get(name)
@@ -177,6 +192,8 @@ __all__ = [
     "Size",
     "Tensor",
     "autograd",
+    "channels_last",
+    "channels_last_3d",
     "contiguous_format",
     "device",
     "dtype",

@@ -63,7 +63,7 @@ def stored_number(kind: str, data: bytes) -> Any:
 
 
 def _kind(name: Any) -> dtypes.dtype:
-    found = next((known for known in dtypes.ALL if known.name == name), None)
+    found = next((known for known in (*dtypes.ALL, dtypes.bfloat16) if known.name == name), None)
     if found is None:
         raise ValueError(f"{brief(name)} is not a dtype")
     return found
@@ -201,7 +201,7 @@ class _FileNames:
         def checked(storage: Any, window: Any, flag: Any, attributes: Any) -> Tensor:
             own = self._storage(storage)
             _check_window(own[1], window)
-            if not isinstance(flag, bool) or (flag and own[1].dtype.kind not in "fc"):
+            if not isinstance(flag, bool) or (flag and own[1].dtype.kind not in "fcV"):
                 raise ValueError(f"a tensor of {dtypes.of(own[1]).name} whose requires_grad is {brief(flag)}")
             if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
                 raise ValueError("a tensor's attributes that are no dict of names")

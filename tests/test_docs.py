@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,14 +76,3 @@ def test_make_lists_every_target() -> None:
 def test_the_readme_s_links_lead_somewhere_on_pypi_too() -> None:
     links = _LINK.findall(_FENCED.sub("", (ROOT / "README.md").read_text(encoding="utf-8")))
     assert [link for link in links if "://" not in link and not link.startswith("#")] == []
-
-
-def test_the_readme_s_example_of_the_library_has_its_types(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    (tmp_path / "example.py").write_text(example, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "example.py")],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout

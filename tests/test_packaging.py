@@ -87,6 +87,7 @@ def installed(wheel_without_links: Path) -> Path:
     return environment
 
 
+@pytest.mark.thorough
 def test_the_wheel_checks_and_migrates_in_a_fresh_environment(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text((ROOT / "fixtures/cpp/inference_load_and_run.cpp").read_text())
     guardfix = str(installed / "bin" / "guardfix")

@@ -58,7 +58,8 @@ class _Completed(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return getattr(self.__dict__["module"], name)
+            found = getattr(self.__dict__["module"], name)
+            return _Completed(found) if name == "_C" else found
         except AttributeError:
             if name.startswith("__"):
                 raise
@@ -67,7 +68,7 @@ class _Completed(types.ModuleType):
 
 class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if not name.startswith(("torch.", "torchgen")):
+        if not name.startswith(("torch.", "torchgen", "functorch")):
             return None
         try:
             if name.startswith("torch.") and importlib.util.find_spec(SHIM + name.removeprefix("torch")) is not None:

@@ -27,13 +27,13 @@ def enter_for_the_rest(site: Site) -> Fix | None:
 
 def _entered(site: Site) -> str:
     """What `with` enters instead: the public guard where this file has a name for torch, else the guard itself."""
-    use = site.use
+    use, written = site.use, site.source.slice(site.use.type_span)
     if use.guard != guards.C_INFERENCE_MODE:
-        return f"{use.written}()"
-    module, _, _ = use.written.rpartition(f"._C.{use.guard}")
+        return f"{written}()"
+    module, _, _ = written.rpartition(f"._C.{use.guard}")
     torch = module or (site.facts.python.torch_name if site.facts.python is not None else "")
-    argument = "" if use.argument is None else use.argument.text[1:-1]
+    argument = "" if use.argument is None else site.source.slice(use.argument.span)[1:-1]
     if not torch:
-        return f"{use.written}({argument})"
+        return f"{written}({argument})"
     on = use.argument is None or use.argument.value is True
     return f"{torch}.{guards.PYTHON_INFERENCE_MODE}({'' if on else argument})"

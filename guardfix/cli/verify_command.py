@@ -15,6 +15,7 @@ from ..output.format_registry import load_format
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import choice_from, choosing_all, output_format_option, selection
+from .verify_page_file import check_page_options, write_verify_page
 from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
 
 if TYPE_CHECKING:
@@ -135,6 +136,13 @@ if TYPE_CHECKING:
     help="With --exercise, write the program that shows a difference to FILE.",
 )
 @click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Also write one page for a browser: the steps before and after beside each other, with guards, tensors and "
+    "autograd graphs.",
+)
+@click.option(
     "--missing",
     is_flag=True,
     help="Run nothing: list what the C++ and Python files in PATHS use of PyTorch and the shim lacks.",
@@ -173,6 +181,9 @@ def command(**arguments: Any) -> None:
         from .verify_missing import list_missing
 
         sys.exit(list_missing(run, arguments))
+    page: Path | None = arguments["html"]
+    if page is not None:
+        check_page_options(arguments)
     from ..output.report_summary import verdict_summary
     from ..verify.guard_meanings import meanings_in_use
     from ..verify.program_runs import Limits
@@ -189,6 +200,7 @@ def command(**arguments: Any) -> None:
         link=arguments["link"],
         standard=arguments["standard"],
         compiler=arguments["compiler"],
+        detailed=page is not None,
     )
     if arguments["decide"]:
         sys.exit(_decide(run, choice, arguments, settings))
@@ -209,6 +221,8 @@ def command(**arguments: Any) -> None:
             err=True,
         )
         sys.exit(2)
+    if page is not None:
+        write_verify_page(page, results, settings.backend, quiet=run.quiet)
     outcomes = _outcomes(results)
     if not run.quiet:
         for note in _not_contained(results):

@@ -26,11 +26,11 @@ def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
     verdict = result.judgement.verdict
     name = result.name + (f" against {result.against}" if result.against else "")
     yield f"{name}: {click.style(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True) if color else verdict}"
-    for line in _reasons(result):
+    for line in result_reasons(result):
         yield f"  {line}"
 
 
-def _reasons(result: Result) -> list[str]:
+def result_reasons(result: Result) -> list[str]:
     judgement = result.judgement
     found = [_sentence(judgement.reason), *_guards(result)]
     found += [_sentence(note) for note in result.notes]

@@ -40,8 +40,9 @@ def by_both_meanings(judgements: Mapping[str, Judgement]) -> Judgement:
         kept, kept_for, rest, rest_for = other, second, one, first
     both = tuple(judgements.items())
     if rest.verdict is not kept.verdict:
-        return replace(kept, reason=f"{kept.reason} (torch {kept_for}; {rest_for}: {rest.verdict})", by_meaning=both)
+        reason = f"{kept.reason} (torch {kept_for}; {rest_for}: {rest.verdict})"
+        return replace(kept, reason=reason, by_meaning=both, meaning=kept_for)
     if bool(kept.silent_before) != bool(rest.silent_before):
         reason = f"{kept.reason} (torch {kept_for}; {rest_for}, nothing is silently wrong)"
-        return replace(kept, reason=reason, by_meaning=both)
-    return replace(kept, by_meaning=both)
+        return replace(kept, reason=reason, by_meaning=both, meaning=kept_for)
+    return replace(kept, by_meaning=both, meaning=kept_for)

@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +14,7 @@ from types import ModuleType
 from guardfix.linter.files.workspace import DISK
 from guardfix.runtime_shim.cpp import CompilerOptions, cache_folder
 from guardfix.runtime_shim.cpp.build_folder import workplace
+from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool
 from guardfix.runtime_shim.cpp.cpp_compilation import object_command, run_compiler
 from guardfix.runtime_shim.cpp.program_errors import CompileError, ProgramError
 from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
@@ -58,7 +58,7 @@ def check_files(paths: Sequence[str], builds: Mapping[Path, Build], options: Com
                 except ProgramError as error:
                     raise VerificationFailed(str(error)) from None
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with compiler_pool(os.cpu_count() or 1) as pool:
         compiled = {}
         for path, text, build in jobs:
             if build is not None and toolchain is not None:

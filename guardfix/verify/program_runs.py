@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
 from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
@@ -223,6 +224,8 @@ class Process:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        for unfinished in (self.folder / "compiling").glob("compiling-*"):
+            wait_until_let_go(unfinished)
         if self.alive >= 0:
             os.close(self.alive)
             self.alive = -1

@@ -12,10 +12,10 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from guardfix.linter.files.compile_commands import CompileCommand, command_options, compile_command
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 
 _OF_PYTORCH = re.compile(r"(?:lib)?(?:torch|c10|caffe2|kineto|torch_\w+)(?:\.so[\d.]*|\.a)?$")
@@ -94,9 +94,10 @@ def _from_commands(path: Path, is_main: Any) -> dict[Path, Build]:
         return {}
     try:
         entries = json.loads(path.read_text(encoding="utf-8", errors="replace"))
-        units = {unit.path: (unit, target) for unit, target in map(_command_unit, entries)}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        commands = [compile_command(entry, str(path.parent)) for entry in entries]
+    except (ValueError, TypeError) as error:
         raise BadBuild(f"{path}: not a compilation database: {error}") from None
+    units = {Path(one.source).resolve(): (_unit(one, Path(one.source)), _target(one)) for one in commands}
     mains = {source for source in units if source.is_file() and is_main(source)}
     builds = {}
     for main in mains:
@@ -110,39 +111,17 @@ def _from_commands(path: Path, is_main: Any) -> dict[Path, Build]:
     return builds
 
 
-def _command_unit(entry: Mapping[str, Any]) -> tuple[SourceUnit, str]:
-    folder = Path(entry["directory"])
-    words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
-    source = (folder / entry["file"]).resolve()
-    output = str(entry.get("output") or _after("-o", words))
-    target = re.search(r"CMakeFiles/([^/]+)\.dir/", output)
-    include, define, standard = _options(words[1:], folder)
-    return SourceUnit(source, include, define, standard), target[1] if target else ""
+def _unit(command: CompileCommand, source: Path) -> SourceUnit:
+    """A source as this command compiles it."""
+    define = tuple(name if value == "1" else f"{name}={value}" for name, value in command.defined.items())
+    include = tuple(Path(folder).resolve() for folder in command.include)
+    return SourceUnit(source.resolve(), include, define, _at_least_17(command.standard.replace("gnu++", "c++")))
 
 
-def _after(option: str, words: Sequence[str]) -> str:
-    return next((after for word, after in pairwise(words) if word == option), "")
-
-
-def _options(words: Sequence[str], folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...], str]:
-    """The include folders, defines and the standard of a compiler's options."""
-    include: list[Path] = []
-    define: list[str] = []
-    standard = ""
-    rest = iter(words)
-    for word in rest:
-        for option in ("-isystem", "-iquote", "-I", "-D"):
-            if word.startswith(option):
-                value = word.removeprefix(option) or next(rest, "")
-                if option == "-D":
-                    define.append(value)
-                else:
-                    include.append((folder / value).resolve())
-                break
-        else:
-            if word.startswith("-std="):
-                standard = word.removeprefix("-std=").replace("gnu++", "c++")
-    return tuple(include), tuple(define), _at_least_17(standard)
+def _target(command: CompileCommand) -> str:
+    """CMake's target that an object belongs to; empty where the path doesn't say."""
+    found = re.search(r"CMakeFiles/([^/]+)\.dir/", command.output)
+    return found[1] if found else ""
 
 
 def _at_least_17(standard: str) -> str:
@@ -201,12 +180,12 @@ def _target_units(target: Mapping[str, Any], source: Path) -> list[SourceUnit]:
         if group.get("language") != "CXX":
             continue
         words = [word for part in group.get("compileCommandFragments", ()) for word in shlex.split(part["fragment"])]
-        include, define, standard = _options(words, source)
-        include = (*(Path(part["path"]) for part in group.get("includes", ())), *include)
-        define = (*(part["define"] for part in group.get("defines", ())), *define)
+        given = _unit(command_options(words, str(source)), source / one["path"])
+        include = (*(Path(part["path"]) for part in group.get("includes", ())), *given.include)
+        define = (*(part["define"] for part in group.get("defines", ())), *given.define)
         number = group.get("languageStandard", {}).get("standard", "")
-        standard = standard or (_at_least_17(f"c++{number}") if number else "")
-        found.append(SourceUnit((source / one["path"]).resolve(), include, define, standard))
+        standard = given.standard or (_at_least_17(f"c++{number}") if number else "")
+        found.append(SourceUnit(given.path, include, define, standard))
     return found
 
 

@@ -76,18 +76,17 @@ class Comparison:
 
 def compare(before: Iterable[Event], after: Iterable[Event]) -> Comparison:
     """Thread by thread. Worker threads start in any order, so theirs are matched by what they did."""
-    first, second = _threads(before), _threads(after)
     parting: Parting | None = None
     mark: Parting | None = None
     inference = 0
-    for number, (one, two) in enumerate(_paired(first, second)):
+    for number, (one, two) in enumerate(paired_threads(before, after)):
         for step, (b, a) in enumerate(zip_longest(one, two), 1):
             if b == a:
                 continue
-            if b is None or a is None or not _alike(b, a):
+            if b is None or a is None or not alike(b, a):
                 parting = parting or Parting(step, number, b, a)
                 break
-            if mark is None and _marks(b) != _marks(a):
+            if mark is None and not same_marks(b, a):
                 mark = Parting(step, number, b, a)
             inference += sum(
                 isinstance(x, dict) and isinstance(y, dict) and y["inference"] and not x["inference"]
@@ -107,12 +106,14 @@ def _threads(events: Iterable[Event]) -> list[list[Event]]:
     return [main, *sorted(found.values(), key=lambda steps: [str(_meaning(step)) for step in steps])]
 
 
-def _paired(first: list[list[Event]], second: list[list[Event]]) -> Iterator[tuple[list[Event], list[Event]]]:
-    for one, two in zip_longest(first, second):
+def paired_threads(before: Iterable[Event], after: Iterable[Event]) -> Iterator[tuple[list[Event], list[Event]]]:
+    """The steps of each thread, before and after; a thread that only one recording has meets an empty list."""
+    for one, two in zip_longest(_threads(before), _threads(after)):
         yield one or [], two or []
 
 
-def _alike(before: Event, after: Event) -> bool:
+def alike(before: Event, after: Event) -> bool:
+    """Whether the program gets to see the same at two steps."""
     return _meaning(before) == _meaning(after) or _tracked(before, after)
 
 
@@ -160,6 +161,11 @@ def _tracked(before: Event, after: Event) -> bool:
             for x, y in zip(one, two, strict=True)
         )
     )
+
+
+def same_marks(before: Event, after: Event) -> bool:
+    """Whether two steps agree in what a migration is meant to change: versions, inference tensors, views."""
+    return bool(_marks(before) == _marks(after))
 
 
 def _marks(event: Event) -> Any:

@@ -54,6 +54,8 @@ class Judgement:
     """The first line of output that differs, before and after."""
     by_meaning: tuple[tuple[str, Judgement], ...] = ()
     """One for each meaning of the old guard, where both were tried: `before 1.9` and `since 1.9`."""
+    meaning: str = ""
+    """The one that the judgement itself holds for, where both were tried."""
 
     def saying(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
         return replace(self, verdict=verdict, reason=reason, advice=advice)

@@ -45,6 +45,8 @@ class Settings:
     link: tuple[str, ...] = ()
     standard: str = "c++17"
     compiler: str | None = None
+    detailed: bool = False
+    """Record which tensor is which, and the autograd graph: for a page that shows them."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Result:
     judgement: Judgement
     before: ProgramRun | None = None
     after: ProgramRun | None = None
+    judged: tuple[ProgramRun, ProgramRun | None] | None = None
+    """The runs that the judgement is about, where those are the ones with the old guard's other meaning."""
     left_out: str = ""
     """The files beside the program that were not copied, in words."""
     against: str = ""
@@ -72,6 +76,11 @@ class Result:
     @property
     def name(self) -> str:
         return str(self.program.path)
+
+    @property
+    def judged_runs(self) -> tuple[ProgramRun | None, ProgramRun | None]:
+        """Before and after, as the judgement saw them; None for what was not run."""
+        return self.judged or (self.before, self.after)
 
     @property
     def reach(self) -> ProgramReach:
@@ -268,9 +277,9 @@ class _Pair:
             )
         wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
-        return Result(
-            program, judgement, before, after, self._left_out(), guards=guards, files=files, notes=self._notes()
-        )
+        seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
+        left_out, notes = self._left_out(), self._notes()
+        return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
         with ExitStack() as stack:
@@ -330,9 +339,9 @@ class _Pair:
         guards = reached(part.sites, run.counts if counted else (), ())
         if run.failed is None:
             judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
-        return Result(
-            program, judgement, run, None, self._left_out(), guards=guards, files=self._files(run), notes=self._notes()
-        )
+        seen = (others[0], None) if others and judgement.meaning == self.settings.meanings[1] else None
+        left_out, notes = self._left_out(), self._notes()
+        return Result(program, judgement, run, None, seen, left_out, guards=guards, files=self._files(run), notes=notes)
 
     def _left_out(self) -> str:
         """What the copies lack, in words; empty where they are whole."""
@@ -393,6 +402,7 @@ class _Pair:
             backend=settings.backend,
             legacy_since19=(meaning or settings.meanings[0]) == SINCE_19,
             uncovered=uncovered,
+            detailed=settings.detailed,
             include=tuple(
                 self._in_copy(folder, root, copy) for folder in (*settings.include, *map(str, build.include))
             ),

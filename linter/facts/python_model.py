@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..str_enum import StrEnum
+from .model_flow import ModelFlow
 from .spans import Span
 from .use_model import GuardUse
 
@@ -151,6 +152,10 @@ class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     lazy_caches: tuple[LazyCache, ...] = ()
     training: tuple[Training, ...] = ()
     """Empty where the file trains nothing."""
+    wraps: tuple[Training, ...] = ()
+    """The same signs, whether it trains or not."""
+    models: ModelFlow | None = None
+    """Where the file has code under inference mode, or was read for the sake of one that has."""
     exports: tuple[tuple[str, str], ...] = ()
     """(name, dotted name) of guards and possible guards that the module binds at its top."""
     stars: tuple[str, ...] = ()

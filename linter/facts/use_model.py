@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..str_enum import StrEnum
-from .expressions import Expression, last_name
+from .expressions import Bracketed, Expression, NamePath, last_name
 from .spans import NOWHERE, Span
 
 
@@ -36,12 +36,30 @@ class Form(StrEnum):
 
 
 class Argument(NamedTuple):
-    """A constructor argument list as written, with its delimiters; `value` when it is a literal bool."""
+    """What a constructor is given."""
 
     span: Span
-    text: str
+    expression: Expression
+    """The brackets with what stands in them; without brackets, what stands behind `=`."""
     value: bool | None
-    empty: bool
+    """Of a single bool that the file itself decides."""
+
+    @property
+    def items(self) -> tuple[Expression, ...]:
+        """The arguments, without the brackets."""
+        return self.expression.items if isinstance(self.expression, Bracketed) else (self.expression,)
+
+    @property
+    def empty(self) -> bool:
+        return not self.items
+
+    @property
+    def name(self) -> str:
+        """The variable that stands alone in round brackets: `enabled` of `(enabled)`; empty of anything else."""
+        if not isinstance(self.expression, Bracketed) or self.expression.brackets != "()" or len(self.items) != 1:
+            return ""
+        only = self.items[0]
+        return str(only) if isinstance(only, NamePath) and only.path == (str(only),) else ""
 
 
 class Holder(NamedTuple):
@@ -86,6 +104,7 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     type_span: Span
     """The guard's type as written, qualifiers included."""
     written: str
+    """The type as written, for messages."""
     alias: str | None = None
     """The alias through which the guard was named."""
     variable: str | None = None
@@ -123,8 +142,7 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
             self.form is Form.TEMPORARY
             and self.argument is not None
             and self.argument.value is None
-            and self.argument.text.startswith("(")
-            and self.argument.text[1:-1].strip().isidentifier()
+            and self.argument.name != ""
         )
 
     @property

@@ -7,7 +7,9 @@ import os
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
 
 from .workspace import Workspace
 
@@ -18,7 +20,7 @@ _FOLDERS = ("", "build", "out", "out/build", "cmake-build-debug", "cmake-build-r
 
 @dataclass(frozen=True)
 class CompileCommand:
-    """One command of a build, as far as the preprocessor sees it."""
+    """One command of a build: what it compiles, and what of its options says what the source means."""
 
     defined: Mapping[str, str] = field(default_factory=dict)
     """`-DNAME=value`; "1" where no value is given."""
@@ -26,6 +28,12 @@ class CompileCommand:
     """`-UNAME`."""
     include: tuple[str, ...] = ()
     """Folders of headers, absolute."""
+    source: str = ""
+    """The file that is compiled, absolute."""
+    standard: str = ""
+    """What `-std=` says; empty where it isn't given."""
+    output: str = ""
+    """The object file, as the build writes it."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +65,34 @@ def read_compile_commands(path: str, workspace: Workspace) -> CompileCommands:
     found: dict[str, list[CompileCommand]] = defaultdict(list)
     for entry in entries if isinstance(entries, list) else ():
         try:
-            folder = os.path.join(os.path.dirname(path), entry["directory"])
-            words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
-            key = workspace.key(os.path.join(folder, entry["file"]))
-            found[key].append(_command(list(map(str, words[1:])), folder))
-        except (KeyError, TypeError, ValueError, AttributeError):
+            command = compile_command(entry, os.path.dirname(path))
+        except ValueError:
             continue
+        found[workspace.key(command.source)].append(command)
     return CompileCommands({key: tuple(commands) for key, commands in found.items()})
 
 
-def _command(words: Sequence[str], folder: str) -> CompileCommand:
+def compile_command(entry: Any, beside: str) -> CompileCommand:
+    """What an entry of the compilation database in the folder `beside` says. Raises `ValueError` where it is none."""
+    try:
+        folder = os.path.join(beside, entry["directory"])
+        words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
+        return replace(
+            command_options(list(map(str, words[1:])), folder),
+            source=os.path.join(folder, entry["file"]),
+            output=str(entry["output"]) if entry.get("output") else _after("-o", words),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a compile command: {error!r}") from None
+
+
+def _after(option: str, words: Sequence[str]) -> str:
+    return next((after for word, after in pairwise(words) if word == option), "")
+
+
+def command_options(words: Sequence[str], folder: str) -> CompileCommand:
+    """The options of a compiler that works in `folder`, without its name."""
+    standard = ""
     defined: dict[str, str] = {}
     undefined: set[str] = set()
     include: list[str] = []
@@ -74,6 +100,8 @@ def _command(words: Sequence[str], folder: str) -> CompileCommand:
     for word in rest:
         option = next((one for one in _OPTIONS if word.startswith(one)), "")
         if not option:
+            if word.startswith(("-std=", "/std:")):
+                standard = word[len("-std=") :]
             continue
         value = word.removeprefix(option) or next(rest, "")
         kind = _OPTIONS[option]
@@ -86,7 +114,7 @@ def _command(words: Sequence[str], folder: str) -> CompileCommand:
             defined.pop(value, None)
         else:
             include.append(os.path.normpath(os.path.join(folder, value)))
-    return CompileCommand(defined, frozenset(undefined), tuple(include))
+    return CompileCommand(defined, frozenset(undefined), tuple(include), standard=standard)
 
 
 _OPTIONS: dict[str, str] = {

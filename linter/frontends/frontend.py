@@ -63,9 +63,9 @@ class Frontend:
     extract: Callable[[Source, frozenset[str], Sought | None], Facts | None]
     """(source, watched, sought) -> the facts of a text, or None when nothing in it can matter. Names that are watched
     are reported like guards; `sought` is what the rules look for, None when that is what is recorded."""
-    extract_named: Callable[[Source, frozenset[str], Sought | None, frozenset[str]], Facts] | None = None
+    extract_named: Callable[[Source, frozenset[str], Sought | None, frozenset[str]], Facts | None] | None = None
     """(source, watched, sought, names) -> the facts of a text, of which the functions with these names matter as well,
-    and its classes; None where `extract` reads all of a text."""
+    and its classes, and what it does with models; None where `extract` reads all of a text."""
     sketch: Callable[[Source], Sketch] | None = None
     """What a text's bytes say about the project; None where questions about a project look at no such text."""
     suffixes: frozenset[str] = frozenset()

@@ -51,7 +51,7 @@ def arguments(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding
                 f"{guards.LEGACY} cannot be constructed with false: its constructor asserts that the argument is true"
             )
         else:
-            shown = argument.text.strip("(){} ")
+            shown = ", ".join(map(str, argument.items))
             message = f"{guards.LEGACY} is not a switch: its constructor asserts that `{shown}` is true"
         yield RULE.at(facts, argument.span, message, use=use)
 

@@ -56,7 +56,7 @@ def temporaries(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     if use.declares_its_argument:
         return
-    given = use.argument.text if use.argument is not None else ""
+    given = use.argument.expression if use.argument is not None else ""
     yield RULE.at(
         facts,
         use.span,

@@ -63,11 +63,11 @@ def vexing_parses(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
             use=use,
         )
     elif use.form is Form.TEMPORARY and not use.shared and use.declares_its_argument:
-        name = argument.text[1:-1].strip()
         yield RULE.at(
             facts,
             use.span,
-            f"this declares a guard named `{name}`, which is always on, and never reads the flag `{name}`; "
+            f"this declares a guard named `{argument.name}`, which is always on, and never reads the flag "
+            f"`{argument.name}`; "
             "give the guard a name of its own",
             use=use,
         )

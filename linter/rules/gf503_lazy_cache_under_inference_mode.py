@@ -2,8 +2,8 @@
 
 What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode (in a decorated method, in
 a `with` block, or in a method called from there) when another method reads `self.x` in normal mode. Also one that
-`forward`, or a method that it calls, fills, if the file builds the model elsewhere and runs it both under inference
-mode and to train.
+`forward`, or a method that it calls, fills, if the model is run both under inference mode and to train: by other
+classes and functions, in this file or in others, that build the model, are given it, or hold it as a part of theirs.
 
 Why it is bad: whoever runs first fills the cache. If that is an evaluation, every later training step finds an
 inference tensor and raises `Inference tensors cannot be saved for backward`. If it is training, all is well. So the
@@ -25,7 +25,8 @@ Use instead: fill the cache in `__init__` (as a buffer), or under `with torch.in
 
 Fix: none.
 
-Not flagged: caches that are only read by methods under inference mode; values that aren't new tensors.
+Not flagged: caches that are only read by methods under inference mode; values that aren't new tensors; models of
+which one object is run under inference mode and another one trained, in different files.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """
@@ -35,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.project import Project
+from ..analysis.shared_models import Place, shared_models
 from ..facts import Facts
 from ..findings import Finding
 from ..guards import Effect, guards_with
@@ -45,6 +47,7 @@ RULE = Rule(
     "lazy-cache-under-inference-mode",
     languages=("python",),
     odd_uses_only=True,
+    follows_models=True,
     guards=guards_with(Effect.INFERENCE),
 )
 
@@ -60,3 +63,19 @@ def caches(facts: Facts, project: Project) -> Iterator[Finding]:
             f"mode, and `{cache.reader}` reads it in normal mode (line {facts.row(cache.reader_span.start)})"
         )
         yield RULE.at(facts, cache.span, message)
+    known = {cache.span for cache in python.lazy_caches}
+    for shared in shared_models(project).caches_in(facts.path):
+        if shared.fill.span not in known:
+            under, normal = _where(shared.under, facts, project), _where(shared.normal, facts, project)
+            message = (
+                f"`self.{shared.fill.attribute}` becomes an inference tensor when `{shared.fill.method}` fills it "
+                f"under inference mode ({under}), and {normal} runs the model to train"
+            )
+            yield RULE.at(facts, shared.fill.span, message)
+
+
+def _where(place: Place, facts: Facts, project: Project) -> str:
+    """A function and its line; with its file where that is another one."""
+    line = f"line {project.files[place.path].row(place.span.start)}"
+    where = line if place.path == facts.path else f"{place.path}, {line}"
+    return f"`{place.function}`, {where}" if place.function else where

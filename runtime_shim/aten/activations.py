@@ -17,7 +17,7 @@ from .ufunc_makers import unary
 
 
 def _floating(array: Any, kernel: str) -> None:
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(array).scalar_name}'")
 
 

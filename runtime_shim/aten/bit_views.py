@@ -8,6 +8,7 @@ from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
 
 
@@ -75,13 +76,17 @@ def _copies(name: str) -> None:
     """`name_copy`: a view op whose result is a copy."""
 
     def copy(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        made = getattr(self, name)(*args, **kwargs)
-        return made.clone() if isinstance(made, Tensor) else tuple(part.clone() for part in made)
+        view = vars(Tensor).get(name) or FUNCTIONS[name]
+        made = view(self, *args, **kwargs)
+        if isinstance(made, Tensor):
+            return made.clone(memory_format="contiguous")
+        return tuple(part.clone(memory_format="contiguous") for part in made)
 
-    composite(f"{name}_copy", method=False)(copy)
+    composite(f"{name}_copy", method=False, out=RESIZED)(copy)
 
 
 _VIEWS = "view diagonal transpose permute select squeeze unsqueeze expand unbind split t detach alias unfold as_strided"
+_VIEWS += " view_as_real view_as_complex split_with_sizes"
 for _name in _VIEWS.split():
     _copies(_name)
 

@@ -41,6 +41,8 @@ def view_as_complex(self: Any) -> Array:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if array.strides[-1] != array.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(stride % (2 * array.itemsize) for stride in array.strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return array.view(np.dtype(np.complex64 if array.itemsize == 4 else np.complex128))[..., 0]
 
 

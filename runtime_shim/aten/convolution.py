@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
@@ -171,7 +172,7 @@ def _sum_channels(grad: Tensor) -> Tensor:
     return grad.sum([d for d in range(grad._array.ndim) if d != 1])
 
 
-def _input_gradient(
+def input_gradient(
     grad: Tensor,
     input: Tensor,
     weight: Tensor,
@@ -248,7 +249,7 @@ def _convolution(
         found = correlate(input, weight, stride, padding, dilation, groups)
     if bias is not None:
         found += bias.reshape(-1, *[1] * len(stride))
-    return found
+    return in_format_of(found, input, weight)
 
 
 convolution = op(
@@ -259,7 +260,7 @@ convolution = op(
     method=False,
     function=False,
     below=_convolution_below,
-    input=_input_gradient,
+    input=input_gradient,
     weight=_weight_gradient,
     bias=_sum_channels,
 )(_convolution)
@@ -272,7 +273,7 @@ convolution = op(
     node="ConvolutionBackwardBackward0",
     method=False,
     function=False,
-    x=lambda grad, x, g, stride, padding, dilation, groups: _input_gradient(
+    x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
         g, x, grad, stride, padding, dilation, False, groups
     ),
     g=lambda grad, x, stride, padding, dilation, groups: convolution(

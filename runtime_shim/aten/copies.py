@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import is_laid_out, laid_out
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
@@ -17,25 +18,23 @@ from .creation import finish
 
 
 def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:
-    made: Tensor = FUNCTIONS["empty_like"](self)
-    if memory_format == "contiguous" and not made._array.flags.c_contiguous:
-        made = finish(np.zeros(made._array.shape, made._array.dtype))
+    made: Tensor = FUNCTIONS["empty_like"](self, memory_format=memory_format)
     return made.copy_(self)
 
 
 @op("clone", computes=ANY_DTYPE, out=RESIZED, below=_clone_below, self=lambda grad: grad)
 def clone(self: Any, *, memory_format: Any = None) -> Array:
-    if 0 in self.strides and not self.flags.c_contiguous:
-        return self.copy("C")
-    return self.copy("C" if memory_format == "contiguous" else "K")
+    return laid_out(self, memory_format)
 
 
 @composite("contiguous", function=False)
 def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The tensor itself if its elements already lie in order, else a copy."""
-    if self._array.flags.c_contiguous:
+    """The tensor itself if its elements already lie in the order of the format, else a copy."""
+    if self._array.flags.c_contiguous if memory_format is None else is_laid_out(self._array, memory_format):
         return self
-    return clone(self, memory_format="contiguous")
+    if memory_format == "preserve":
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return clone(self, memory_format=memory_format or "contiguous")
 
 
 def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
@@ -74,20 +73,23 @@ def to(
         elif not isinstance(arg, bool):
             device = arg
     check_device(device)
-    if dtype is None or self._array.dtype == dtype.numpy:
+    if memory_format is not None and memory_format != "preserve" and not is_laid_out(self._array, memory_format):
+        return clone(self if dtype in (None, self.dtype) else to_copy(self, dtype), memory_format=memory_format)
+    if dtype is None or self.dtype is dtype:
         return to_copy(self, self.dtype) if copy else self
     return to_copy(self, dtype)
 
 
 def _converter(name: str, target: dtypes.dtype) -> None:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        return self if self._array.dtype == target.numpy else to_copy(self, target)
+        return self if self.dtype is target else to_copy(self, target)
 
     composite(name, function=False)(convert)
 
 
 for _name, _target in {
     "half": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
     "float": dtypes.float32,
     "double": dtypes.float64,
     "char": dtypes.int8,
@@ -112,7 +114,7 @@ def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
     if dtype is None:
         return f"torch.{self.dtype.scalar_name}Tensor"
     if isinstance(dtype, str):
-        found = {f"torch.{d.scalar_name}Tensor": d for d in dtypes.ALL}
+        found = {f"torch.{d.scalar_name}Tensor": d for d in (*dtypes.ALL, dtypes.bfloat16)}
         if dtype not in found:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[dtype])

@@ -12,6 +12,7 @@ from ..core.argument_errors import public_call, wrong_type
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import blank, laid_out
 from ..core.tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.out_argument import resize_output
@@ -32,7 +33,7 @@ def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -
         return out
     made = new_tensor(array)
     if requires_grad:
-        if made._array.dtype.kind not in "fc":
+        if made._array.dtype.kind not in "fcV":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         meta_of(made).requires_grad = True
     if tls.state.tracer is not None:
@@ -91,7 +92,10 @@ def _filled(name: str, make: Any) -> None:
             size = (*size, *_size_argument(name, named))
         if not size:
             some_ints(size, "size")
-        found = make(checked_shape(size), numpy_dtype(dtype))
+        if memory_format is None or name != "empty":
+            found = make(checked_shape(size), numpy_dtype(dtype))
+        else:
+            found = blank(checked_shape(size), numpy_dtype(dtype), memory_format)
         if out is not None and name == "empty":
             resize_output(out, found.shape, warn=False)
             return out
@@ -110,7 +114,10 @@ def _filled(name: str, make: Any) -> None:
         if not isinstance(input, Tensor):
             raise wrong_type(f"{name}_like", "input", 1, input)
         array = input._array
-        target = np.empty_like(array, dtype=numpy_dtype(dtype, array.dtype), subok=False)
+        if memory_format is None or memory_format == "preserve":
+            target = np.empty_like(array, dtype=numpy_dtype(dtype, array.dtype), subok=False)
+        else:
+            target = blank(array.shape, numpy_dtype(dtype, array.dtype), memory_format)
         if name in _VALUES:
             target.fill(_VALUES[name])
         return finish(target, requires_grad)
@@ -186,7 +193,8 @@ def full_like(
     memory_format: Any = None,
 ) -> Tensor:
     check_device(device)
-    return finish(np.full_like(input._array, fill_value, dtype=numpy_dtype(dtype, input._array.dtype)), requires_grad)
+    made = np.full_like(input._array, fill_value, dtype=numpy_dtype(dtype, input._array.dtype))
+    return finish(laid_out(made, memory_format) if memory_format is not None else made, requires_grad)
 
 
 @composite("new_full", function=False)
@@ -240,7 +248,7 @@ def _array_of(data: Any, dtype: dtypes.dtype | None) -> Array:
     if isinstance(data, Tensor):
         array = data._array
     elif isinstance(data, np.ndarray):
-        dtypes.of(data)
+        dtypes.of(data, given=True)
         array = data
     else:
         array = _array_of_python(data, dtype)
@@ -377,7 +385,7 @@ def from_numpy(array: Array) -> Tensor:
     """A tensor sharing the memory of a numpy array."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    dtypes.of(array)
+    dtypes.of(array, given=True)
     if any(s < 0 for s in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides "

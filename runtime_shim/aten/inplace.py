@@ -11,7 +11,7 @@ from ..core import dtypes
 from ..core.argument_errors import invalid_combination, wrong_type
 from ..core.dtypes import sizes
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import geometry
+from ..core.memory_layout import blank, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..dispatch.inplace_layers import bump, write_through_layers
@@ -222,10 +222,21 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
 
 
 @composite("resize_", function=False)
-def resize_(self: Tensor, *size: Any) -> Tensor:
+def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Change the shape in place, growing the storage if need be; new elements are zero."""
     _resize(self, flatten_ints(size), self._keys)
+    if memory_format is not None:
+        _restride(self, memory_format)
     return self
+
+
+def _restride(self: Tensor, format: Any) -> None:
+    """See the memory of a contiguous tensor in the order of a memory format."""
+    if format == "preserve":
+        raise RuntimeError("Unsupported memory formatPreserve")
+    shape = self._array.shape
+    strides = blank(shape, self._array.dtype, format).strides
+    self._array = np.lib.stride_tricks.as_strided(self._array, shape, strides)
 
 
 @composite("resize_as_")
@@ -234,6 +245,9 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None)
     if not isinstance(the_template, Tensor):
         raise wrong_type("resize_as_", "the_template", 2, the_template, "Tensor")
     _resize(self, the_template._array.shape, self._keys | the_template._keys)
+    if memory_format is not None:
+        found = suggested_format(the_template._array) if memory_format == "preserve" else memory_format
+        _restride(self, found or "contiguous")
     return self
 
 
@@ -257,8 +271,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     """
     state = tls.state
     if source is not None and not isinstance(source, Tensor):  # a storage
-        whole = new_tensor(source._held[1].reshape(-1).view(self._array.dtype))
-        whole._storage = source._held
+        whole = new_tensor(source._record[1].reshape(-1).view(self._array.dtype))
+        whole._storage = source._record
         source = whole
     if source is not None and size is not None:
         shape = flatten_ints((size,))

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
+from ..core.memory_layout import in_common_format, laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
@@ -86,7 +86,7 @@ def cat(tensors: Any, dim: int = 0) -> Array:
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     common = dtypes.result_type(*tensors)
-    return np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d))
+    return in_common_format(np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d)), kept)
 
 
 for _name in ("concat", "concatenate"):
@@ -268,3 +268,45 @@ def tril(self: Any, diagonal: int = 0) -> Array:
 def triu(self: Any, diagonal: int = 0) -> Array:
     _check_matrix(self, "triu")
     return np.ascontiguousarray(np.triu(self, diagonal))
+
+
+@composite("repeat_interleave")
+def repeat_interleave(
+    self: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element along `dim` (by default of the flattened tensor) as often as `repeats` says.
+
+    Of one tensor alone, the index that does so.
+    """
+    if repeats is None:
+        return _repeated_index(self)
+    source = self.flatten() if dim is None else self
+    along = wrap_dim(0 if dim is None else dim, source._array.ndim)
+    size = source._array.shape[along] if source._array.ndim else 1
+    if not isinstance(repeats, Tensor) and repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    counts = repeats._array if isinstance(repeats, Tensor) else np.asarray(repeats, np.int64)
+    if counts.size == 1 and counts.ndim < 2:
+        counts = np.broadcast_to(counts.reshape(()), size)
+    elif counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    elif counts.size != size:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got "
+            f"repeats.size(0) = {counts.size} and input.size({along}) = {size}"
+        )
+    return FUNCTIONS["index_select"](source, along, _repeated_index(new_tensor(counts), output_size))
+
+
+def _repeated_index(repeats: Tensor, output_size: int | None = None) -> Tensor:
+    counts = repeats._array
+    if counts.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if counts.dtype not in (np.int64, np.int32):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'")
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    found = np.repeat(np.arange(counts.size, dtype=counts.dtype), counts)
+    if output_size is not None and output_size != found.size:
+        raise RuntimeError("allocated size does not match required size")
+    return new_tensor(found)

@@ -58,7 +58,7 @@ def refuse_gradient(function: str, **arguments: Tensor | None) -> None:
 def _floating(label: str, *operands: Any) -> None:
     """NotImplementedError, in the words of the kernel called `label`, unless the operands' common dtype is real."""
     common = dtypes.result_type(*operands)
-    if common.kind != "f":
+    if common.kind not in "fV":
         raise NotImplementedError(f"\"{label}\" not implemented for '{dtypes.BY_CHAR[common.char].scalar_name}'")
 
 
@@ -389,13 +389,13 @@ def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: 
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
             f"tensor of shape: {sizes(weight._array.shape)}"
         )
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{self.dtype.scalar_name}'")
     bad = (t != ignore_index) & ((t < 0) | (t >= classes))
     if bad.any():
         raise IndexError(f"Target {t[bad].flat[0]} is out of bounds.")
     counts = _nll_weights(x, t, None if weight is None else weight._array, ignore_index)
-    total = new_tensor(np.asarray(counts.sum() if reduction != NONE else 0, x.dtype))
+    total = new_tensor(np.asarray(counts.sum(dtype=np.float64) if reduction != NONE else 0, x.dtype))
     chosen = nll_loss2d if x.ndim > 2 else nll_loss
     return chosen(self, target, weight, reduction, ignore_index, total)
 

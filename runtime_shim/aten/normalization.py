@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
@@ -21,8 +22,8 @@ from .losses import refuse_gradient
 
 
 def _wide(array: Array) -> Any:
-    """The dtype that statistics are kept in: float16's sums overflow."""
-    return np.float32 if array.dtype == np.float16 else array.dtype
+    """The dtype that statistics are kept in: float16's sums overflow, bfloat16's are coarse."""
+    return np.float32 if array.dtype.itemsize == 2 else array.dtype
 
 
 def _moments(x: Array, axes: Ints) -> tuple[Array, Array]:
@@ -163,7 +164,7 @@ def batch_norm(
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
         elif t._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t._array.size}")
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{input.dtype.scalar_name}'")
     refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     if training:
@@ -264,7 +265,7 @@ def native_layer_norm(
         found *= weight
     if bias is not None:
         found += bias
-    return found.astype(input.dtype, copy=False)
+    return np.ascontiguousarray(found, input.dtype)
 
 
 @composite("layer_norm", method=False)
@@ -295,7 +296,7 @@ def layer_norm(
             f"Given normalized_shape={sizes(shape)}, expected input with shape "
             f"[*, {', '.join(map(str, shape))}], but got input of size{sizes(x.shape)}"
         )
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
     for t in (weight, bias):
         if t is not None and t._array.dtype != x.dtype:
@@ -459,7 +460,7 @@ def rms_norm(
 ) -> Tensor:
     """Divide by the root of the mean square over the last dimensions."""
     axes = [d - len(normalized_shape) for d in range(len(normalized_shape))]
-    small = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+    small = float(dtypes.finfo(input._array.dtype).eps) if eps is None else eps
     found = input * ((input * input).mean(axes, keepdim=True) + small).rsqrt()
     return found if weight is None else found * weight
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
@@ -51,7 +52,7 @@ def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> Array:
     into: Any = (..., *target)
     taken = (..., *source)
     found[into] = self[taken]
-    return found
+    return in_format_of(found, self)
 
 
 # -- by copying the border

@@ -82,6 +82,8 @@ def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = int(start)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")

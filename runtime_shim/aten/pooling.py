@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.dtypes import Array, Ints, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
@@ -121,7 +122,7 @@ def _pool_arguments(
 
 def _maxima(x: Array, where: _Windows) -> Array:
     """Flat indices of the maxima of the windows; the first of equal ones, NaN before all."""
-    lowest: Any = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    lowest: Any = -np.inf if x.dtype.kind in "fV" else np.iinfo(x.dtype).min
     wide = padded(x, where.padding, lowest, where.after)
     rows = np.arange(where.out[0]) * where.stride[0] - where.padding[0]
     columns = np.arange(where.out[1]) * where.stride[1] - where.padding[1]
@@ -136,7 +137,7 @@ def _maxima(x: Array, where: _Windows) -> Array:
     for (i, j), window in where.offsets():
         value = wide[window]
         better = value > best
-        if x.dtype.kind == "f":
+        if x.dtype.kind in "fV":
             better |= np.isnan(value)
         np.copyto(best, value, where=better)
         flat = (rows[:, None] + i * where.dilation[0]) * where.size[1] + columns + j * where.dilation[1]
@@ -163,7 +164,7 @@ def _max_pool(
     result1: Any,
 ) -> Array:
     """Picks the maxima whose indices (batch, channels, height, width) `result1` holds."""
-    return _picked(self, result1)
+    return in_format_of(_picked(self, result1), self)
 
 
 def _picked(values: Array, indices: Array) -> Array:
@@ -222,7 +223,7 @@ def max_pool2d_with_indices(
     where.check(shape, "max_pool2d")
     if input._array.dtype.kind in "bc":
         raise NotImplementedError(f"\"max_pool2d\" not implemented for '{input.dtype.scalar_name}'")
-    indices = new_tensor(_maxima(input._array, where))
+    indices = new_tensor(in_format_of(_maxima(input._array, where), input._array))
     return _max_pool(input, kernel, steps, pads, dilations, ceil_mode, indices), indices
 
 
@@ -313,7 +314,7 @@ def _avg_pool(
     for _, window in where.offsets():
         total += wide[window]
     divisors = np.asarray(_divisors(where, count_include_pad, divisor_override), self.dtype)
-    return np.true_divide(total, divisors, out=total)
+    return in_format_of(np.true_divide(total, divisors, out=total), self)
 
 
 @op(
@@ -363,7 +364,7 @@ def avg_pool2d(
     shape = input._array.shape
     where = _Windows(shape[-2:] if len(shape) > 1 else (1, 1), kernel, steps, pads, (1, 1), ceil_mode)
     where.check(shape, "avg_pool2d")
-    if input._array.dtype.kind not in "fi" or (input._array.dtype.kind == "i" and input._array.dtype != np.int64):
+    if input._array.dtype.kind not in "fVi" or (input._array.dtype.kind == "i" and input._array.dtype != np.int64):
         raise NotImplementedError(f"\"avg_pool2d\" not implemented for '{input.dtype.scalar_name}'")
     return _avg_pool(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)
 
@@ -408,7 +409,7 @@ def _averaging(size: int, out: int, dtype: Any) -> Array:
 )
 def _adaptive_avg(self: Any, output_size: Ints) -> Array:
     rows, columns = (_averaging(n, o, self.dtype) for n, o in zip(self.shape[-2:], output_size, strict=True))
-    return np.matmul(np.matmul(rows, self), columns.T)
+    return in_format_of(np.matmul(np.matmul(rows, self), columns.T), self)
 
 
 @op(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import CPU, check_device
+from ..core.memory_layout import laid_out, laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
@@ -133,7 +134,12 @@ def _random(name: str, draw: Callable[[np.random.Generator, tuple[int, ...]], An
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        return finish(_drawn(draw, input._array.shape, target, None), requires_grad)
+        found = _drawn(draw, input._array.shape, target, None)
+        if memory_format in (None, "preserve"):
+            found = laid_out_like(found, input._array)
+        else:
+            found = laid_out(found, memory_format)
+        return finish(found, requires_grad)
 
     composite(name, method=False, out=RESIZED, out_title=f"aten::{name}")(create)
     composite(f"{name}_like", method=False)(like)

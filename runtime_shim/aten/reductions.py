@@ -179,7 +179,7 @@ def mean_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | N
     return _mean_kernel(self, dim, keepdim, dtype)
 
 
-@composite("mean", out=RESIZED, computed_in_out=lambda self, *_: self._array.dtype.kind in "fc")
+@composite("mean", out=RESIZED, computed_in_out=lambda self, *_: self._array.dtype.kind in "fcV")
 def mean(
     self: Tensor,
     dim: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
@@ -123,10 +124,30 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, each, dim)
 
 
+def _sections(given: Tensor) -> Any:
+    start = "tensor_split expected tensor_indices_or_sections to"
+    if given._array.ndim > 1:
+        raise RuntimeError(
+            f"{start} be a zero-dimensional or one-dimensional tensor, but got a tensor with {given._array.ndim} dims"
+        )
+    if given.dtype is not dtypes.int64:
+        raise RuntimeError(f"{start} have dtype of long, but got {given.dtype.scalar_name}")
+    return given.tolist()
+
+
 @composite("tensor_split")
-def tensor_split(self: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    self: Tensor, indices_or_sections: Any = None, dim: int = 0, *, sections: Any = None, indices: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of parts: as many as `sections`, of nearly the same size, or parted at `indices`."""
+    if self._array.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     d = wrap_dim(dim, self._array.ndim)
     size = self._array.shape[d]
+    given = sections if sections is not None else indices if indices is not None else indices_or_sections
+    indices_or_sections = _sections(given) if isinstance(given, Tensor) else given
+    if isinstance(indices_or_sections, int) and indices_or_sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {indices_or_sections}")
     if isinstance(indices_or_sections, int):
         least, extra = divmod(size, indices_or_sections)
         ends, bounds = 0, []
@@ -149,7 +170,7 @@ def _copies(self: Any, split_size: Any, dim: int = 0) -> tuple[Array, ...]:
 
 
 @composite("unsafe_split")
-def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Like split, but autograd does not know that the pieces are views."""
     lengths = _check_split(self, split_size, dim)
     pieces = _pieces(self._array, lengths, wrap_dim(dim, self._array.ndim))
@@ -157,6 +178,11 @@ def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, .
     for made, piece in zip(found, pieces, strict=True):
         made._array, made._storage = piece, self._storage
     return tuple(found)
+
+
+@composite("unsafe_split_with_sizes")
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    return unsafe_split(self, list(split_sizes), dim)
 
 
 UNSAFE_SPLIT = describe_recording("unsafe_split", _copies, {"self": _split_back}, below=split, outputs=_list_outputs)

@@ -113,7 +113,7 @@ for _name, _function in {
 
 
 def _invert(self: Tensor) -> Tensor:
-    if self._array.dtype.kind in "fc":
+    if self._array.dtype.kind in "fcV":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return FUNCTIONS["bitwise_not"](self)
 

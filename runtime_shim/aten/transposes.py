@@ -78,28 +78,39 @@ def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
 
 FUNCTIONS["moveaxis"] = movedim
 attach("moveaxis", movedim)
-for _name in ("swapaxes", "swapdims"):
-    FUNCTIONS[_name] = transpose
-    setattr(Tensor, _name, transpose)
+FUNCTIONS["swapdims"] = FUNCTIONS["transpose"]
+setattr(Tensor, "swapdims", vars(Tensor)["transpose"])  # noqa: B010  Tensor's methods are unknown to the type checker
+
+
+@composite("swapaxes")
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    return transpose(self, axis0, axis1)
 
 
 def _numpy_t(self: Tensor) -> Tensor:
     return _permute(self, tuple(range(self._array.ndim - 1, -1, -1)))
 
 
-def _matrix_t(self: Tensor) -> Tensor:
-    if self._array.ndim < 2:
-        raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
-        )
-    return transpose(self, -2, -1)
+def _matrix_t(self: Tensor, name: str) -> Tensor:
+    if self._array.ndim == 1:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(self, -2, -1) if self._array.ndim else _permute(self, ())
+
+
+def _h(self: Tensor) -> Tensor:
+    ndim = self._array.ndim
+    if ndim not in (0, 2):
+        batched = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{batched}")
+    return _matrix_t(self, "H").conj()
 
 
 attach("T", property(_numpy_t))
-attach("mT", property(_matrix_t))
-attach("H", property(lambda self: transpose(self, -2, -1).conj()))
+attach("mT", property(lambda self: _matrix_t(self, "mT")))
+attach("mH", property(lambda self: _matrix_t(self, "mH").conj()))
+attach("H", property(_h))
 
 
 @composite("adjoint")
 def adjoint(self: Tensor) -> Tensor:
-    return _matrix_t(self).conj()
+    return _matrix_t(self, "adjoint()").conj()

@@ -200,10 +200,28 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
         )
+    if dtype.itemsize != array.itemsize:
+        _check_regrouped(self, dtype)
     found = array.view(dtype.numpy)
     if fresh:
         return alias(self, found, *((INFERENCE_KEYS, None) if state.inference_mode else (NORMAL_KEYS, [0])))
     return alias(self, found, self._keys, self._version_counter)
+
+
+def _check_regrouped(self: Tensor, dtype: dtypes.dtype) -> None:
+    """RuntimeError unless the bytes of the last dimension are elements of another size."""
+    *strides, last = self.stride()
+    tail = f"to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes), but got"
+    if last != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {tail} {last}")
+    ratio = dtype.itemsize // self._array.itemsize
+    if ratio < 1:
+        return
+    checked = {"size(-1)": self._array.shape[-1], "storage_offset()": self.storage_offset()}
+    checked |= {f"stride({dim})": stride for dim, stride in enumerate(strides)}
+    for what, value in checked.items():
+        if value % ratio:
+            raise RuntimeError(f"self.{what} must be divisible by {ratio} {tail} {value}")
 
 
 @composite("reshape")

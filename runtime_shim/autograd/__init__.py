@@ -55,7 +55,7 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
             if requires_grad(out):
                 if out._array.size != 1:
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
-                if out._array.dtype.kind != "f":
+                if out._array.dtype.kind not in "fV":
                     raise RuntimeError(
                         f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
                     )

@@ -231,7 +231,7 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
             wrapped.append(o)
             continue
         is_input, modified = id(o) in input_ids, id(o) in dirty
-        differentiable = executable and id(o) not in non_differentiable and o._array.dtype.kind in "fc"
+        differentiable = executable and id(o) not in non_differentiable and o._array.dtype.kind in "fcV"
         if modified and differentiable and o._is_view() and count > 1:
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your "

@@ -16,7 +16,7 @@ from ..core.dtypes import Array
 from ..core.tensor import Tensor, requires_grad
 from . import _as_tuple, grad
 
-_GRADIENT = "f", "c"
+_GRADIENT = "f", "c", "V"
 """Kinds of dtypes that have gradients."""
 
 

@@ -56,16 +56,20 @@ strided = layout()
 
 
 class memory_format(str):
-    """`torch.contiguous_format` or `torch.preserve_format`."""
+    """`torch.contiguous_format`, `torch.preserve_format`, `torch.channels_last` or `torch.channels_last_3d`."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"torch.{self}_format"
+        return f"torch.{str.__str__(self)}{'' if self.startswith('channels') else '_format'}"
+
+    __str__ = __repr__
 
 
 contiguous_format = memory_format("contiguous")
 preserve_format = memory_format("preserve")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
 
 
 def check_device(wanted: Any) -> None:

@@ -7,7 +7,7 @@ numbers; a lower rank only counts when its category (bool < integer < floating <
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,53 @@ class NamedType(dtype):
         raise NotImplementedError(f"the shim has no torch.{self.name} tensors: numpy has no elements of this type")
 
 
-bfloat16 = NamedType("bfloat16", "BFloat16", 2)
+class LateType(dtype):
+    """A type whose elements a library brings, which is imported when a program first asks for such a tensor.
+
+    Its numpy dtype is of kind V: what floating types of numpy's own are asked for by their kind passes it by.
+    """
+
+    __slots__ = ("_numpy",)
+
+    def __init__(self, name: str, scalar_name: str, itemsize: int) -> None:
+        self.name = name
+        self.scalar_name = scalar_name
+        self.short = f"c10::{scalar_name}"
+        self.is_floating_point = self.is_signed = True
+        self.is_complex = False
+        self.itemsize = itemsize
+        self._numpy: np.dtype[Any] | None = None
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+        if self._numpy is None:
+            try:
+                import ml_dtypes
+            except ImportError:
+                raise NotImplementedError(
+                    f"the shim has torch.{self.name} tensors only where ml_dtypes is installed: "
+                    "pip install 'guardfix[bfloat16]'"
+                ) from None
+            self._numpy = np.dtype(getattr(ml_dtypes, self.name))
+            BY_CHAR[self._numpy.char] = self
+            for tell in WHEN_LATE_TYPES:
+                tell()
+        return self._numpy
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there may be tensors of this type."""
+        return self._numpy is not None
+
+    @property
+    def type_text(self) -> str:
+        return f"CPU{self.scalar_name}Type"
+
+
+#: Called when the first tensor of a late type is about to be made.
+WHEN_LATE_TYPES: list[Callable[[], None]] = []
+
+bfloat16 = LateType("bfloat16", "BFloat16", 2)
 complex32 = NamedType("complex32", "ComplexHalf", 4)
 float8_e4m3fn = NamedType("float8_e4m3fn", "Float8_e4m3fn", 1)
 float8_e4m3fnuz = NamedType("float8_e4m3fnuz", "Float8_e4m3fnuz", 1)
@@ -125,8 +171,11 @@ for _char in "LQIP":
 
 def by_name(name: str) -> dtype:
     """The dtype called `name`; dtypes are single objects, also after pickling."""
-    return next(d for d in ALL if d.name == name)
+    return next(d for d in (*ALL, bfloat16) if d.name == name)
 
+
+#: Kinds of numpy's dtypes whose elements can have gradients; bfloat16 is of kind V.
+INEXACT = "fcV"
 
 #: What `dtype=float` and the like mean.
 OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex: complex128}
@@ -157,9 +206,13 @@ def set_default_dtype(d: dtype) -> None:
     _promoted.clear()
 
 
-def of(array: Array) -> dtype:
-    """The dtype of a numpy array; TypeError for element types that tensors cannot hold."""
+def of(array: Array, *, given: bool = False) -> dtype:
+    """The dtype of a numpy array; TypeError for element types that tensors cannot hold, or that a program's own array,
+    which is `given`, can't have.
+    """
     try:
+        if given and array.dtype.kind == "V":
+            raise KeyError
         return BY_CHAR[array.dtype.char]
     except KeyError:
         raise TypeError(
@@ -169,6 +222,15 @@ def of(array: Array) -> dtype:
             "int32, int16, "
             "int8, uint64, uint32, uint16, uint8, and bool."
         ) from None
+
+
+def finfo(target: np.dtype[Any]) -> Any:
+    """The limits of a floating type."""
+    if target.kind != "V":
+        return np.finfo(target)
+    import ml_dtypes
+
+    return ml_dtypes.finfo(target)  # type: ignore[no-untyped-call]
 
 
 _promoted: dict[tuple[str, str], np.dtype[Any]] = {}
@@ -181,8 +243,13 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     key = (a.char, b.char)
     found = _promoted.get(key)
     if found is None:
-        inexact = a.kind in "fc", b.kind in "fc"
-        if inexact == (True, False):
+        inexact = a.kind in INEXACT, b.kind in INEXACT
+        if a == b:
+            found = a
+        elif "V" in (a.kind, b.kind) and inexact == (True, True):
+            other = b if a.kind == "V" else a  # of a kind of its own, or twice bfloat16
+            found = float32.numpy if other.char == "e" else other
+        elif inexact == (True, False):
             found = a
         elif inexact == (False, True):
             found = b
@@ -196,7 +263,7 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def is_inexact(numpy_dtype: np.dtype[Any]) -> bool:
     """Whether elements are floating or complex, so that they can have gradients."""
-    return numpy_dtype.kind in "fc"
+    return numpy_dtype.kind in INEXACT
 
 
 _BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)
@@ -218,9 +285,9 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
         return higher if lower is None else lower
     if higher.kind == "c":
         return higher
-    if higher.kind == "f":
+    if higher.kind in "fV":
         return BY_CHAR[higher.char].to_complex().numpy if lower.kind == "c" else higher
-    if higher.kind == "b" or lower.kind in "fc":
+    if higher.kind == "b" or lower.kind in INEXACT:
         return promote(higher, lower)
     return higher
 
@@ -248,7 +315,7 @@ def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Whether an op may write a result of dtype `source` into a tensor of dtype `target`."""
     if source.kind == "c" and target.kind != "c":
         return False
-    if source.kind in "fc" and target.kind in "biu":
+    if source.kind in INEXACT and target.kind in "biu":
         return False
     return not (source.kind != "b" and target.kind == "b")
 
@@ -260,7 +327,20 @@ def cast_error(source: np.dtype[Any], target: np.dtype[Any]) -> RuntimeError:
     )
 
 
-_C_NAMES = {"e": "c10::Half", "f": "float", "d": "double", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "i": "int"}
+def _greatest(target: np.dtype[Any]) -> Any:
+    return float(finfo(target).max)
+
+
+_C_NAMES = {
+    "e": "c10::Half",
+    "E": "c10::BFloat16",
+    "f": "float",
+    "d": "double",
+    "b": "int8_t",
+    "B": "uint8_t",
+    "h": "int16_t",
+    "i": "int",
+}
 
 
 def check_number(value: Any, target: np.dtype[Any]) -> None:
@@ -274,8 +354,8 @@ def check_number(value: Any, target: np.dtype[Any]) -> None:
     elif fits and target.kind in "iu" and isinstance(value, float | np.floating):
         limits = np.iinfo(target)
         fits = (-limits.max if target.kind == "u" else limits.min) - 1 < value < limits.max + 1
-    elif fits and target.kind == "f" and isinstance(value, int | float | np.integer | np.floating):
-        fits = not math.isfinite(value) or abs(value) <= np.finfo(target).max.item()
+    elif fits and target.kind in "fV" and isinstance(value, int | float | np.integer | np.floating):
+        fits = not math.isfinite(value) or abs(value) <= _greatest(target)
     if not fits:
         name = _C_NAMES.get(target.char, "int64_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -1,11 +1,15 @@
-"""Where a tensor lies in memory: its geometry, whether it is dense, what it shares with another."""
+"""Where a tensor lies in memory: its geometry, whether it is dense, what it shares with another; channels last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from .device import channels_last, channels_last_3d
 from .dtypes import Array
-from .tensor import Tensor, address
+from .tensor import Tensor, address, attach
 
 #: (shape, strides, storage offset), strides and offset in elements
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
@@ -56,3 +60,95 @@ def laid_out_like(found: Array, model: Array) -> Array:
     made = np.empty_like(model, dtype=found.dtype, subok=False)
     np.copyto(made, found)
     return made
+
+
+# -- channels last
+# ----------------------------------------------------------------------------------------------------
+
+#: Formats whose channels lie side by side, by rank.
+CHANNELS_LAST = {4: channels_last, 5: channels_last_3d}
+
+
+def _channels_first(array: Array) -> Array:
+    """A view of what has channels in its last dimension, with the channels where they are named: second."""
+    return array.transpose(0, -1, *range(1, array.ndim - 1))
+
+
+def _channels_behind(array: Array) -> Array:
+    return array.transpose(0, *range(2, array.ndim), 1)
+
+
+def is_laid_out(array: Array, format: Any = None) -> bool:
+    """Whether the elements lie in the order of `format` (contiguous by default) without gaps."""
+    if format in CHANNELS_LAST.values():
+        return CHANNELS_LAST.get(array.ndim) == format and _channels_behind(array).flags.c_contiguous
+    return array.flags.c_contiguous
+
+
+def _is_contiguous(self: Tensor, *, memory_format: Any = None) -> bool:
+    """Whether the elements lie in order without gaps; with a memory format, in the order of that."""
+    return self._array.flags.c_contiguous if memory_format is None else is_laid_out(self._array, memory_format)
+
+
+attach("is_contiguous", _is_contiguous)
+
+
+def laid_out(array: Array, format: Any) -> Array:
+    """A copy in the order of `format`; with `preserve` or None, in that of the array itself as far as it is dense."""
+    if format in CHANNELS_LAST.values():
+        check_rank(array.ndim, format)
+        return _channels_first(_channels_behind(array).copy("C"))
+    if format == "contiguous" or (0 in array.strides and not array.flags.c_contiguous):
+        return array.copy("C")
+    return array.copy("K")
+
+
+def blank(shape: tuple[int, ...], dtype: Any, format: Any) -> Array:
+    """Zeros in the order of `format`."""
+    if format not in CHANNELS_LAST.values():
+        return np.zeros(shape, dtype)
+    check_rank(len(shape), format)
+    return _channels_first(np.zeros((shape[0], *shape[2:], shape[1]), dtype))
+
+
+def check_rank(rank: int, format: Any) -> None:
+    wanted = 4 if format == channels_last else 5
+    if rank != wanted:
+        raise RuntimeError(f"required rank {wanted} tensor to use {str.__str__(format)} format")
+
+
+def suggested_format(*arrays: Array) -> Any:
+    """The channels-last format that a layer's result has: that of the input, or of the weight. Else None.
+
+    Source of the behaviour: is_channels_last_strides_2d in c10/core/MemoryFormat.h.
+    """
+    for array in arrays:
+        if array.ndim in CHANNELS_LAST and not array.flags.c_contiguous and _strides_say_channels_last(array):
+            return CHANNELS_LAST[array.ndim]
+    return None
+
+
+def _strides_say_channels_last(array: Array) -> bool:
+    least = 0
+    if not array.strides[1]:
+        return False
+    for d in (1, *range(array.ndim - 1, 1, -1), 0):
+        size, stride = array.shape[d], array.strides[d] // array.itemsize
+        if not size or stride < least:
+            return False
+        if d == 0 and least == array.strides[1] // array.itemsize:
+            return False
+        least = stride * size if size > 1 else stride
+    return True
+
+
+def in_common_format(found: Array, models: Sequence[Array]) -> Array:
+    """A fresh result in the format that all the inputs have."""
+    formats = {suggested_format(model) for model in models}
+    return in_format_of(found, models[0]) if len(formats) == 1 else found
+
+
+def in_format_of(found: Array, *models: Array) -> Array:
+    """A layer's fresh result in the format that its inputs suggest."""
+    format = suggested_format(*models)
+    return found if format is None or CHANNELS_LAST.get(found.ndim) != format else laid_out(found, format)

@@ -206,16 +206,13 @@ class Tensor:
         return iter(self.unbind(0))
 
     def is_floating_point(self) -> bool:
-        return self._array.dtype.kind == "f"
+        return self._array.dtype.kind in "fV"
 
     def is_complex(self) -> bool:
         return self._array.dtype.kind == "c"
 
     def is_signed(self) -> bool:
         return self._array.dtype.kind not in "ub"
-
-    def is_contiguous(self, *, memory_format: Any = None) -> bool:
-        return self._array.flags.c_contiguous
 
     def data_ptr(self) -> int:
         return address(self._array) if self._array.size else 0
@@ -271,7 +268,7 @@ class Tensor:
         if not raw_is_leaf(self):
             tail = error_texts.NON_LEAF_FLAG.partition(". ")
             raise RuntimeError(tail[0] + "." if value else error_texts.NON_LEAF_FLAG)
-        if value and self._array.dtype.kind not in "fc":
+        if value and self._array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(self, value)
 
@@ -288,7 +285,7 @@ class Tensor:
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         if not requires_grad and not raw_is_leaf(self):
             raise RuntimeError(error_texts.NON_LEAF_FLAG)
-        if requires_grad and self._array.dtype.kind not in "fc":
+        if requires_grad and self._array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         set_requires_grad(self, requires_grad)
         return self
@@ -360,7 +357,7 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if requires_grad(self) and value._array.dtype.kind not in "fc":
+        if requires_grad(self) and value._array.dtype.kind not in "fcV":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if self._meta is not None and value._array.dtype != self._array.dtype:
             self._meta.accumulator = None
@@ -382,6 +379,8 @@ class Tensor:
         """
         if tls.state.grad_mode and requires_grad(self) and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self._array.dtype.kind == "V":
+            raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
         return self._array
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:

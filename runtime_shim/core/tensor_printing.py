@@ -141,6 +141,8 @@ def _summarized(array: Any) -> Any:
 
 def _contents(array: Any, indent: int) -> str:
     summarize = array.size > OPTIONS["threshold"]
+    if array.dtype.kind == "V":
+        array = array.astype("float32")
     shown = _summarized(array) if summarize else array
     if array.dtype.kind == "c":
         formatters = [_Formatter(shown.real), _Formatter(shown.imag)]

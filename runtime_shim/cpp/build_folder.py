@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+_LET_GO_WITHIN = 10.0
+"""Seconds that a compiler which was killed is waited for."""
 _ABANDONED_AFTER = 60.0
 """Seconds after which a folder that nobody holds was left behind, not just made."""
 
@@ -32,6 +34,26 @@ def workplace(parent: Path) -> Iterator[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.set_inheritable(lock, True)
             yield Path(folder)
+        except BaseException:
+            os.close(lock)
+            wait_until_let_go(Path(folder))
+            raise
+        else:
+            os.close(lock)
+
+
+def wait_until_let_go(folder: Path) -> None:
+    """Waits for the processes that hold the lock of `folder`: one that was killed can still be writing in it."""
+    deadline = time.monotonic() + _LET_GO_WITHIN
+    with contextlib.suppress(OSError):
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            while time.monotonic() < deadline:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return
+                except BlockingIOError:
+                    time.sleep(0.01)
         finally:
             os.close(lock)
 

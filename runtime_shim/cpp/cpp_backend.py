@@ -466,6 +466,9 @@ class Backend(OpSpellings):
     def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
         return list(getattr(module, f"named_{kind}")())
 
+    def is_module(self, value: object) -> bool:
+        return isinstance(value, self.torch.nn.Module)
+
     def jit_attr(self, module: Any, name: str) -> Any:
         return getattr(module, name)
 

@@ -7,7 +7,6 @@ includes one of the large headers (torch/torch.h, …) with the same options, th
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import functools
 import hashlib
@@ -15,14 +14,14 @@ import json
 import os
 import platform
 import re
-import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .build_folder import workplace
 from .compiler_diagnostics import missing_names
-from .header_precompilation import HeaderForm, Precompilation, start_precompiling
+from .compiler_processes import run_in_group
+from .header_precompilation import HeaderForm, Precompilation, start_precompiling, stopped_with_us
 from .program_errors import CompileError, LoadError
 from .toolchain import INCLUDE, Toolchain, find_toolchain
 
@@ -149,11 +148,8 @@ def compile_program(
     if entry_is_current(entry):
         return _compiled(entry, source, cached=True)
 
-    header, precompiling = _header_form(text.decode(errors="replace"), common, toolchain, options)
-    with (
-        workplace(options.workplace or cache_folder() / "unfinished") as temporary,
-        _stopped_with_us(precompiling),
-    ):
+    with stopped_with_us(), workplace(options.workplace or cache_folder() / "unfinished") as temporary:
+        header, _ = _header_form(text.decode(errors="replace"), common, toolchain, options)
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         run_compiler(
             [
@@ -274,26 +270,11 @@ def run_compiler(
 
     `include` are the program's own folders of headers, in which one of PyTorch's may stand.
     """
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=_compiling_in(folder),
-        close_fds=False,  # it holds the lock of its folder
-        text=True,
-        errors="replace",
-    )
-    try:
-        meanwhile()
-        _, diagnostics = process.communicate()
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    if process.returncode == 0:
+    status, diagnostics = run_in_group(command, folder, meanwhile)
+    if status == 0:
         return
-    if process.returncode < 0:
-        raise LoadError(f"the compiler was stopped by signal {-process.returncode} on {source}")
+    if status < 0:
+        raise LoadError(f"the compiler was stopped by signal {-status} on {source}")
     raise CompileError(str(source), diagnostics, _all_missing(command, diagnostics, folder, list(include)))
 
 
@@ -312,22 +293,9 @@ def _all_missing(command: list[str], diagnostics: str, folder: Path, include: Se
             break
         (empty / header[1]).parent.mkdir(parents=True, exist_ok=True)
         (empty / header[1]).touch()
-        checked = subprocess.run(
-            [*command, "-fsyntax-only", f"-I{empty}"],
-            capture_output=True,
-            env=_compiling_in(folder),
-            check=False,
-            close_fds=False,
-            text=True,
-            errors="replace",
-        )
-        last = checked.stderr
+        _, last = run_in_group([*command, "-fsyntax-only", f"-I{empty}"], folder)
         found |= dict.fromkeys(missing_names(last, include))
     return list(found)
-
-
-def _compiling_in(folder: Path) -> dict[str, str]:
-    return os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)}  # the messages are read for names
 
 
 def included_umbrella(text: str) -> str | None:
@@ -364,19 +332,6 @@ def precompile_for(source: Path, options: CompilerOptions) -> Precompilation | N
     return _header_form(text, _common_command(text, toolchain, options), toolchain, options)[1]
 
 
-@contextlib.contextmanager
-def _stopped_with_us(precompiling: Precompilation | None) -> Iterator[None]:
-    """Should this process be stopped inside, the other one is as well. What doesn't compile is no reason for that."""
-    try:
-        yield
-    except Exception:
-        raise
-    except BaseException:
-        if precompiling is not None:
-            precompiling.stop()
-        raise
-
-
 def precompiled(
     folder: Path,
     text: str,
@@ -411,14 +366,8 @@ def precompiled(
         with workplace(work or cache_folder() / "unfinished") as temporary:
             stub.write_text(text)
             built = temporary / form.name
-            made = subprocess.run(
-                [*command, "-x", "c++-header", str(stub), "-o", str(built)],
-                capture_output=True,
-                env=_compiling_in(temporary),
-                close_fds=False,
-                check=False,
-            )
-            if made.returncode != 0:
+            status, _ = run_in_group([*command, "-x", "c++-header", str(stub), "-o", str(built)], temporary)
+            if status != 0:
                 return []  # compiling the program itself will say why
             os.replace(built, form)
     return use

@@ -13,9 +13,11 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .build_folder import wait_until_let_go
 from .toolchain import Toolchain
 
 _SECONDS = 120
@@ -52,6 +54,7 @@ class Precompilation:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, 9)
         self.process.wait()
+        wait_until_let_go(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, seconds: float | None = None) -> None:
@@ -61,6 +64,21 @@ class Precompilation:
 
 _under_way: list[Precompilation] = []
 """Those that this process has begun: it collects them when they are done."""
+
+
+@contextlib.contextmanager
+def stopped_with_us() -> Iterator[None]:
+    """Should this process be stopped inside, what it began to precompile there is as well. An error is no reason."""
+    before = list(_under_way)
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:
+        for one in _under_way:
+            if one not in before:
+                one.stop()
+        raise
 
 
 def start_precompiling(header: HeaderForm, text: str, command: list[str], work: Path) -> Precompilation | None:
@@ -83,6 +101,7 @@ def start_precompiling(header: HeaderForm, text: str, command: list[str], work: 
         header.stub.write_text(text)
         work.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(dir=work, prefix="compiling-"))
+        started = None
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(held, fcntl.LOCK_EX)
@@ -101,10 +120,12 @@ def start_precompiling(header: HeaderForm, text: str, command: list[str], work: 
                 start_new_session=True,
                 pass_fds=(mark, held),  # both are locked as long as it runs
             )
+            started = Precompilation(process, folder)
+            _under_way.append(started)
         finally:
             os.close(held)
+            if started is None:
+                shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(mark)
-    started = Precompilation(process, folder)
-    _under_way.append(started)
     return started

@@ -12,11 +12,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .build_folder import workplace
+from .compiler_processes import compiler_pool
 from .cpp_compilation import (
     Compiled,
     CompilerOptions,
@@ -67,7 +67,7 @@ def compile_linked(
     """
     toolchain = find_toolchain(options.compiler)
     all_units = [SourceUnit(source), *units]
-    with ThreadPoolExecutor(max_workers=_workers()) as pool:
+    with compiler_pool(_workers()) as pool:
         found = [pool.submit(_object, unit, options, toolchain, root) for unit in all_units]
         meanwhile()
         objects = [future.result() for future in found]

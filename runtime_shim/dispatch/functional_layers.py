@@ -170,7 +170,7 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         assert op.outputs is not None
         results = [new_tensor(r) for r in found]
         for nr, t in enumerate(results):
-            if nr not in op.nondifferentiable and t._array.dtype.kind in "fc":
+            if nr not in op.nondifferentiable and t._array.dtype.kind in "fcV":
                 set_history(t, node, nr)
             else:
                 node.outputs.append((t._array.shape, t._array.dtype))
@@ -193,7 +193,7 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         t._keys = NORMAL_KEYS
         t._version_counter = [0]
     t._meta = None
-    if found.dtype.kind in "fc":
+    if found.dtype.kind in "fcV":
         t._meta = history(node)
         node.outputs.append((found.shape, found.dtype))
         if op.saves_result != -2:

@@ -55,7 +55,7 @@ def write_through_layers(
     keys = (keys | state.included) & ~state.excluded
     node: OpNode | None = None
     # Logic has no gradient at all: PyTorch does not even look whether its target requires one.
-    recorded = (op.rebases_integers or self._array.dtype.kind in "fc") and not op.name.startswith("logical_")
+    recorded = (op.rebases_integers or self._array.dtype.kind in "fcV") and not op.name.startswith("logical_")
     if keys & AUTOGRAD and recorded and state.grad_mode and any(requires_grad(t) for t in tensors):
         check_inplace(self)
         if op.differentiable:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
+from .bfloat16_kernels import widened, widened_in_place
 
 KernelFunction = Callable[..., Any]
 
@@ -377,7 +378,7 @@ def describe(
     # A number beside a tensor counts in promotion although it is never recorded.
     operands = (*positions, 1) if params[1:2] == ("other",) and 1 not in positions else positions
     listed = frozenset(index[n] for n in lists)
-    return Op(
+    made = Op(
         name=name,
         title=title,
         kernel=checked(_by_position(kernel), computes, title, operands),
@@ -418,6 +419,30 @@ def describe(
         saved_strides=tuple(saved_strides),
         saves_result=saves_result,
     )
+    DESCRIBED.append(made)
+    if dtypes.bfloat16.in_use:
+        _widen(made)
+    return made
+
+
+#: Every op, those too that have no name of their own.
+DESCRIBED: list[Op] = []
+
+
+def _widen(op: Op) -> None:
+    """Let the kernels of an op compute on bfloat16."""
+    scales = op.params == ("self", "other", "alpha")
+    object.__setattr__(op, "kernel", widened(op.kernel, scales))
+    if op.inplace_kernel is not None:
+        object.__setattr__(op, "inplace_kernel", widened_in_place(op.inplace_kernel, scales))
+
+
+def _widen_all() -> None:
+    for op in DESCRIBED:
+        _widen(op)
+
+
+dtypes.WHEN_LATE_TYPES.append(_widen_all)
 
 
 def _by_position(kernel: KernelFunction) -> KernelFunction:

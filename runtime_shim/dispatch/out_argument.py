@@ -117,7 +117,8 @@ def with_out(
             state.grad_mode = grad_mode
         if isinstance(found, Tensor):
             return _write_result(found, out, name, rule)
-        return type(found)(*[_write_result(f, target, name, rule) for f, target in zip(found, targets, strict=True)])
+        written = [_write_result(f, target, name, rule) for f, target in zip(found, targets, strict=True)]
+        return tuple(written) if type(found) is tuple else type(found)(*written)
 
     return function
 

@@ -99,7 +99,7 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
             creation_meta = MULTI_OUTPUT_NODE if multi else DEFAULT
         track(view, self, creation_meta)
     if node is not None:
-        if array.dtype.kind not in "fc":
+        if array.dtype.kind not in "fcV":
             raise RuntimeError(f"Autograd not support dtype: {view.dtype.scalar_name}")
         set_history(view, node)
     if state.tracer is not None:

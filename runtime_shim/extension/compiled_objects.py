@@ -7,11 +7,11 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from ..cpp.build_folder import workplace
+from ..cpp.compiler_processes import compiler_pool
 from ..cpp.cpp_compilation import (
     cache_folder,
     digest,
@@ -66,7 +66,7 @@ def compiled_object(source: Path, command: Sequence[str], toolchain: Toolchain, 
 def in_parallel(compile_one: Callable[[Source], Path], sources: Sequence[Source]) -> list[Path]:
     """The object of each source, in order. The first error is raised when all are done."""
     jobs = int(os.environ.get("MAX_JOBS") or os.cpu_count() or 1)
-    with ThreadPoolExecutor(max_workers=max(1, min(jobs, len(sources)))) as pool:
+    with compiler_pool(max(1, min(jobs, len(sources)))) as pool:
         return list(pool.map(compile_one, sources))
 
 

@@ -205,7 +205,7 @@ class OpOverload:
         recording = tls.state.grad_mode and any(map(requires_grad, given))
         result = self._run(keys, args, kwargs)
         if recording:
-            fresh = [t for t in _tensors((result,)) if not requires_grad(t) and t._array.dtype.kind in "fc"]
+            fresh = [t for t in _tensors((result,)) if not requires_grad(t) and t._array.dtype.kind in "fcV"]
             fresh = [t for t in fresh if all(t is not g for g in given) and not t.is_inference()]
             if fresh:
                 edges = [gradient_edge(t) if requires_grad(t) else None for t in given]

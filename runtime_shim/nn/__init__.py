@@ -16,6 +16,7 @@ from .layers import (
     Conv3d,
     ConvTranspose1d,
     ConvTranspose2d,
+    ConvTranspose3d,
     Embedding,
     GroupNorm,
     LayerNorm,
@@ -73,12 +74,44 @@ from .stateless import (
     ZeroPad2d,
 )
 
+#: Layers that are imported when they are asked for, by module.
+_LATE = {
+    **dict.fromkeys(
+        (
+            "AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout AvgPool3d "
+            "ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad3d "
+            "CosineSimilarity Dropout1d Dropout3d FeatureAlphaDropout Fold FractionalMaxPool2d "
+            "FractionalMaxPool3d Hardshrink LPPool1d LPPool2d LPPool3d LocalResponseNorm MaxPool3d MaxUnpool1d "
+            "MaxUnpool2d MaxUnpool3d PairwiseDistance PixelShuffle PixelUnshuffle RReLU ReflectionPad1d "
+            "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softmax2d Softshrink Unfold ZeroPad1d ZeroPad3d "
+        ).split(),
+        "window_layers",
+    ),
+    **dict.fromkeys(
+        (
+            "CTCLoss CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelMarginLoss "
+            "MultiLabelSoftMarginLoss MultiMarginLoss PoissonNLLLoss SoftMarginLoss TripletMarginLoss "
+            "TripletMarginWithDistanceLoss "
+        ).split(),
+        "loss_layers",
+    ),
+    **dict.fromkeys(
+        ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
+        "recurrent_layers",
+    ),
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "modules":
+    if name in _LATE:
         import importlib
 
-        return importlib.import_module("guardfix.runtime_shim.nn.modules")
+        found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
+        return found
+    if name in ("grad", "modules"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn", name)
@@ -107,6 +140,7 @@ __all__ = [
     "Conv3d",
     "ConvTranspose1d",
     "ConvTranspose2d",
+    "ConvTranspose3d",
     "CrossEntropyLoss",
     "Dropout",
     "Dropout2d",

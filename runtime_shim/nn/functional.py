@@ -672,6 +672,10 @@ def scaled_dot_product_attention(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "grad":
+        import importlib
+
+        return importlib.import_module("guardfix.runtime_shim.nn.grad")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn.functional", name)

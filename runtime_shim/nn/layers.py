@@ -175,7 +175,34 @@ class _ConvTranspose(_Convolution):
             output_padding=output_padding,
         )
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        """What is added at the end of each dimension so that the output has a given size. ValueError if it can't."""
+        n = self._dimensions
+        wanted = list(output_size)
+        batched = input.dim() == n + 2
+        if len(wanted) == n + (2 if batched else 1):
+            wanted = wanted[-n:]
+        if len(wanted) != n:
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or "
+                f"{n + (2 if batched else 1)} elements (got {len(wanted)})"
+            )
+        pads: Any = self.padding
+        least = [
+            (size - 1) * s - 2 * p + d * (k - 1) + 1
+            for size, s, p, d, k in zip(
+                input.shape[-n:], self.stride, pads, self.dilation, self.kernel_size, strict=True
+            )
+        ]
+        most = [low + s - 1 for low, s in zip(least, self.stride, strict=True)]
+        if any(not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for an "
+                f"input of {input.shape[2:]})"
+            )
+        return tuple(size - low for size, low in zip(wanted, least, strict=True))
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         call = FUNCTIONS[f"conv_transpose{self._dimensions}d"]
         return call(
             input,
@@ -183,7 +210,7 @@ class _ConvTranspose(_Convolution):
             self.bias,
             self.stride,
             self.padding,
-            self.output_padding,
+            self.output_padding if output_size is None else self._output_padding(input, output_size),
             self.groups,
             self.dilation,
         )
@@ -199,6 +226,12 @@ class ConvTranspose2d(_ConvTranspose):
     """The adjoint of Conv2d."""
 
     _dimensions = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """The adjoint of Conv3d."""
+
+    _dimensions = 3
 
 
 # -- normalization

@@ -486,7 +486,7 @@ class Module:
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
         """Convert parameters and buffers of floating dtype, in place of the tensors' data."""
-        dtype = kwargs.get("dtype")
+        dtype, memory_format = kwargs.get("dtype"), kwargs.get("memory_format")
         check_device(kwargs.get("device"))
         for arg in args:
             if isinstance(arg, dtypes.dtype):
@@ -495,6 +495,9 @@ class Module:
                 dtype = arg.dtype
             elif not isinstance(arg, bool):
                 check_device(arg)
+        if memory_format is not None:
+            rank = 5 if memory_format == "channels_last_3d" else 4
+            self._apply(lambda t: t.to(memory_format=memory_format) if t.dim() in (rank, 4) else t)
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -514,6 +517,9 @@ class Module:
 
     def half(self) -> Module:
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Module:
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def cpu(self) -> Module:
         return self

@@ -17,7 +17,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made.__class__ = cls
-        if requires_grad and made._array.dtype.kind not in "fc":
+        if requires_grad and made._array.dtype.kind not in "fcV":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(made, requires_grad)
         return made

@@ -216,7 +216,7 @@ def multi_head_attention_forward(
     if not need_weights:
         return output, None
     each = weights.view(batch, num_heads, targets, -1)
-    return output, each.sum(1) / num_heads if average_attn_weights else each
+    return output, each.mean(1) if average_attn_weights else each
 
 
 def _one_more(mask: Tensor | None) -> Tensor | None:

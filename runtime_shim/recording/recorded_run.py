@@ -68,7 +68,9 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         writer.write("compiled", files=list(map(str, compiled.files)))
         contained(specification, writer)
         backend = RecordingBackend(
-            legacy_since19=specification.legacy_since19, guard_table=guard_table.table_of(specification)
+            legacy_since19=specification.legacy_since19,
+            guard_table=guard_table.table_of(specification),
+            detailed=specification.detailed,
         )
         chosen_backend.use(backend)
         seed(backend.torch)
@@ -112,7 +114,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     seed(shim)  # behind the fork, after which Python seeds its own numbers anew
     table = guard_table.table_of(specification)
     chosen_backend.current().guard_table = table  # guards of extension modules count there
-    recorder = Recorder(writer, specification.source, table)
+    recorder = Recorder(writer, specification.source, table, detailed=specification.detailed)
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)
         writer.is_ready()

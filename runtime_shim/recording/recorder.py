@@ -23,6 +23,7 @@ from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
 from .guard_table import GuardTable
+from .tensor_identities import TensorIdentities
 from .trace_events import SHOWN_ELEMENTS, Writer, data_digest, plain
 
 UNSEEN = frozenset(
@@ -54,12 +55,16 @@ class _Thread(threading.local):
 class Recorder(Trace):
     """Writes each step of the program to `writer`; `source` is the program's file when it is Python's.
 
-    With a `table` the ops below each guard are counted there.
+    With a `table` the ops below each guard are counted there; with `detailed`, tensors have numbers, and the autograd
+    graph is written as it grows.
     """
 
-    def __init__(self, writer: Writer, source: str | None = None, table: GuardTable | None = None) -> None:
+    def __init__(
+        self, writer: Writer, source: str | None = None, table: GuardTable | None = None, *, detailed: bool = False
+    ) -> None:
         super().__init__()
         self.table = table
+        self.identities = TensorIdentities() if detailed else None
         self.source = source
         self.writer = writer
         self.thread = _Thread()
@@ -167,9 +172,20 @@ class Recorder(Trace):
     def _step(self, op: str, guards: tuple[str, ...], line: int | None, result: Any) -> None:
         kernels = () if op in ("backward", "grad") else self.thread.kernels
         where = {} if line is None else {"line": line}
-        self.writer.write(
-            "step", thread=self.thread.number, op=op, **where, kernels=kernels, guards=guards, results=_results(result)
-        )
+        number = self.thread.number
+        results = self._detailed_results(result) if self.identities is not None else _results(result)
+        self.writer.write("step", thread=number, op=op, **where, kernels=kernels, guards=guards, results=results)
+
+    def _detailed_results(self, result: Any) -> list[Any]:
+        """The results with their numbers; the nodes that they bring are written first."""
+        identities = self.identities
+        if identities is None or self.writer.written >= self.writer.limit:
+            return _results(result)
+        found = _results(result, identities.of)
+        nodes = identities.take_new_nodes()
+        if nodes:
+            self.writer.write("graph", thread=self.thread.number, nodes=nodes)
+        return found
 
     def _raised(self, op: str, error: Exception, line: int | None) -> None:
         if self.thread.raised is error or isinstance(error, StopIteration):
@@ -270,7 +286,8 @@ class Recorder(Trace):
 
     def accumulated(self, variable: Tensor, grad: Any) -> None:
         if isinstance(grad, Tensor):
-            self.writer.write("gradient", thread=self.thread.number, results=_results(grad))
+            leaf = {} if self.identities is None else {"leaf": self.identities.of(variable)["tensor"]}
+            self.writer.write("gradient", thread=self.thread.number, **leaf, results=_results(grad))
 
     def _silent(self, kind: str, op: str, t: Tensor, **fields: Any) -> None:
         key = (kind, id(t))
@@ -299,7 +316,7 @@ def _data(t: Tensor) -> str:
     return data_digest(np.ascontiguousarray(t._array).tobytes())
 
 
-def _results(result: Any) -> list[Any]:
+def _results(result: Any, more: Callable[[Tensor], dict[str, Any]] | None = None) -> list[Any]:
     if isinstance(result, Tensor):
         flags = flags_of(result)
         return [
@@ -313,10 +330,11 @@ def _results(result: Any) -> list[Any]:
                 "version": flags.version,
                 "data": _data(result),
                 "first": [str(x) for x in result._array.reshape(-1)[:SHOWN_ELEMENTS].tolist()],
+                **({} if more is None else more(result)),
             }
         ]
     if isinstance(result, list | tuple) and any(isinstance(item, Tensor) for item in result):
-        return [found for item in result for found in _results(item)]
+        return [found for item in result for found in _results(item, more)]
     return [plain(result)]
 
 

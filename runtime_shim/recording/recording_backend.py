@@ -18,15 +18,18 @@ from .trace_events import Writer
 class RecordingBackend(ShimBackend):
     """Everything that a C++ program asks for goes through the shim's public names, which are watched."""
 
-    def __init__(self, *, legacy_since19: bool = False, guard_table: GuardTable | None = None) -> None:
+    def __init__(
+        self, *, legacy_since19: bool = False, guard_table: GuardTable | None = None, detailed: bool = False
+    ) -> None:
         super().__init__(shim, legacy_since19=legacy_since19)
+        self.detailed = detailed
         self.guard_table = guard_table
         self.recorder: Recorder | None = None
 
     @contextlib.contextmanager
     def recording(self, writer: Writer) -> Iterator[None]:
         """Inside, what the program does is written to `writer`."""
-        self.recorder = Recorder(writer, table=self.guard_table)
+        self.recorder = Recorder(writer, table=self.guard_table, detailed=self.detailed)
         with watching(self.recorder):
             yield
 

@@ -25,6 +25,8 @@ class Specification:
     uncovered: bool = False
     """With `torch`: no guard hides view tracking and version counting. What the program does then and not
     otherwise was hidden from it."""
+    detailed: bool = False
+    """Record which tensor is which, and the autograd graph, as far as the shim is what the program runs on."""
     include: tuple[str, ...] = ()
     quoted_include: tuple[str, ...] = ()
     """Folders for `#include "…"` alone: where the program's own headers lie when it is a copy."""

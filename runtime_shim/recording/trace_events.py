@@ -5,6 +5,7 @@ A recording is a file of JSON objects, one a line, in the order in which things 
     {"event": "compiled", "files": […]}            what went into the program: sources and headers, or modules
     {"event": "ready"}                             the program is compiled and about to run
     {"event": "step", "thread": 0, "op": "mul", "kernels": […], "guards": […], "results": [{…}, …]}
+    {"event": "graph", "thread": 0, "nodes": [{…}]}            new nodes of the autograd graph, in a detailed recording
     {"event": "raised", "thread": 0, "op": "backward", "error": "RuntimeError", "message": "…"}
     {"event": "gradient", "thread": 0, "results": [{…}]}       backward put a gradient into a leaf
     {"event": "silent", "thread": 0, "kind": "saved", …}       the program is about to be wrong, and nothing says so

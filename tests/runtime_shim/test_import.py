@@ -80,6 +80,7 @@ def test_an_archive_loads_with_nothing_else_imported() -> None:
     ["torch.cholesky", "torch.Tensor.cholesky", "torch.nn.functional.conv_tbc"],
     ids=["function", "method", "nn"],
 )
+@pytest.mark.few("nn")
 def test_the_first_name_asked_for_may_be_one_that_is_not_there(attempt: str) -> None:
     program = (
         f"import guardfix.runtime_shim as torch\ntry: {attempt}\nexcept NotImplementedError as error: print(error)"

@@ -1,6 +1,6 @@
-"""Programs in which the shim once differed from PyTorch, each with what PyTorch 2.13 prints.
+"""Programs with what PyTorch 2.13 prints: those in which the shim once differed, and those of an area.
 
-`data/seen_differences.txt` has them one after the other: a line `=== title`, the program, `--- prints`, the output.
+Each text in `data/` has them one after the other: a line `=== title`, the program, `--- prints`, the output.
 In a program `p`, `E` and `F` are those of the specification.
 """
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.runtime_shim.test_specification import run_programs
 
-TEXT = (Path(__file__).parent / "data" / "seen_differences.txt").read_text(encoding="utf-8")
+TEXT = "".join(p.read_text(encoding="utf-8") for p in sorted((Path(__file__).parent / "data").glob("*.txt")))
 PROGRAMS = re.findall(r"^=== (.*?)\n(.*?)\n--- prints\n(.*?)\n\n(?==== |\Z)", TEXT, re.DOTALL | re.MULTILINE)
 
 

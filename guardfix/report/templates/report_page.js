@@ -1,24 +1,9 @@
 "use strict";
 (() => {
-  const root = document.documentElement;
-  root.classList.add("scripted");
   const find = (id) => document.getElementById(id);
   const data = JSON.parse(find("data").textContent);
   const findings = data.findings;
   const KEYS = ["rule", "folder", "context", "confidence", "fix"];
-
-  // Light and dark: what the system says, unless the reader says otherwise.
-  const preferred = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
-  try { chosen = localStorage.getItem("guardfix-theme"); } catch { /* a file may have no storage */ }
-  const applyTheme = () => { root.dataset.theme = chosen || (preferred.matches ? "dark" : "light"); };
-  applyTheme();
-  preferred.addEventListener("change", applyTheme);
-  find("theme").addEventListener("click", () => {
-    chosen = root.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("guardfix-theme", chosen); } catch { /* then for this visit alone */ }
-    applyTheme();
-  });
 
   // Elements.
   function make(name, attributes, ...children) {

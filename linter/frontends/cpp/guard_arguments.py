@@ -8,6 +8,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ...facts import Argument
+from ...facts.expressions import (
+    MAX_DEPTH,
+    Bracketed,
+    CallExpression,
+    Construction,
+    Expression,
+    LiteralExpression,
+    LiteralKind,
+    NamePath,
+    NewExpression,
+    Operation,
+    last_name,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,32 +33,37 @@ BLOCKS = frozenset({"compound_statement", "translation_unit", "declaration_list"
 def cpp_argument(reading: Reading, node: Node | None) -> Argument | None:
     if node is None:
         return None
-    span = reading.span(node)
-    text = reading.slice(span)
-    inner = _in_brackets(text) if node.type in ("argument_list", "initializer_list", "parameter_list") else text
-    inner = re.sub(r"/\*.*?\*/|//[^\n]*", "", inner, flags=re.DOTALL).strip()
-    return Argument(span, text, _constant(inner, reading.code), not inner)
-
-
-def _in_brackets(text: str) -> str:
-    """What stands between the brackets; all of it where the parser has made up the closing one."""
-    return text[1:-1].strip() if text[:1] + text[-1:] in ("()", "{}") and len(text) > 1 else text
-
-
-_NOTHING = frozenset({"std::nullopt", "c10::nullopt", "nullopt", "{}"})
-_IN_PLACE = re.compile(r"(?:(?:std|c10)::)?in_place\s*,?\s*")
+    expression = reading.expressions.read(node)
+    return Argument(reading.span(node), expression, _constant(expression, reading.code))
 
 
 def constructor_argument(reading: Reading, node: Node) -> Argument | None:
     """The argument that brackets give a guard; None where they hold no guard's argument: `nullopt`, a pointer."""
     argument = cpp_argument(reading, node)
-    if argument is None:
+    if argument is None or _makes_nothing(argument):
         return None
-    inner = _in_brackets(argument.text)
-    if inner in _NOTHING or inner.startswith(("new ", "std::make_", "nullptr")):
-        return None
-    bare = _IN_PLACE.sub("", inner, count=1)
-    return argument._replace(value=_constant(bare, reading.code), empty=not bare)
+    if not _builds_in_place(argument):
+        return argument
+    given = Bracketed(argument.items[1:])
+    return Argument(argument.span, given, _constant(given, reading.code))
+
+
+def _makes_nothing(argument: Argument) -> bool:
+    """Whether an optional or a pointer of a guard gets no guard from it, or one that was made elsewhere."""
+    if not argument.items:
+        return False
+    first = argument.items[0]
+    if isinstance(first, CallExpression) and isinstance(first.callee, NamePath):
+        return first.callee.path[0] == "std" and first.callee.name.startswith("make_")
+    if isinstance(first, LiteralExpression):
+        return first.kind is LiteralKind.NONE
+    nothing = last_name(first) == "nullopt" or (isinstance(first, Bracketed) and first == Bracketed((), "{}"))
+    return isinstance(first, NewExpression) or (nothing and len(argument.items) == 1)
+
+
+def _builds_in_place(argument: Argument) -> bool:
+    """`std::in_place` comes first, then what the guard's own constructor gets."""
+    return bool(argument.items) and last_name(argument.items[0]) == "in_place"
 
 
 def built_in_declaration(reading: Reading, top: Node) -> tuple[Argument, ...]:
@@ -67,12 +85,9 @@ def built_in_declaration(reading: Reading, top: Node) -> tuple[Argument, ...]:
         value = declarator.child_by_field_name("parameters") if in_body else None
     if value is None or value.type == "call_expression":
         return ()
+    written = cpp_argument(reading, value)
     argument = constructor_argument(reading, value)
-    return (argument,) if argument is not None and not (argument.empty and "in_place" not in argument.text) else ()
-
-
-_CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
-_WRAPPED = re.compile(r"(?:bool\s*)?(?:\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\})")
+    return (argument,) if argument is not None and written is not None and not written.empty else ()
 
 
 _CONSTEXPR = re.compile(rb"constexpr(?<!\wconstexpr)\s+bool\s+(\w+)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
@@ -87,18 +102,36 @@ def _constants_of(code: bytes) -> dict[bytes, set[bytes]]:
     return dict(found)
 
 
-def _constant(written: str, code: bytes) -> bool | None:
+def _constant(expression: Expression, code: bytes) -> bool | None:
     """The value of a bool that the file itself decides: `true`, `(true)`, `!false`, `bool{1}`, a constexpr."""
     turned = False
-    for _ in range(8):
-        if written.startswith("!"):
-            written, turned = written[1:].strip(), not turned
-        elif (wrapped := _WRAPPED.fullmatch(written)) is not None:
-            written = (wrapped["round"] if wrapped["round"] is not None else wrapped["curly"]).strip()
-        else:
+    for _ in range(MAX_DEPTH):
+        inner = _inside(expression)
+        if inner is None:
             break
-    value = _CONSTANTS.get(written)
-    if value is None and written.isidentifier() and written.isascii():
-        given = _constants_of(code).get(written.encode(), set())
-        value = _CONSTANTS[next(iter(given)).decode()] if len(given) == 1 else None
+        turned ^= isinstance(expression, Operation)
+        expression = inner
+    value: bool | None = None
+    if isinstance(expression, LiteralExpression):
+        value = _NUMBERS.get(expression.text) if expression.kind is LiteralKind.NUMBER else expression.truth
+    elif isinstance(expression, NamePath) and len(expression.path) == 1:
+        given = _constants_of(code).get(expression.name.encode(), set())
+        value = next(iter(given)) == b"true" if len(given) == 1 else None
     return None if value is None else value is not turned
+
+
+_NUMBERS = {"1": True, "0": False}
+
+
+def _inside(expression: Expression) -> Expression | None:
+    """What decides the value of `(x)`, `{x}`, `bool(x)`, `bool{x}`, and, turned round, of `!x`."""
+    if isinstance(expression, Operation):
+        return expression.operands[0] if expression.operator in ("!", "not") else None
+    if isinstance(expression, Construction):
+        return expression.arguments if str(expression.type) == "bool" else None
+    items: tuple[Expression, ...] = ()
+    if isinstance(expression, Bracketed):
+        items = expression.items
+    elif isinstance(expression, CallExpression) and str(expression.callee) == "bool":
+        items = expression.arguments
+    return items[0] if len(items) == 1 else None

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from ... import guards
 from ...facts import Argument, Span
+from ...facts.expressions import Bracketed
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
+from .python_expressions import PythonExpressionReader
 
 
 def named(expression: ast.expr) -> ast.expr:
@@ -51,7 +53,7 @@ def _literal(value: ast.expr) -> bool | None:
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None
 
 
-def python_argument(call: ast.Call, module: Module) -> Argument:
+def python_argument(call: ast.Call, scope: Scope, module: Module) -> Argument:
     """The brackets of a call and what stands in them."""
     opening = module.span(call.func).end
     text = module.source.text
@@ -60,4 +62,4 @@ def python_argument(call: ast.Call, module: Module) -> Argument:
     span = Span(opening, module.span(call).end)
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     value = _literal(values[0]) if len(values) == 1 else None
-    return Argument(span, module.source.slice(span), value, not values)
+    return Argument(span, Bracketed(PythonExpressionReader(module).arguments(call, scope)), value)

@@ -33,7 +33,7 @@ def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse])
         proposed.use,
         written=tree.written(name),
         type_span=tree.span(name),
-        argument=_argument(tree, call) if call is not None else None,
+        argument=_argument(tree, call, proposed.use.argument) if call is not None else None,
     )
     holder = tree.parent(top)
     read = replace(
@@ -292,10 +292,12 @@ def _literal(arg: cst.Arg) -> bool | None:
     return None
 
 
-def _argument(tree: LibcstTree, call: cst.Call) -> Argument:
-    """The brackets of a call and what stands in them."""
+def _argument(tree: LibcstTree, call: cst.Call, proposed: Argument | None) -> Argument | None:
+    """The brackets of a call; the tree of what stands in them is taken over, since names are resolved in it."""
+    if proposed is None:
+        return None
     end = tree.display_span(call).end
     span = Span(tree.span(call.whitespace_after_func).end, end)
     values = _values(call)
     value = _literal(values[0]) if len(values) == 1 else None
-    return Argument(span, tree.slice(span), value, not values)
+    return Argument(span, proposed.expression, value)

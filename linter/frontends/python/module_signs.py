@@ -53,14 +53,15 @@ def exports(module: Module) -> Iterator[tuple[str, str]]:
                 break
 
 
-def training_signs(module: Module) -> tuple[Training, ...]:
-    """Signs that the file trains with something that inference tensors do not mix with; none when it trains nothing.
+def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
+    """(signs that the file trains with something that inference tensors do not mix with, whether it trains at all).
 
-    Training is a call of `backward`, a class or call of a `…Trainer`, a model that Lightning Fabric, Accelerate or
-    DeepSpeed sets up, or a `GradScaler`. Names in comments and strings are no signs.
+    Without signs nobody asks whether it trains. Training is a call of `backward`, a class or call of a `…Trainer`, a
+    model that Lightning Fabric, Accelerate or DeepSpeed sets up, or a `GradScaler`. Names in comments and strings are
+    no signs.
     """
     if _MAY_WRAP.search(module.source.text) is None:
-        return ()
+        return (), False
     signs: dict[str, Training] = {}
     trains = False
     for node in ast.walk(module.tree):
@@ -85,7 +86,7 @@ def training_signs(module: Module) -> tuple[Training, ...]:
             what = "XLA" if (node.module or "").split(".")[0] == "torch_xla" and not node.level else ""
         if what:
             signs.setdefault(what, Training(what, module.span(node)))
-    return tuple(sorted(signs.values(), key=lambda sign: sign.span)) if trains else ()
+    return tuple(sorted(signs.values(), key=lambda sign: sign.span)), trains
 
 
 def _sets_up_training(called: ast.expr) -> bool:

@@ -94,18 +94,20 @@ class PythonExpressionReader:
         self._cut = self._cut or outer
         return found
 
+    def arguments(self, call: ast.Call, scope: Scope, depth: int = MAX_DEPTH) -> tuple[Expression, ...]:
+        """What a call is given: the arguments by position, then those by name."""
+        values = self._all((*call.args, *(keyword.value for keyword in call.keywords)), scope, depth)
+        keywords = [None] * len(call.args) + [keyword.arg or "**" for keyword in call.keywords]
+        return tuple(
+            value if name is None else Operation("**", (value,)) if name == "**" else KeywordArgument(name, value)
+            for name, value in zip(keywords, values, strict=False)
+        )
+
     def _read(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return self._named(node, scope, depth)
         if isinstance(node, ast.Call):
-            arguments = (*node.args, *(keyword.value for keyword in node.keywords))
-            keywords = [None] * len(node.args) + [keyword.arg or "**" for keyword in node.keywords]
-            values = self._all(arguments, scope, depth)
-            given = (
-                value if name is None else Operation("**", (value,)) if name == "**" else KeywordArgument(name, value)
-                for name, value in zip(keywords, values, strict=False)
-            )
-            return CallExpression(self.read(node.func, scope, depth), tuple(given))
+            return CallExpression(self.read(node.func, scope, depth), self.arguments(node, scope, depth))
         if isinstance(node, ast.Constant):
             return self._constant(node)
         if isinstance(node, ast.Subscript):

@@ -22,15 +22,17 @@ from .python_program import read_program
 from .python_reading import ModuleReading
 
 
-def extract_python(source: Source, watched: Iterable[str] = (), sought: Sought | None = None) -> Facts | None:
+def extract_python(
+    source: Source, watched: Iterable[str] = (), sought: Sought | None = None, *, with_models: bool = False
+) -> Facts | None:
     """The facts of one Python file; None when nothing in it can matter.
 
     `watched` are further names under which other files of the project export guards; `sought` is what the rules look
-    for, when that is not what is recorded.
+    for, when that is not what is recorded. `with_models` asks what the file does with models, whatever stands in it.
     """
     watched = tuple(watched)
     sought = sought or recorded("python")
-    if not may_matter(source.text, watched, always=sought.always, words=sought.words):
+    if not with_models and not may_matter(source.text, watched, always=sought.always, words=sought.words):
         return None
     text = source.text.decode("utf-8")
     tree = parse_python(text)
@@ -56,7 +58,7 @@ def extract_python(source: Source, watched: Iterable[str] = (), sought: Sought |
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk),
+        python=python_facts(module, walk, with_models),
     )
     if whole:
         facts = read_program(facts, module, walk.nodes)
@@ -67,14 +69,17 @@ def extract_python(source: Source, watched: Iterable[str] = (), sought: Sought |
     return facts
 
 
-def python_facts(module: Module, walk: ModuleReading) -> PythonFacts:
-    inference = any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
+def python_facts(module: Module, walk: ModuleReading, with_models: bool = False) -> PythonFacts:
+    inference = with_models or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
+    signs, trains = module_signs.training_signs(module) if inference else ((), False)
     return PythonFacts(
         uses=tuple(walk.uses),
         gradient_calls=tuple(walk.gradient_calls),
         escapes=tuple(walk.escapes),
         lazy_caches=tuple(walk.lazy_caches),
-        training=module_signs.training_signs(module) if inference else (),
+        training=signs if trains else (),
+        wraps=signs,
+        models=walk.model_flow() if inference else None,
         exports=tuple(module_signs.exports(module)),
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),

@@ -18,6 +18,14 @@ def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> 
     return extract_python(source, watched, sought)
 
 
+def _extract_named(
+    source: Source, watched: frozenset[str], sought: Sought | None, named: frozenset[str]
+) -> Facts | None:
+    from .python_extraction import extract_python
+
+    return extract_python(source, watched, sought, with_models=True)
+
+
 def _comments(text: bytes) -> Iterable[Span]:
     from .python_comments import python_comments
 
@@ -51,6 +59,7 @@ FRONTEND = Frontend(
     guards=guards.PYTHON,
     suffixes=frozenset({".py", ".pyi"}),
     extract=_extract,
+    extract_named=_extract_named,
     comments=_comments,
     line_comment="#",
     silencing="noqa: {codes}",

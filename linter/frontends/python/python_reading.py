@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
+from ...facts.model_flow import ModelFlow
 from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from ...guards import canonical_name
 from .expected_failures import expects_failure
@@ -16,12 +17,12 @@ from .gradient_calls import gradient_call
 from .guard_names import guard_named, mode_of, named, python_argument
 from .guard_variables import GuardVariables
 from .lazy_caches import Cache, find_lazy_caches
+from .model_flow_reading import read_model_flow
 from .name_resolution import Scope, dotted, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
 from .python_expressions import PythonExpressionReader, dotted_path
-from .shared_caches import find_shared_caches
 from .tensor_values import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -74,7 +75,6 @@ class ModuleReading:
     def read(self) -> None:
         whole = Span(0, len(self.module.source.text))
         self._block(self.module.tree.body, _Place(self.module.scope, whole))
-        self._shared_caches()
 
     def _block(self, body: Sequence[ast.stmt], place: _Place) -> None:
         # A chain of `elif` is as deep a tree as it is long: a stack, no recursion.
@@ -175,16 +175,14 @@ class ModuleReading:
         place, reading = self.module.span(cache.node), self.module.span(cache.reading)
         self.lazy_caches.append(LazyCache(cache.attribute, place, cache.method, cache.reader, reading))
 
-    def _shared_caches(self) -> None:
-        """Caches of models that others build and run; only where something runs under inference mode."""
-        if any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in self.uses):
-            scope = self.module.scope
-            for cache in find_shared_caches(
-                self.module.tree,
-                lambda expression, function: self._is_inference(expression, scope, function),
-                lambda expression, function: self._known(expression, Scope(function, scope)),
-            ):
-                self._add_cache(cache)
+    def model_flow(self) -> ModelFlow:
+        """What the module does with models."""
+        scope = self.module.scope
+        return read_model_flow(
+            self.module,
+            lambda expression, function: self._is_inference(expression, scope, function),
+            lambda expression, function: self._known(expression, Scope(function, scope)),
+        )
 
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
         """A base class, by its full name where that is known."""
@@ -193,8 +191,8 @@ class ModuleReading:
             return PythonExpressionReader(self.module).read(base, scope)
         return dotted_path(canonical_name(name))
 
-    def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode) -> bool:
-        inner = Scope(function, scope)
+    def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode | ast.Module) -> bool:
+        inner = scope if isinstance(function, ast.Module) else Scope(function, scope)
         called = expression.func if isinstance(expression, ast.Call) else expression
         if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
             return False
@@ -226,7 +224,7 @@ class ModuleReading:
             alias=parts[-1] if parts and parts[-1] != guard.rpartition(".")[2] else None,
             variable=more.pop("variable", None),  # type: ignore[arg-type]
             variable_spans=more.pop("variable_spans", ()),  # type: ignore[arg-type]
-            argument=python_argument(call, self.module) if call is not None else None,
+            argument=python_argument(call, place.scope, self.module) if call is not None else None,
             scope=scope,  # type: ignore[arg-type]
             function=more.pop("function", place.function),  # type: ignore[arg-type]
             class_=place.class_ if form is Form.MEMBER else None,

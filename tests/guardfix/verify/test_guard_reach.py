@@ -132,6 +132,7 @@ def test_a_guard_that_is_not_entered_counts(tmp_path: Path) -> None:
     assert summary(program) == f"1 of 2 migrated guards verified: 1 same; 1 not reached ({program}:4)."
 
 
+@pytest.mark.thorough
 def test_the_report_tells_how_each_guard_was_reached(tmp_path: Path) -> None:
     program = write(tmp_path, "two.cpp", TWO_GUARDS)
     shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout

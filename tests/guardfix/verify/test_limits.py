@@ -101,7 +101,7 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
         "before does not compile",
     ],
 )  # fmt: skip
-@pytest.mark.few("after crashes", "no main")
+@pytest.mark.few("after crashes")
 def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words: str) -> None:
     _, entry = against(tmp_path, before, after, suffix=".cpp")
     assert entry["verdict"] == verdict, entry
@@ -127,6 +127,7 @@ def test_a_program_that_prints_for_ever(tmp_path: Path) -> None:
     assert "prints endlessly" in entry["reason"]
 
 
+@pytest.mark.thorough
 def test_unsupported_can_be_allowed(tmp_path: Path) -> None:
     _, entry = against(tmp_path, "import torch\ntorch.no_such\n", FINE, "--allow-unsupported")
     assert entry["verdict"] == "changed"  # no name of PyTorch's: the program's own mistake
@@ -180,6 +181,7 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.thorough
 def test_what_a_program_writes_goes_to_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "data.txt", "7")
     text = (

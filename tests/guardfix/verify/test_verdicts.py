@@ -310,6 +310,7 @@ def test_a_write_through_a_lost_view_is_silently_wrong_before_19() -> None:
     assert "`sum_all` used a tensor float32[2, 2] that had been written to through a view" in old["reason"]
 
 
+@pytest.mark.thorough
 def test_the_meaning_since_19_is_not_silently_wrong() -> None:
     """Since 1.9 the old guard counts writes: the program raises before and after."""
     status, [entry] = verified(str(SILENT), "--against", str(after(SILENT)), "--legacy-since19")

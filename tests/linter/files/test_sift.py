@@ -105,6 +105,7 @@ def test_files_that_cannot_be_read_are_hits_with_a_reason(tmp_path: Path) -> Non
 @pytest.mark.parametrize("processes", [2, 4])
 @pytest.mark.parametrize("meanwhile", [False, True], ids=["hits at the end", "hits meanwhile"])
 @pytest.mark.parametrize("pause", [0, 0.05])
+@pytest.mark.few("0-hits at the end-2", "0.05-hits meanwhile-4")
 def test_what_a_killed_child_had_in_hand_is_searched_again(
     tmp_path: Path, processes: int, meanwhile: bool, pause: float
 ) -> None:

@@ -59,6 +59,7 @@ def processes() -> Iterator[Executor]:
         pytest.param(1, processes, id="somebody's processes"),
     ],
 )
+@pytest.mark.few("one other process", "somebody's processes")
 def test_findings_do_not_depend_on_who_reads(tree: Path, workers: int, executor: type[nullcontext[None]]) -> None:
     alone = told(check([str(tree)], Options(workers=1)))
     with executor() as pool:

@@ -15,6 +15,7 @@ import pytest
 
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.cpp.build_folder import workplace
+from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool, run_in_group
 
 from .running import FIXTURES
 
@@ -155,3 +156,40 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     os.close(lock)
     with workplace(unfinished):
         assert not held.exists()
+
+
+GREEDY_COMPILER = """\
+#!/bin/sh
+# Has a child that goes on writing when the compiler itself is gone.
+(while true; do : > "$TMPDIR/written"; done) &
+echo $! > "{begun}.new"
+mv "{begun}.new" "{begun}"
+wait
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["alone", "in-threads"])
+def test_a_compiler_ends_with_all_that_it_started(tmp_path: Path, threads: bool) -> None:
+    begun, compiler = tmp_path / "begun", tmp_path / "greedy-g++"
+    compiler.write_text(GREEDY_COMPILER.format(begun=begun), encoding="utf-8")
+    compiler.chmod(0o755)
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 60
+        while not begun.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    def compile_until_interrupted() -> None:
+        with workplace(tmp_path / "unfinished") as folder:
+            if not threads:
+                run_in_group([str(compiler)], folder, interrupt)
+            with compiler_pool(1) as pool:
+                pool.submit(run_in_group, [str(compiler)], folder)
+                interrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        compile_until_interrupted()
+    assert list((tmp_path / "unfinished").iterdir()) == []
+    writer = Path("/proc", begun.read_text().strip(), "stat")
+    assert not writer.exists() or writer.read_text().rpartition(") ")[2].startswith("Z")

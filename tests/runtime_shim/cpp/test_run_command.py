@@ -56,7 +56,7 @@ MAINS = {
 
 
 @pytest.mark.parametrize(("body", "status", "out", "err"), MAINS.values(), ids=MAINS.keys())
-@pytest.mark.few("a tensor", "an uncaught error of an op", "exit inside main")
+@pytest.mark.few("an uncaught error of an op")
 def test_main(tmp_path: Path, body: str, status: int, out: str, err: str) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", main_of(body)), "--", "one", "--two")
     assert (outcome.status, outcome.out) == (status, out), outcome.err
@@ -80,6 +80,7 @@ def test_program_without_torch(tmp_path: Path) -> None:
 # ---- options
 
 
+@pytest.mark.thorough
 def test_include_define_and_link(tmp_path: Path) -> None:
     write(tmp_path, "headers/mine.h", "inline int mine() { return VALUE + OTHER; }\n")
     body = "\n#ifdef FLAG\nstd::cout << mine() << std::pow(2.0, 3.0);\n#endif\n"
@@ -280,6 +281,7 @@ def test_a_checkout_of_pytorch_may_be_an_include_folder(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.thorough
 def test_a_fault_of_the_program_is_not_blamed_on_the_headers(tmp_path: Path) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", main_of("int n = undeclared;")))
     assert outcome.status == 2
@@ -320,6 +322,7 @@ def test_all_missing_names_are_said_at_once(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_no_main(tmp_path: Path) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", "#include <torch/torch.h>\n"))
     assert outcome.status == 2
@@ -429,6 +432,7 @@ def test_trace_of_guards_and_ops(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_trace_of_registered_kernels() -> None:
     outcome = guardfix_run(FIXTURES / "inplace_kernel.after.cpp", "--trace")
     lines = [" ".join(line.split()) for line in outcome.err.splitlines()]

@@ -16,6 +16,7 @@ from guardfix.runtime_shim.utils.cpp_extension import load, load_inline
 SOURCE = Path(__file__).parent / "sample_extension.cpp"
 
 pytest.importorskip("pybind11")
+pytestmark = pytest.mark.thorough  # compiling the module takes as long as a thousand other tests
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +234,6 @@ def test_a_class_that_nobody_registered_is_named(sample: Any) -> None:
 # ---- what cannot be built
 
 
-@pytest.mark.thorough
 def test_an_error_of_the_compiler_is_told() -> None:
     with pytest.raises(RuntimeError, match=r"Error building extension 'broken'(.|\n)*at::no_such_function"):
         load_inline("broken", "at::Tensor f(at::Tensor x) { return at::no_such_function(x); }", functions="f")
@@ -266,7 +266,6 @@ print(module.rows(torch.arange(6.).reshape(3, 2)).tolist())
 """
 
 
-@pytest.mark.thorough  # compiles a module of its own
 def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(OPENMP_PROGRAM)
@@ -278,3 +277,71 @@ def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path) 
         check=False,
     )
     assert (done.stdout, done.stderr) == ("[[37.0, 39.0], [41.0, 43.0], [45.0, 47.0]]\n", "")
+
+
+THREADS = """\
+#include <torch/extension.h>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+at::Tensor doubled_by(at::Tensor x, const std::string& how) {
+  std::vector<at::Tensor> rows(x.size(0));
+  std::mutex mutex;
+  std::condition_variable done;
+  int64_t left = x.size(0);
+  auto one = [&](int64_t i) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    rows[i] = x[i] * 2;  // the others wait meanwhile
+    if (--left == 0) done.notify_all();
+  };
+  std::vector<std::thread> threads;
+  std::vector<std::future<void>> futures;
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    if (how == "future") futures.push_back(std::async(std::launch::async, one, i));
+    else threads.emplace_back(one, i);
+  }
+  { const std::lock_guard<std::mutex> lock(mutex); left += 0; }
+  for (auto& future : futures) future.wait_for(std::chrono::seconds(60));
+  for (auto& future : futures) future.get();
+  if (how == "condition") {
+    std::unique_lock<std::mutex> lock(mutex);
+    done.wait(lock, [&] { return left == 0; });
+  } else if (how == "condition with a limit") {
+    std::unique_lock<std::mutex> lock(mutex);
+    done.wait_for(lock, std::chrono::seconds(60), [&] { return left == 0; });
+  }
+  for (auto& thread : threads) thread.join();
+  return at::stack(rows);
+}
+"""
+
+THREADS_PROGRAM = f"""
+import torch
+from torch.utils.cpp_extension import load_inline
+
+module = load_inline("doubled", {THREADS!r}, functions="doubled_by")
+for how in ("thread", "future", "condition", "condition with a limit"):
+    print(how, module.doubled_by(torch.arange(6.).reshape(3, 2), how).tolist(), flush=True)
+"""
+
+
+@pytest.mark.thorough  # compiles a module of its own
+def test_a_function_that_waits_for_its_threads_lets_go_of_the_lock(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(THREADS_PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "guardfix", "run", str(program)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    ways = ("thread", "future", "condition", "condition with a limit")
+    assert (done.stdout.splitlines(), done.stderr) == (
+        [f"{how} [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]" for how in ways],
+        "",
+    )

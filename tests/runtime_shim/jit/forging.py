@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import io
 import pickle
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guardfix.runtime_shim import jit
 
 ARCHIVES = Path(__file__).parent / "archives"
 CODE = "code/__torch__.py"
@@ -114,3 +120,14 @@ def patched(data: bytes, change: Callable[[bytearray], None]) -> bytes:
     out = bytearray(data)
     change(out)
     return bytes(out)
+
+
+def refused(data: bytes, message: str, **limits: Any) -> jit.ArchiveError:
+    """Loads an archive that has to be refused, quickly, and checks the error."""
+    start = time.process_time()
+    with pytest.raises(jit.ArchiveError) as caught:
+        jit.load(io.BytesIO(data), limits=jit.Limits(**limits))
+    assert message in str(caught.value)
+    assert caught.value.archive is not None
+    assert time.process_time() - start < 5
+    return caught.value

@@ -57,7 +57,7 @@ COSTLY = [
     pytest.param("a = torch.mul('a b ', 10000000)\ns = torch.split(a)", "bytes of memory", id="the words of a long text"),
     pytest.param("l = ops.prim.rangelist(100000000000)", "steps|bytes of memory", id="a list of numbers"),
     pytest.param("l = torch.mul([1, 2], 100000000000)", "steps|bytes of memory", id="a list repeated"),
-    pytest.param("l = [1]\nfor i in range(60):\n  l = torch.add(l, l)", "steps|bytes of memory", id="a list doubled"),
+    pytest.param("l = [1]\nfor i in range(60):\n  l = torch.add(l, l)", "steps|bytes of memory", id="a list doubled", marks=pytest.mark.thorough),
     pytest.param("while True:\n  l = torch.factorial(1000000000)", "takes", id="factorials without an end"),
     pytest.param(TOWER + "b = torch.eq(l, torch.list(l))", "parts", id="towers compared"),
     pytest.param(TOWER + "s = str(l)", "parts", id="the text of a tower"),

@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/view_meta.h>
 
 #include <atomic>
+#include <memory>
 #include <tuple>
 
 namespace c10 {
@@ -18,7 +19,7 @@ class List;
 }  // namespace c10
 
 namespace torch::autograd {
-class NodePtr;
+class Node;
 }
 
 namespace at {
@@ -318,7 +319,7 @@ class Tensor {
   int64_t output_nr() const { return integer("output_nr"); }
   int64_t _version() const { return integer("version"); }
   Tensor _base() const;
-  torch::autograd::NodePtr grad_fn() const;
+  std::shared_ptr<torch::autograd::Node> grad_fn() const;
   const Tensor& grad() const;
   GradSlot mutable_grad() const;
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,

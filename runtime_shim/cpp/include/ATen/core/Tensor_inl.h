@@ -130,9 +130,9 @@ inline Tensor Tensor::_base() const {
   return from_python(read({impl().object()}));
 }
 
-inline torch::autograd::NodePtr Tensor::grad_fn() const {
+inline std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
   static const guardfix::Hook read{"grad_fn"};
-  return torch::autograd::NodePtr(read({impl().object()}));
+  return torch::autograd::node_of(read({impl().object()}));
 }
 
 inline const Tensor& Tensor::grad() const {

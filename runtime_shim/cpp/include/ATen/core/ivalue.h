@@ -16,6 +16,9 @@
 namespace torch {
 /// The base of classes whose objects go to Python: see torch/custom_class.h.
 using CustomClassHolder = c10::intrusive_ptr_target;
+namespace jit {
+class Module;
+}
 }  // namespace torch
 
 namespace guardfix {
@@ -62,6 +65,7 @@ C10_NAMED_TYPE(TensorType, "Tensor")
 namespace ivalue {
 class Tuple;
 class TuplePtr;
+class ConstantString;
 }  // namespace ivalue
 
 class IValue final {
@@ -119,6 +123,8 @@ class IValue final {
   bool isList() const { return object_ && PyList_Check(object_.get()); }
   bool isTuple() const { return object_ && PyTuple_Check(object_.get()); }
   bool isGenericDict() const { return object_ && PyDict_Check(object_.get()); }
+  // Of modules: in torch/csrc/jit/api/module.h.
+  bool isModule() const;
   bool isComplexDouble() const { return object_ && PyComplex_Check(object_.get()); }
   bool isIntList() const { return all(&IValue::isInt); }
   bool isDoubleList() const { return all(&IValue::isDouble); }
@@ -153,6 +159,7 @@ class IValue final {
     text_ = guardfix::text_of(object_.get());
     return text_;
   }
+  std::shared_ptr<const ivalue::ConstantString> toString() const;
   std::string_view toStringView() const { return toStringRef(); }
   ScalarType toScalarType() const;
   Layout toLayout() const { return Layout::Strided; }
@@ -203,6 +210,7 @@ class IValue final {
     return to<Dict<T, T>>();
   }
   ivalue::TuplePtr toTuple() const;
+  torch::jit::Module toModule() const;
   /// Pointer-like access to the tuple, as `value.toTupleRef().elements()`.
   ivalue::Tuple toTupleRef() const;
   template <typename T>
@@ -300,12 +308,31 @@ class TuplePtr {
 
 inline TuplePtr Tuple::create(std::vector<IValue> elements) { return TuplePtr(Tuple(std::move(elements))); }
 
+/// A text that does not change.
+class ConstantString {
+ public:
+  explicit ConstantString(std::string text) : text_(std::move(text)) {}
+  static std::shared_ptr<const ConstantString> create(std::string text) {
+    return std::make_shared<const ConstantString>(std::move(text));
+  }
+  const std::string& string() const { return text_; }
+  std::string_view string_view() const { return text_; }
+  operator const std::string&() const { return text_; }
+
+ private:
+  std::string text_;
+};
+inline std::ostream& operator<<(std::ostream& out, const ConstantString& text) { return out << text.string(); }
+
 }  // namespace ivalue
 
 inline IValue::IValue(const ivalue::TuplePtr& value) : IValue(tuple(value->elements())) {}
 inline ivalue::TuplePtr IValue::toTuple() const {
   expect(isTuple(), "Tuple");
   return ivalue::Tuple::create(elements());
+}
+inline std::shared_ptr<const ivalue::ConstantString> IValue::toString() const {
+  return ivalue::ConstantString::create(toStringRef());
 }
 inline ivalue::Tuple IValue::toTupleRef() const { return *toTuple(); }
 

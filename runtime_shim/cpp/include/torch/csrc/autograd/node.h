@@ -4,7 +4,9 @@
 
 #include <guardfix/call.h>
 
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace torch::autograd {
@@ -37,33 +39,31 @@ class Node {
   guardfix::Object object_;
 };
 
-/// A pointer to a Node, or to none.
-class NodePtr {
- public:
-  NodePtr() = default;
-  NodePtr(std::nullptr_t) {}
-  explicit NodePtr(const guardfix::Object& object) {
-    if (object && object.get() != Py_None) node_ = Node(object);
+/// Null for None. As long as somebody has a pointer to a node, each other pointer to it is equal.
+inline std::shared_ptr<Node> node_of(const guardfix::Object& object) {
+  if (!object || object.get() == Py_None) return nullptr;
+  static auto& known = *new std::unordered_map<PyObject*, std::weak_ptr<Node>>();
+  const guardfix::Gil gil;
+  std::shared_ptr<Node> node = known[object.get()].lock();
+  if (node == nullptr) {
+    node = std::shared_ptr<Node>(new Node(object), [](Node* last) {
+      if (Py_IsInitialized()) {
+        const guardfix::Gil gil;
+        const auto entry = known.find(last->object().get());
+        if (entry != known.end() && entry->second.expired()) known.erase(entry);
+      }
+      delete last;
+    });
+    known[object.get()] = node;
   }
-  const Node* get() const { return *this ? &node_ : nullptr; }
-  const Node* operator->() const { return get(); }
-  const Node& operator*() const { return node_; }
-  explicit operator bool() const { return static_cast<bool>(node_.object()); }
-  friend bool operator==(const NodePtr& a, const NodePtr& b) { return a.identity() == b.identity(); }
-  friend bool operator!=(const NodePtr& a, const NodePtr& b) { return !(a == b); }
-  friend bool operator==(const NodePtr& a, std::nullptr_t) { return !a; }
-  friend bool operator!=(const NodePtr& a, std::nullptr_t) { return static_cast<bool>(a); }
-
- private:
-  PyObject* identity() const { return node_.object().get(); }
-  Node node_;
-};
+  return node;
+}
 
 /// A node and which of its inputs is meant.
 struct Edge {
-  NodePtr function;
+  std::shared_ptr<Node> function;
   uint32_t input_nr = 0;
-  bool is_valid() const { return static_cast<bool>(function); }
+  bool is_valid() const { return function != nullptr; }
 };
 
 inline std::vector<Edge> Node::next_edges() const {
@@ -76,7 +76,7 @@ inline std::vector<Edge> Node::next_edges() const {
     const guardfix::Object pair = guardfix::Object::borrow(PySequence_Fast_GET_ITEM(fast.get(), i));
     const guardfix::Object node = guardfix::checked(PySequence_GetItem(pair.get(), 0), "next_edges"),
                            nr = guardfix::checked(PySequence_GetItem(pair.get(), 1), "next_edges");
-    edges.push_back({NodePtr(node), static_cast<uint32_t>(guardfix::as_integer(nr.get(), "next_edges"))});
+    edges.push_back({node_of(node), static_cast<uint32_t>(guardfix::as_integer(nr.get(), "next_edges"))});
   }
   return edges;
 }

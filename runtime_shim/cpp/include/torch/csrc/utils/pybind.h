@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
+#include <guardfix/thread_waits.h>
 #include <torch/types.h>
 
 #include <string>

@@ -160,6 +160,21 @@ inline Module load(const std::string& path, std::optional<at::Device> device = s
   return Module(read({path}));
 }
 
+}  // namespace torch::jit
+
+namespace c10 {
+inline bool IValue::isModule() const {
+  static const guardfix::Hook ask{"is_module"};
+  return object_ && guardfix::truth_of(ask({object_}));
+}
+inline torch::jit::Module IValue::toModule() const {
+  expect(isModule(), "Module");
+  return torch::jit::Module(object_);
+}
+}  // namespace c10
+
+namespace torch::jit {
+
 namespace script {
 using torch::jit::load;
 using Module = torch::jit::Module;

@@ -1,0 +1,48 @@
+"""`guardfix verify --html`: the page, written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..wording import count_of, printable
+from .command_failure import Failure
+
+if TYPE_CHECKING:
+    from ..verify.verifying import Result
+
+_OTHER_ANSWERS = {"tests": "--test", "exercise": "--exercise", "decide": "--decide"}
+_NEEDED = ("grandalf", "jinja2", "markupsafe", "pygments")
+
+
+def check_page_options(arguments: dict[str, Any]) -> None:
+    """Raises click.UsageError where there are no programs to show, Failure where the page's libraries are missing."""
+    for name, option in _OTHER_ANSWERS.items():
+        if arguments[name]:
+            raise click.UsageError(f"--html shows the steps of programs, and {option} runs something else")
+    try:
+        from ..report import verify_page
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] not in _NEEDED:
+            raise
+        message = "--html needs grandalf, Jinja2 and Pygments: `pip install 'guardfix[report]'`"
+        raise Failure(message) from None
+    assert verify_page
+
+
+def write_verify_page(page: Path, results: Sequence[Result], backend: str, *, quiet: bool) -> None:
+    """Writes the page; raises Failure where that can't be done."""
+    from ..package_version import VERSION
+    from ..report.verify_page import verify_page
+
+    text = verify_page(results, version=VERSION, backend=backend)
+    try:
+        with open(page, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"{page}: {error.strerror or error}") from None
+    if not quiet:
+        click.echo(f"Wrote {printable(str(page))}: {count_of(len(results), 'program')}.", err=True)

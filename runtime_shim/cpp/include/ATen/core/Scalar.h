@@ -1,0 +1,4 @@
+// PyTorch's own forwarding header.
+#pragma once
+
+#include <c10/core/Scalar.h>

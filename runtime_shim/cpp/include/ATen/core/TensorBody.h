@@ -1,0 +1,4 @@
+// The class at::Tensor.
+#pragma once
+
+#include <ATen/core/Tensor.h>

@@ -1,0 +1,4 @@
+// torch::jit::Stack comes with the values.
+#pragma once
+
+#include <ATen/core/ivalue.h>

@@ -1,0 +1,4 @@
+// Comes with the nodes.
+#pragma once
+
+#include <torch/csrc/autograd/function.h>

@@ -1,0 +1,4 @@
+// torch::jit::load comes with the module.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>

@@ -1,0 +1,4 @@
+// Comes with the other datasets.
+#pragma once
+
+#include <torch/data/datasets.h>

@@ -1,0 +1,4 @@
+// Comes with the other samplers.
+#pragma once
+
+#include <torch/data/samplers.h>

@@ -1,0 +1,4 @@
+// Comes with the other transforms.
+#pragma once
+
+#include <torch/data/transforms.h>

@@ -1,0 +1,4 @@
+// Comes with the loaders.
+#pragma once
+
+#include <torch/data/dataloader.h>

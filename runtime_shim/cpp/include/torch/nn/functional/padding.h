@@ -1,0 +1,4 @@
+// Comes with the other functions.
+#pragma once
+
+#include <torch/nn/functional.h>

@@ -1,0 +1,4 @@
+// Comes with the transformer.
+#pragma once
+
+#include <torch/nn/modules/transformer.h>

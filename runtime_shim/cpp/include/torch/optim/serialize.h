@@ -1,0 +1,4 @@
+// Comes with the optimizers.
+#pragma once
+
+#include <torch/optim/optimizer.h>

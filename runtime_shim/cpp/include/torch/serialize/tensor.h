@@ -1,0 +1,4 @@
+// Comes with both archives.
+#pragma once
+
+#include <torch/serialize/archive.h>
