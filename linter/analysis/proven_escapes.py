@@ -167,8 +167,13 @@ def _hands_over(given: Expression, variable: str) -> bool:
 
 
 def _is_declared_inside(name: str, use: GuardUse, facts: Facts) -> bool:
-    inside = index_of(facts).assignments.within(use.scope)
-    return any(a.variable == name and a.declares and a.function == use.function for a in inside)
+    return name in _declared_inside(use.scope, use.function, facts)
+
+
+@lru_cache(maxsize=64)
+def _declared_inside(scope: Span, function: int | None, facts: Facts) -> frozenset[str]:
+    inside = index_of(facts).assignments.within(scope)
+    return frozenset(a.variable for a in inside if a.declares and a.function == function)
 
 
 def _next_value(name: str, after: Span, facts: Facts) -> int:
