@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from guardfix.linter.analysis.calls import is_load
 from guardfix.linter.facts import Call, Facts, GuardUse, Span
-from guardfix.linter.facts.index import index_of
+from guardfix.linter.facts.index import calls_where
 from guardfix.linter.frontends.cpp.conditionals import without_dead_branches
 from guardfix.linter.frontends.cpp.cpp_masking import code_only
 
@@ -20,7 +20,7 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
     None when there is no load above it, or when a preprocessor condition begins or ends between the two places.
     """
     above = Span(use.scope.start, use.span.start)
-    loads = (c for c in index_of(facts).calls.within(above) if is_load(c) and c.function == use.function)
+    loads = (c for c in calls_where(facts, use.scope, is_load).within(above) if c.function == use.function)
     first = work or next(loads, None)
     if first is None:
         return None

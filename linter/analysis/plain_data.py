@@ -25,13 +25,12 @@ _OF_TORCH = frozenset({"torch", "at", "c10", "caffe2", "jit", "Tensor", "Module"
 def handles_plain_data_alone(span: Span, function: int | None, facts: Facts, depth: int = _DEPTH) -> bool:
     """Whether nothing in the span can reach a tensor: all types are in sight and plain, as is all that is called."""
     here = index_of(facts)
-    calls, given = list(here.calls.within(span)), list(here.assignments.within(span))
-    if not calls and not given:
+    if here.calls.first(span) is None and here.assignments.first(span) is None:
         return False
     if any(here.functions.within(span)) or any(words_of(one.value) & _OF_TORCH for one in here.returns.within(span)):
         return False
-    return all(_is_plain_assignment(one, facts) for one in given) and all(
-        _is_plain_call(call, function, facts, depth) for call in calls
+    return all(_is_plain_assignment(one, facts) for one in here.assignments.within(span)) and all(
+        _is_plain_call(call, function, facts, depth) for call in here.calls.within(span)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections import defaultdict
 from functools import lru_cache
@@ -49,12 +50,8 @@ def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
     body = facts.functions[use.function].body
     after = Span(use.scope.end, body.end)
     found: list[Hazard] = []
-    for made in index_of(facts).assignments.within(use.live):
-        if made.declares or made.operator != "=" or not (made.value is not None and _makes_tensor(made.value)):
-            continue
-        if not made.variable or not is_run_in_place(made.function, use.function, facts):
-            continue
-        if inference_mode_at(facts, made.span, made.function) is not use:
+    for made in _made_under_modes(facts).get(use.type_span, ()):
+        if not use.live.holds(made.span) or not is_run_in_place(made.function, use.function, facts):
             continue
         if _is_declared_inside(made.variable, use, facts) or _asks_for_its_kind(made.variable, after, facts):
             continue
@@ -67,6 +64,20 @@ def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
             if _holds_a_tensor(made, hazard, facts) and _is_of_the_tensor_itself(hazard, facts):
                 found.append(hazard)
     return list({hazard.span: hazard for hazard in found}.values())
+
+
+@lru_cache(maxsize=64)
+def _made_under_modes(facts: Facts) -> dict[Span, list[Assignment]]:
+    """Assignments of new tensors, by the place of the innermost `InferenceMode` around each."""
+    found: dict[Span, list[Assignment]] = defaultdict(list)
+    for made in index_of(facts).assignments.within(Span(0, sys.maxsize)):
+        if made.declares or made.operator != "=" or not made.variable:
+            continue
+        if made.value is not None and _makes_tensor(made.value):
+            mode = inference_mode_at(facts, made.span, made.function)
+            if mode is not None:
+                found[mode.type_span].append(made)
+    return found
 
 
 _PROVEN = ("changed in place", "given requires_grad", "saved for backward")
@@ -156,8 +167,13 @@ def _hands_over(given: Expression, variable: str) -> bool:
 
 
 def _is_declared_inside(name: str, use: GuardUse, facts: Facts) -> bool:
-    inside = index_of(facts).assignments.within(use.scope)
-    return any(a.variable == name and a.declares and a.function == use.function for a in inside)
+    return name in _declared_inside(use.scope, use.function, facts)
+
+
+@lru_cache(maxsize=64)
+def _declared_inside(scope: Span, function: int | None, facts: Facts) -> frozenset[str]:
+    inside = index_of(facts).assignments.within(scope)
+    return frozenset(a.variable for a in inside if a.declares and a.function == function)
 
 
 def _next_value(name: str, after: Span, facts: Facts) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 
-from ..facts import Form
+from ..facts import Form, GuardUse
 from ..facts.index import index_of
 from ..facts.macro_substitution import pasted
 from .scene import Scene, scene_of
@@ -30,10 +31,18 @@ def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
         return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
     if scene.use.form is not Form.USING:
         return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions_of(name, scene.facts)]
+    # The name is known in the block of the using-declaration, and in others of the same namespace.
+    here = index_of(scene.facts)
+    uses = _named(name, scene.use, here.uses.within(scene.use.scope)) or _named(name, scene.use, scene.facts.guard_uses)
+    return [scene_of(scene.project, scene.facts, other) for other in uses]
+
+
+def _named(name: str, declared: GuardUse, among: Iterable[GuardUse]) -> list[GuardUse]:
+    """The uses of the guard under the name that a using-declaration gives it."""
     return [
-        scene_of(scene.project, scene.facts, other)
-        for other in scene.facts.guard_uses
-        if other.guard == scene.use.guard and other.written == name and other.form is not Form.USING
+        other
+        for other in among
+        if other.guard == declared.guard and other.written == name and other.form is not Form.USING
     ]
 
 

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -54,7 +55,7 @@ from ..analysis.grad_switches import is_implied_by_inference_mode
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..analysis.thread_targets import THREADS, started_functions
-from ..facts import Call, Facts, Form, Function, GuardUse, Span
+from ..facts import Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -251,20 +252,21 @@ def _packaged_in(function: Function, facts: Facts) -> str:
 
 def _is_deferred(span: Span, facts: Facts) -> bool:
     """`std::async(std::launch::deferred, …)` runs in the thread that asks for the result."""
-    return any(
-        call.name == "async" and call.span.holds(span) and call.arguments and "deferred" in words_of(call.arguments[0])
-        for call in facts.calls
-    )
+    return any(call.span.holds(span) for call in _deferred_calls(facts))
+
+
+@lru_cache(maxsize=64)
+def _deferred_calls(facts: Facts) -> list[Call]:
+    calls = (call for call in facts.calls if call.name == "async" and call.arguments)
+    return [call for call in calls if "deferred" in words_of(call.arguments[0])]
 
 
 def _guard_around(start: Span, function: int | None, facts: Facts, project: Project) -> GuardUse | None:
     """The innermost guard that is on where a function hands work to a thread."""
     found = [
         use
-        for use in facts.guard_uses
-        if use.form in (Form.DECLARATION, Form.AUTO)
-        and use.live.holds(start)
-        and use.function == function
+        for use in index_of(facts).uses_around(start)
+        if use.function == function
         and not use.under_error
         and _switches_off(use)
         and is_gradient_guard(use, facts, project)

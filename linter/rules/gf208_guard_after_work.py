@@ -48,7 +48,7 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.expressions import Expression, first_name, variable_of, words_of
-from ..facts.index import index_of
+from ..facts.index import calls_where, index_of
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -101,8 +101,8 @@ def _trains(facts: Facts, span: Span) -> bool:
 
 def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
     """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
-    for call in index_of(facts).calls.within(Span(use.scope.start, use.span.start)):
-        if wanted(call) and call.function == use.function and not any(covering(facts, call.span, call.function)):
+    for call in calls_where(facts, use.scope, wanted).within(Span(use.scope.start, use.span.start)):
+        if call.function == use.function and not any(covering(facts, call.span, call.function)):
             yield call
 
 

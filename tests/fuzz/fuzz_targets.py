@@ -10,6 +10,8 @@ import io
 import os
 import pickle
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -125,7 +127,7 @@ _PATTERNS = _soup(
 
 
 def _ignored(data: bytes) -> str:
-    """`.gitignore` as pathspec reads it, in linear time."""
+    """`.gitignore` as git reads it, and in linear time; pathspec says the same for nearly all patterns, and faster."""
     from pathspec import GitIgnoreSpec
 
     from guardfix.linter.files.discovery import find_files
@@ -150,7 +152,16 @@ def _ignored(data: bytes) -> str:
             return ""
         # What stands below a folder that is left out cannot come back: git does not look there.
         wanted = {name for name in names if not any(_left_out(spec, name))}
+        if found != wanted and shutil.which("git"):  # pathspec reads a few patterns in another way than git does
+            wanted = _seen_by_git(folder)
         return "" if found == wanted else f"finds {sorted(found)}, and not {sorted(wanted)}"
+
+
+def _seen_by_git(folder: str) -> set[str]:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    for command in (["init", "-q"], ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]):
+        done = subprocess.run(["git", *command], cwd=folder, env=environment, capture_output=True, check=True)
+    return {name for name in os.fsdecode(done.stdout).split("\0") if name.endswith(".cpp")}
 
 
 def _left_out(spec: Any, name: str) -> list[bool]:

@@ -293,7 +293,7 @@ DEPTHS: dict[str, Shape] = {
     "python signs": nested("import torch\n@torch.no_grad()\nasync def f(x):\n  return ", "-", "x", "", "\n", name="a.py"),
 }  # fmt: skip
 
-_NO_GRAD = "with torch.no_grad():\n"
+_NO_GRAD = "with torch.no_grad:\n"
 PYTHON: dict[str, Shape] = {
     "guards in one string": python("import torch\nx = '''", "at::AutoNonVariableTypeMode g;\n", "'''\n"),
     "blocks in one string": python(
@@ -328,11 +328,11 @@ PYTHON: dict[str, Shape] = {
     "items of one with": python("import torch\ndef f(x):\n  with ", "torch.no_grad(), ", "open(x):\n    return x\n"),
     "escapes": python(
         "import torch\n",
-        "class M@:\n  def f(self, x):\n    with torch.inference_mode():\n      self.y = self.m(x)\n    return self.y.add_(1)\n",
+        "class M@:\n  def f(self, x):\n    with torch.inference_mode():\n      self.y = self.model(x)\n    return self.y.add_(1)\n",
     ),
     "escapes from one function": python(
-        "import torch\ndef f(m, x, w):\n",
-        "  with torch.inference_mode():\n    y@ = m(x)\n  z@ = y@ * w\n",
+        "import torch\ndef f(model, x, w):\n",
+        "  with torch.inference_mode():\n    y@ = model(x)\n  z@ = y@ * w\n",
         "  return z0.sum().backward()\n",
     ),
     "lazy caches": python(
@@ -377,7 +377,7 @@ PYTHON: dict[str, Shape] = {
     "one string": python("import torch\nx = '", "abcdefgh", "'\n" + _NO_GRAD + "  x = m(x)\n"),
     "statements under one guard": python("import torch\ndef f(m, x):\n  " + _NO_GRAD, "    x = m(x)\n"),
     "statements under inference mode": python(
-        "import torch\ndef f(m, x):\n  with torch.inference_mode():\n", "    y@ = m(x)\n    x = y@ + 1\n", "  return x\n"
+        "import torch\ndef f(model, x):\n  with torch.inference_mode():\n", "    y@ = model(x)\n    x = y@ + 1\n", "  return x\n"
     ),
     "attributes": python("import torch\ndef f(x):\n  " + _NO_GRAD + "    return x", ".a@", "\n"),
     "semicolons": python("import torch\n", "x = 1; ", "\n" + _NO_GRAD + "  x = m(x)\n"),

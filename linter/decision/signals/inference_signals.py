@@ -158,11 +158,15 @@ def _models_held(scene: Scene) -> Iterator[Sighting]:
     index = scene.use.class_
     if index is None and scene.outermost is not None:
         index = scene.outermost.class_
-    members: tuple[Member, ...] = scene.facts.classes[index].members if index is not None else ()
-    for member in members:
-        if is_model_type(member.type):
-            yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
-            return
+    member = _model_held(scene.facts, index) if index is not None else None
+    if member is not None:
+        yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
+
+
+@lru_cache(maxsize=64)
+def _model_held(facts: Facts, index: int) -> Member | None:
+    """The first member of a class that is a model or holds one."""
+    return next((member for member in facts.classes[index].members if is_model_type(member.type)), None)
 
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)

@@ -4,57 +4,91 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
+from functools import cached_property
 
 from ...facts import Span
 from .name_resolution import TRY_STATEMENTS, statements
 from .parsed_module import Module
 
-
-def count_name(name: str, root: ast.AST) -> int:
-    """How often a variable's name stands in a function or module."""
-    return sum(1 for child in ast.walk(root) if isinstance(child, ast.Name) and child.id == name)
+_ENTERED = re.compile(rb"\b(\w+)\s*\.\s*__(?:enter|exit)__")
+_USED_IN_WITH = re.compile(rb"(?:with|enter_context\()(?=\s*([\w.]*))")
 
 
-def find_variable(name: str, root: ast.AST, module: Module) -> tuple[tuple[Span, ...], bool]:
-    """(where a variable stands in its function, whether it is used for anything but `del`)."""
-    spans: list[Span] = []
-    deleted = {id(t) for d in ast.walk(root) if isinstance(d, ast.Delete) for t in d.targets}
-    used = False
-    for child in ast.walk(root):
-        if isinstance(child, ast.Name) and child.id == name:
-            spans.append(module.span(child))
-            used = used or (isinstance(child.ctx, ast.Load) and id(child) not in deleted)
-        elif isinstance(child, (ast.Global, ast.Nonlocal)) and name in child.names:
-            used = True
-    return tuple(sorted(spans)), used
+class GuardVariables:
+    """Answers for one file; each of its functions, and the module, is walked once."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._variables: dict[ast.AST, _Variables] = {}
+
+    def _of(self, root: ast.AST) -> _Variables:
+        found = self._variables.get(root)
+        if found is None:
+            found = self._variables[root] = _Variables(root)
+        return found
+
+    def count(self, name: str, root: ast.AST) -> int:
+        """How often a variable's name stands in a function or module."""
+        return len(self._of(root).named.get(name, ()))
+
+    def find(self, name: str, root: ast.AST) -> tuple[tuple[Span, ...], bool]:
+        """(where a variable stands in its function, whether it is used for anything but `del`)."""
+        inside = self._of(root)
+        found = inside.named.get(name, ())
+        spans = tuple(sorted(map(self._module.span, found)))
+        used = any(isinstance(child.ctx, ast.Load) and child not in inside.deleted for child in found)
+        return spans, used or name in inside.shared
+
+    def is_released(self, name: str, root: ast.AST) -> bool:
+        """Whether a `finally` of the function lets go of the variable."""
+        return name in self._of(root).released
+
+    def attribute_is_entered(self, attribute: str) -> bool:
+        """Whether `self.attribute` is entered, left or used as a context manager anywhere in the file."""
+        return attribute.encode() in self._entered
+
+    @cached_property
+    def _entered(self) -> frozenset[bytes]:
+        text = self._module.source.text
+        used = (name for path in _USED_IN_WITH.findall(text) for name in path.split(b"."))
+        return frozenset((*_ENTERED.findall(text), *used))
+
+    def attribute_is_released(self, attribute: str, assignment: ast.stmt) -> bool:
+        """Whether the file lets go of `self.attribute` anywhere else."""
+        return any(node is not assignment for node in self._released_attributes.get(attribute, ()))
+
+    @cached_property
+    def _released_attributes(self) -> dict[str, list[ast.stmt]]:
+        found: dict[str, list[ast.stmt]] = defaultdict(list)
+        for node in ast.walk(self._module.tree):
+            if isinstance(node, (ast.Delete, ast.Assign)):
+                for target in _let_go_of(node):
+                    if isinstance(target, ast.Attribute):
+                        found[target.attr].append(node)
+        return found
 
 
-def variable_is_released(name: str, root: ast.AST) -> bool:
-    """Whether a `finally` of the function lets go of the variable."""
-    return any(
-        isinstance(target, ast.Name) and target.id == name
-        for node in ast.walk(root)
-        if isinstance(node, TRY_STATEMENTS)
-        for statement in statements(node.finalbody)
-        for target in _let_go_of(statement)
-    )
+class _Variables:
+    """The names in a function or module."""
 
-
-def attribute_is_entered(attribute: str, module: Module) -> bool:
-    """Whether `self.attribute` is entered, left or used as a context manager anywhere in the file."""
-    name = re.escape(attribute.encode())
-    used = rb"\b" + name + rb"\s*\.\s*__(?:enter|exit)__|(?:with|enter_context\()\s*[\w.]*\b" + name + rb"\b"
-    return re.search(used, module.source.text) is not None
-
-
-def attribute_is_released(attribute: str, assignment: ast.stmt, module: Module) -> bool:
-    """Whether the file lets go of `self.attribute` anywhere else."""
-    return any(
-        isinstance(target, ast.Attribute) and target.attr == attribute
-        for node in ast.walk(module.tree)
-        if isinstance(node, (ast.Delete, ast.Assign)) and node is not assignment
-        for target in _let_go_of(node)
-    )
+    def __init__(self, root: ast.AST) -> None:
+        self.named: dict[str, list[ast.Name]] = defaultdict(list)
+        self.deleted: set[ast.AST] = set()
+        self.shared: set[str] = set()
+        """Those that a `global` or `nonlocal` names."""
+        self.released: set[str] = set()
+        """Those that a `finally` lets go of."""
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name):
+                self.named[node.id].append(node)
+            elif isinstance(node, ast.Delete):
+                self.deleted.update(node.targets)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                self.shared.update(node.names)
+            elif isinstance(node, TRY_STATEMENTS):
+                targets = [target for inner in statements(node.finalbody) for target in _let_go_of(inner)]
+                self.released.update(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _let_go_of(node: ast.stmt) -> list[ast.expr]:

@@ -19,7 +19,7 @@ import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from ...facts import Span
-from ...facts.spans import Nested
+from ...facts.spans import Nested, Sorted
 from ...files.sources import Source
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
@@ -38,6 +38,7 @@ class LibcstTree:
         self._source = source
         self._positions = positions
         self._parents = parents
+        self._sorted: dict[tuple[type[cst.CSTNode], ...], Sorted[Any]] = {}
         self._nested: dict[tuple[type[cst.CSTNode], ...], Nested[Any]] = {}
 
     @cached_property
@@ -59,6 +60,12 @@ class LibcstTree:
         """All nodes of these kinds."""
         found = [pair for type_, pairs in self._by_type.items() if issubclass(type_, kinds) for pair in pairs]
         return [cast("_Node", node) for _, node in sorted(found, key=itemgetter(0))]
+
+    def nodes_within(self, span: Span, *kinds: type[_Node]) -> Iterator[_Node]:
+        """The nodes of these kinds that lie in the span, by where they start."""
+        if kinds not in self._sorted:
+            self._sorted[kinds] = Sorted(self.nodes(*kinds), self._positions.__getitem__)
+        yield from self._sorted[kinds].within(span)
 
     def nodes_at(self, span: Span) -> list[cst.CSTNode]:
         """The nodes that stand exactly there."""

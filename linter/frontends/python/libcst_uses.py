@@ -113,7 +113,7 @@ def pauses_below(tree: LibcstTree, body: cst.CSTNode, definition: cst.CSTNode | 
     """The pauses inside `body` that pause `definition`, the function around it."""
     found = [
         pause
-        for node in tree.nodes(cst.Yield, cst.Await, cst.For, cst.With, *_COMPREHENSIONS)
+        for node in tree.nodes_within(tree.span(body), cst.Yield, cst.Await, cst.For, cst.With, *_COMPREHENSIONS)
         if any(ancestor is body for ancestor, _ in tree.path(node)) and tree.definition(node) is definition
         for pause in _pause(tree, node)
     ]

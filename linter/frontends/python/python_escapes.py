@@ -51,6 +51,7 @@ class Statements:
         self._passed_over: dict[ast.With, bool] = {}
         self._assigned_in: dict[ast.With, frozenset[str]] = {}
         self._ends: dict[int, list[int]] = {}
+        self._last: dict[int, int] = {}
 
     def names(self, node: ast.stmt) -> frozenset[str]:
         names = self._names.get(node)
@@ -68,6 +69,17 @@ class Statements:
             self._ends[id(body)] = ends
         position = bisect_left(ends, start)
         return ends[position] if position < len(ends) else len(body)
+
+    def last_that_may_raise(self, body: Sequence[ast.stmt], resolve: Resolve) -> int:
+        """Index of the last statement of `body` in which anything could raise; -1 when there is none."""
+        last = self._last.get(id(body))
+        if last is None:
+            last = next((index for index in reversed(range(len(body))) if self._may_raise(body[index], resolve)), -1)
+            self._last[id(body)] = last
+        return last
+
+    def _may_raise(self, node: ast.stmt, resolve: Resolve) -> bool:
+        return any(_may_raise(inner, resolve) for inner in statements([node]))
 
     def is_passed_over(self, node: ast.With, resolve: Resolve) -> bool:
         """Whether the block is under inference mode again, or one that a test expects to fail."""
@@ -138,16 +150,24 @@ def find_escapes(
     made = _made_in(block.body, resolve)
     if handed is not None and not any(handed.id in _assigned(node) for node in statements(block.body)):
         made[handed.id] = _Made(handed, False)
-    return _follow(made, _trail(levels, known), resolve, known) if made else []
+    return _follow(made, _trail(levels, resolve, known), resolve, known) if made else []
 
 
-def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]], known: Statements) -> Trail:
+def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements) -> Trail:
+    # What stands behind all that may raise need not be followed.
+    first = next(
+        (number for number, (body, index) in enumerate(levels) if known.last_that_may_raise(body, resolve) > index),
+        len(levels),
+    )
+    if first == len(levels):
+        return Trail([], frozenset())
     followed: list[ast.stmt] = []
     doubtful: set[ast.stmt] = set()
     conditional = False
-    for body, index in reversed(levels):
+    for body, index in reversed(levels[first:]):
         conditional = conditional or isinstance(body[index], (ast.If, ast.Match))
-        rest = body[index + 1 : index + 1 + _FARTHEST]
+        last = known.last_that_may_raise(body, resolve) + 1 if body is levels[first][0] else len(body)
+        rest = body[index + 1 : min(last, index + 1 + _FARTHEST)]
         for node in islice(statements(rest), _FARTHEST) if conditional else ():
             if isinstance(node, (ast.If, ast.Match)):
                 doubtful.update(inner for inner in statements([node]) if inner is not node)
@@ -330,6 +350,16 @@ def _assign(
                 derived.pop(child.id, None)
                 if origins is not None:
                     derived[child.id] = origins
+
+
+def _may_raise(node: ast.stmt, resolve: Resolve) -> bool:
+    """Whether a statement could change a tensor in place, give it `requires_grad`, or compute gradients."""
+    if isinstance(node, ast.AugAssign):
+        return True
+    if isinstance(node, ast.Assign) and any(isinstance(t, (ast.Subscript, ast.Attribute)) for t in node.targets):
+        return True
+    calls = (call for part in _header(node) for call in calls_in(part))
+    return any(changed_in_place(c) or given_requires_grad(c) or _differentiates(c, resolve) for c in calls)
 
 
 def _differentiates(call: ast.Call, resolve: Resolve) -> bool:

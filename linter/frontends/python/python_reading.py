@@ -16,13 +16,7 @@ from .entered_modes import entered_on
 from .expected_failures import expects_failure
 from .gradient_calls import gradient_call
 from .guard_names import guard_named, may_be_inference_mode, mode_of, named, python_argument
-from .guard_variables import (
-    attribute_is_entered,
-    attribute_is_released,
-    count_name,
-    find_variable,
-    variable_is_released,
-)
+from .guard_variables import GuardVariables
 from .lazy_caches import Cache, find_lazy_caches
 from .model_flow_reading import read_model_flow
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
@@ -76,6 +70,7 @@ class ModuleReading:
         """Functions and classes without a guard are facts too."""
         self._taken: set[int] = set()
         self._known_statements = Statements()
+        self._variables = GuardVariables(module)
 
     # -- the walk
 
@@ -305,7 +300,10 @@ class ModuleReading:
             target_span, target_used = None, False
             if target is not None and guarded:
                 target_span = self.module.target_span(item)
-                target_used = isinstance(target, ast.Name) and count_name(target.id, place.node or self.module.tree) > 1
+                target_used = (
+                    isinstance(target, ast.Name)
+                    and self._variables.count(target.id, place.node or self.module.tree) > 1
+                )
             use = self._add(
                 expression,
                 replace(place, around=around),
@@ -398,7 +396,7 @@ class ModuleReading:
             return
         if isinstance(target, ast.Name):
             function = place.node or self.module.tree
-            spans, entered = find_variable(target.id, function, self.module)
+            spans, entered = self._variables.find(target.id, function)
             use = self._add(
                 value,
                 place,
@@ -407,7 +405,7 @@ class ModuleReading:
                 variable=target.id,
                 variable_spans=spans,
                 entered=entered,
-                released=variable_is_released(target.id, function),
+                released=self._variables.is_released(target.id, function),
             )
         elif isinstance(target, ast.Attribute):
             use = self._add(
@@ -416,8 +414,8 @@ class ModuleReading:
                 Form.MEMBER,
                 self.module.span(node),
                 variable=self.module.written(target),
-                entered=attribute_is_entered(target.attr, self.module),
-                released=attribute_is_released(target.attr, node, self.module),
+                entered=self._variables.attribute_is_entered(target.attr),
+                released=self._variables.attribute_is_released(target.attr, node),
             )
         if use is None:
             self._expressions(value, place)

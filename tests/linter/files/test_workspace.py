@@ -274,3 +274,22 @@ def test_children_read_the_disk_and_buffers_stay_here(tmp_path: Path) -> None:
     report = check([str(tmp_path)], Options(workers=3), workspace=Workspace.over_disk(buffers))
     assert names(report.findings) == ["001.cpp", *(f"{n}00.cpp" for n in range(1, 6)), "new.cpp"]
     assert report.files == 601
+
+
+@pytest.mark.parametrize("over", ["memory", "disk"])
+def test_the_limit_of_size_holds_for_new_texts(over: str, tmp_path: Path) -> None:
+    """What is checked again, with the texts that fixes or an editor made, is read within the limits of the first check."""
+    path = str(tmp_path / "a.cpp")
+    small = b"void f() { at::AutoNonVariableTypeMode guard; }\n"
+    large = small + b"// filler\n" * 1000
+    Path(path).write_bytes(small)
+    workspace = Workspace.in_memory({path: small}) if over == "memory" else DISK
+    report = check([path], Options(workers=1, max_file_size=1 / 128, select=("GF001", "GF101")), workspace=workspace)
+    assert [finding.code for finding in report.findings] == ["GF101"]
+    again = report.again({path: large})
+    assert [finding.message for finding in again.findings] == [
+        "cannot read this file: it has 0.0 MB, and the largest that is read has 0.0078125 (max-file-size)"
+    ]
+    assert [finding.code for finding in again.again({path: small}).findings] == ["GF101"]
+    with pytest.raises(Unreadable, match="max-file-size"):
+        report.workspace.with_texts({path: large}).read(path)
