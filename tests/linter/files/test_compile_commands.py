@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -43,7 +44,15 @@ def command(text: str) -> dict[str, str]:
 def test_a_command(entry: object, expected: CompileCommand | None) -> None:
     workspace = Workspace.in_memory({"/p/build/compile_commands.json": json.dumps([entry])})
     found = find_compile_commands("/p", workspace).by_file
-    assert found == ({} if expected is None else {"/p/a.cpp": (expected,)})
+    (compiled, *others) = [replace(one, source="") for one in found.get("/p/a.cpp", ())] or [None]
+    assert (compiled, others) == (expected, [])
+    assert len(found) == (expected is not None)
+
+
+def test_what_is_compiled_and_written() -> None:
+    workspace = Workspace.in_memory({"/p/build/compile_commands.json": json.dumps([command("c++ -std=c++20 -o a.o")])})
+    (found,) = find_compile_commands("/p", workspace).all()
+    assert (found.source, found.standard, found.output) == ("/p/build/../a.cpp", "c++20", "a.o")
 
 
 @pytest.mark.parametrize(
