@@ -396,6 +396,14 @@ def from_numpy(array: Array) -> Tensor:
     return finish(array if type(array) is np.ndarray else array.view(np.ndarray))
 
 
+@composite("frombuffer", method=False)
+def frombuffer(
+    buffer: Any, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one dimension that shares the memory of a buffer."""
+    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad)
+
+
 @composite("arange", method=False)
 def arange(
     start: Any = 0,

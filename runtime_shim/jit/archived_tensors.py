@@ -112,7 +112,7 @@ class TensorReader:
         if dtype == "bfloat16":
             if not hasattr(self._backend, "bfloat16") or not hasattr(self._backend, "frombuffer"):
                 raise ArchiveError(
-                    "numpy has no bfloat16; convert the model with .float() before saving", record=record
+                    "the backend has no bfloat16; convert the model with .float() before saving", record=record
                 )
             if not data:
                 return self._backend.empty([0], dtype=self._backend.bfloat16)
