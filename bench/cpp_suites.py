@@ -58,8 +58,8 @@ TARGETS = {
     "test/cpp/api/tensor_options.cpp": 0,
     "test/cpp/api/transformer.cpp": 0,
     "aten/src/ATen/core/op_registration/op_registration_test.cpp": 60,
-    "aten/src/ATen/core/List_test.cpp": 0,
-    "aten/src/ATen/test/Dict_test.cpp": 0,
+    "aten/src/ATen/core/List_test.cpp": 110,
+    "aten/src/ATen/test/Dict_test.cpp": 40,
     "aten/src/ATen/test/basic.cpp": 0,
     "aten/src/ATen/test/scalar_test.cpp": 0,
     "aten/src/ATen/test/scalar_tensor_test.cpp": 0,
@@ -117,7 +117,7 @@ def lines_to_blame(diagnostics: str, name: str) -> list[list[int]]:
             context.append(int(here[1]) - 1)
         elif "In instantiation of" in line or "In substitution of" in line:
             context = []
-        elif here and errors and not errors[-1]:
+        elif here and errors and (not errors[-1] or "in expansion of macro" in line):
             errors[-1].append(int(here[1]) - 1)
     return errors
 

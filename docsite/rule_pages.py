@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from guardfix.codemods.fix_rule import find_fix_rule
@@ -30,8 +31,8 @@ def page_name(rule: Rule) -> str:
     return f"rules/{rule.code.lower()}-{rule.name}.md"
 
 
-def rule_page(rule: Rule) -> str:
-    """The page, in Markdown."""
+def rule_page(rule: Rule, run: Callable[[Path, Path], str] | None = None) -> str:
+    """The page, in Markdown. `run` says what comes of running the fixture before and after its fixes."""
     title, _, rest = rule.documentation.partition("\n")
     summary = title.partition(": ")[2]
     fix = find_fix_rule(rule.code, rule.name)
@@ -44,9 +45,10 @@ def rule_page(rule: Rule) -> str:
     language = "python" if rule.languages == ("python",) else "cpp"
     body = _PARTS.sub(lambda found: f"## {found[1]}\n\n{found[2].upper()}", _fenced(rest, language))
     parts = [f"# {rule.code} {rule.name}", f"{summary[:1].upper()}{summary[1:]}", " · ".join(facts), body.strip()]
-    shown = _fixture(rule)
-    if shown:
-        parts.append(shown)
+    pair = fixture_pair(rule)
+    if pair is not None:
+        parts.append(_fixture(*pair))
+        parts += filter(None, [run(*pair)] if run is not None else [])
     parts.append(f"Silence it with `// NOLINT({rule.code})` in C++, `# noqa: {rule.code}` in Python.")
     return "\n\n".join(parts) + "\n"
 
@@ -68,8 +70,8 @@ def _fenced(text: str, language: str) -> str:
     return "\n".join(lines)
 
 
-def _fixture(rule: Rule) -> str:
-    """The smallest fixture in which the rule alone has findings, and what the fixes make of it."""
+def fixture_pair(rule: Rule) -> tuple[Path, Path] | None:
+    """The smallest fixture in which the rule alone has findings, and the file with what the fixes make of it."""
     found: list[tuple[int, Path, Path]] = []
     for path in sorted(FIXTURES.glob("*/*")):
         text = _read(path)
@@ -80,8 +82,11 @@ def _fixture(rule: Rule) -> str:
                 found.append((text.count("\n"), path, after))
                 break
     if not found or min(found)[0] > _LONGEST:
-        return ""
-    _, before, after = min(found)
+        return None
+    return min(found)[1:]
+
+
+def _fixture(before: Path, after: Path) -> str:
     old, new = _read(before).splitlines(), _read(after).splitlines()
     diff = list(difflib.unified_diff(old, new, before.name, after.name, lineterm="", n=3))
     how = "`guardfix migrate --apply --unsafe`" if ".unsafe." in after.name else "`guardfix migrate --apply`"

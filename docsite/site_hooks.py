@@ -16,11 +16,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from guard_nesting import page_data, table  # noqa: E402
 from rule_pages import index_page, page_name, rule_page, rules  # noqa: E402
+from verified_fixtures import verified_fixture  # noqa: E402
 
 _OWN = "https://github.com/guardfix/guardfix/blob/main/"
 _OWN_PAGE = re.compile(re.escape(f"]({_OWN}docs/"))
 _OUTSIDE = re.compile(r"\]\(\.\./(?!rules/)")
 _RULE_LINK = re.compile(r"\]\(rules\.md#(gf\d{3}-[\w-]+)\)")
+_SECTION = re.compile(
+    r'(<nav class="md-nav" data-md-level="1") aria-labelledby="__nav_(\d+)_label" aria-expanded="[a-z]+">'
+)
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
 LIBRARY = """# Python
@@ -59,7 +63,7 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages; docs/rules.md is the same documentation on one page, for reading on GitHub."""
-    made = {page_name(rule): rule_page(rule) for rule in rules()}
+    made = {page_name(rule): rule_page(rule, verified_fixture) for rule in rules()}
     made["rules/index.md"] = index_page()
     made["library.md"] = LIBRARY
     made["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
@@ -82,3 +86,13 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         markdown = markdown.replace(_TABLE, table())
         markdown = markdown.replace(_DATA, f'<script type="application/json" id="guards-data">{data}</script>')
     return markdown
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Name what the theme leaves without a name for those who hear the page."""
+    output = output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+    # A section with a page of its own has its list twice in the navigation, under one name.
+    titles = [next(iter(entry)) for entry in config.nav]
+    return _SECTION.sub(lambda found: f'{found[1]} aria-label="{titles[int(found[2]) - 1]}: pages">', output)

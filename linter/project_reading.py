@@ -301,7 +301,7 @@ class ProjectReader:
                     )
             if not more and not around:
                 break
-            project = project.joined(more, around)
+            project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
         project = project.joined(unseen=unseen, common=self._common)

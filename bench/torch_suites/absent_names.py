@@ -22,6 +22,12 @@ class Absent:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.__name__.endswith(".is_available"):
             return False
+        if self.__name__.endswith("._custom_op.impl.global_registry.keys"):
+            return ()  # asked after every test, for ops of an interface that isn't there
+        if self.__name__.endswith(".optests.dontGenerateOpCheckTests"):
+            return lambda test: test
+        if self.__name__.endswith((".optests.generate_opcheck_tests", "_utils_internal.get_file_path_2")):
+            return None  # the tests that it makes are not there, and count as failures
         raise NotImplementedError(f"the shim has no {self.__name__}")
 
     def __getattr__(self, name: str) -> Any:

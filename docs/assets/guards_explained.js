@@ -46,13 +46,17 @@
         return make("tr", {}, make("th", { scope: "row" }, subject), make("td", is ? { class: "yes" } : {}, is ? yes : no));
       });
       let inner = make("table", { class: "answers" }, make("tbody", {}, ...rows));
+      const theirs = data.pytorch.nestings[keys.join("")];
+      const other = theirs ? ANSWERS.filter((_, number) => theirs[number] !== answers[number]).map(([subject]) => subject) : [];
+      const said = !theirs ? "What PyTorch does here was not recorded." : other.length
+        ? `PyTorch ${data.pytorch.version} differs: ${other.join(", ")}.` : `PyTorch ${data.pytorch.version} gives the same answers.`;
       for (let depth = keys.length; depth > 0; depth -= 1) {
         const [cpp, python] = names.get(keys[depth - 1]);
         const head = [make("code", {}, cpp.includes(" ") ? `${cpp};` : `${cpp} guard;`)];
         if (python) head.push(" / ", make("code", {}, `with ${python}:`));
         inner = make("div", { class: `scope scope-${depth}` }, ...head, inner);
       }
-      shown.replaceChildren(inner);
+      shown.replaceChildren(inner, make("p", { class: "pytorch" }, said));
     }
     selects[0].value = "n";
     draw();

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import printable
-from .command_run import CommandRun, check_with, finished, run_from
+from .command_run import CommandRun, check_with, finished, run_from, settled_with
 from .narrowing import Narrowing, narrowing
 from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .reporting import Reporting, reporting
@@ -102,14 +102,14 @@ def _checked(run: CommandRun, choice: FixChoice) -> FixableReport:
 
 def _fixed(run: CommandRun, choice: FixChoice, counting: Narrowing) -> tuple[FixableReport, bool, bool]:
     """(what is left after the fixes, whether something was changed, whether a file could not be written)."""
-    from guardfix.codemods.apply.applying import apply_fixes
+    from guardfix.codemods.apply.applying import write_settled
     from guardfix.codemods.apply.settling import settle
 
     report = counting.apply(_checked(run, choice), run, tell=False)
     if run.standard_input is not None:
         fixed = write_fixed(run.standard_input, next(iter(settle(report).rewrites), None))
         return counting.apply(_checked(run.with_text(fixed), choice), run), fixed != run.standard_input, False
-    outcome = apply_fixes(report)
+    outcome = write_settled(settled_with(report, run))
     for line in outcome.lines():
         click.echo(printable(line), err=True)
     return counting.apply(_checked(run, choice), run), bool(outcome.written), bool(outcome.failed)

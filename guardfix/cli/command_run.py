@@ -28,6 +28,8 @@ from .progress_line import shown_progress
 from .standard_input import paths_and_text
 
 if TYPE_CHECKING:
+    from guardfix.codemods.apply.settling import Settled
+    from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.engine import Options, Report
     from guardfix.linter.rule import Rule
 
@@ -182,6 +184,14 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
         raise Failure(f"{where}{no_such_rule(str(error))}") from None
     except BadConfiguration as error:
         raise Failure(str(error)) from None
+
+
+def settled_with(report: FixableReport, run: CommandRun) -> Settled:
+    """What becomes of the files, with a progress bar as in `check_with`."""
+    from guardfix.codemods.apply.settling import settle
+
+    with shown_progress(run.quiet, "making fixes") as progress:
+        return settle(report, on_pass=progress.checking_again if progress is not None else None)
 
 
 def finished(report: Report, status: int) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import count_of, printable
-from .command_run import check_with, finished, run_from
+from .command_run import check_with, finished, run_from, settled_with
 from .fix_diff import show_changes, write_diff
 from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
@@ -47,7 +47,6 @@ def command(**arguments: Any) -> None:
         if run.standard_input is not None:
             raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
         need_terminal()
-    from guardfix.codemods.apply.settling import settle
     from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes
@@ -55,7 +54,7 @@ def command(**arguments: Any) -> None:
     report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
     if arguments["interactive"]:
         sys.exit(finished(report, _ask(report, run)))
-    settled = settle(report)
+    settled = settled_with(report, run)
     if arguments["apply"] and run.standard_input is not None:
         rewritten = next(iter(settled.rewrites), None)
         write_fixed(run.standard_input, rewritten)

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,8 +15,8 @@ _FIRST, _NEXT = 0.5, 0.1
 
 
 @contextmanager
-def shown_progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show what goes on, where a person is watching and it takes longer than half a second.
+def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[ProgressLine | None]:
+    """Show what goes on, where a person is watching and it takes longer than half a second; `first` until told more.
 
     A timer's signal writes the line: a thread would get into the way of the processes that are forked meanwhile.
     """
@@ -24,25 +24,29 @@ def shown_progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     if quiet or not can or not sys.stderr.isatty() or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
         yield None
         return
-    line = _Line()
+    line = ProgressLine(first)
     signal.signal(signal.SIGALRM, line.show)
     signal.setitimer(signal.ITIMER_REAL, _FIRST, _NEXT)
     try:
-        yield line.parsed
+        yield line
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         line.clear()
 
 
-class _Line:
+class ProgressLine:
     """What is said: the search, then how many files are parsed, then the rest."""
 
-    def __init__(self) -> None:
-        self._text = "searching files"
+    def __init__(self, text: str) -> None:
+        self._text = text
         self._shown = False
 
-    def parsed(self, done: int, total: int) -> None:
+    def checking_again(self, number: int) -> None:
+        """Note that the fixes of a pass are made, and that what they came to is checked in the next one."""
+        self._text = f"checking what the fixes came to: pass {number}"
+
+    def __call__(self, done: int, total: int) -> None:
         """Note that so many of the files are parsed."""
         self._text = f"parsing files: {done} of {total}" if done < total else "deciding"
 

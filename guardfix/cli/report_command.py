@@ -36,7 +36,16 @@ from .options import choice_from, choosing, reading_limits, selection
     help="Where places in the code lead to: an address with {path}, from the top of the repository, and {line}. By "
     "default to the files on the disk.",
 )
-def command(output: str, title: str | None, link: str, **arguments: Any) -> None:
+@click.option(
+    "--verify-results",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Show the verdicts of `guardfix verify --output-format json > FILE` at the findings that they are about.",
+)
+@click.option("--live", is_flag=True, hidden=True, help="The page asks the server that it comes from for changes.")
+def command(
+    output: str, title: str | None, link: str, live: bool, verify_results: str | None, **arguments: Any
+) -> None:
     """Write what is found at and below PATHS as one HTML file that needs no network.
 
     It has every finding with its code, its evidence and its fix, filters and a search, and takes decisions about
@@ -45,12 +54,17 @@ def command(output: str, title: str | None, link: str, **arguments: Any) -> None
     try:
         from ..report.html_page import html_page
         from ..report.report_content import CodeLinks, content_of
+        from ..report.verify_results import BadVerifyResults, read_verify_results
     except ImportError as error:
         if error.name not in ("jinja2", "pygments", "markupsafe"):
             raise
         raise Failure("the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`") from None
     if link and "{path}" not in link:
         raise click.UsageError("--link has no {path}, so that all places would lead to the same page")
+    try:
+        verdicts = read_verify_results(verify_results) if verify_results else None
+    except BadVerifyResults as error:
+        raise Failure(f"{verify_results}: {error}") from None
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
     from guardfix.codemods.fixable import fixes_for
@@ -68,8 +82,9 @@ def command(output: str, title: str | None, link: str, **arguments: Any) -> None
         links=CodeLinks(link, folder, repository_top()),
         intents_from=run.options.root,
         notes=notes(report),
+        verdicts=verdicts,
     )
-    page = html_page(content)
+    page = html_page(content, live=live)
     if output == "-":
         click.echo(page.encode("utf-8"), nl=False)
     else:

@@ -43,7 +43,7 @@ def watch(run: CommandRun, check: Callable[[], object]) -> None:
     gc.enable()  # a single check never collects, as it ends soon
     try:
         for changes in watchfiles.watch(
-            *folders, watch_filter=_filter(), rust_timeout=_WAKES, yield_on_timeout=True, debounce=400, step=50
+            *folders, watch_filter=change_filter(), rust_timeout=_WAKES, yield_on_timeout=True, debounce=400, step=50
         ):
             now = [_stamp(path) for path in above]
             if not changes and stamps == now:
@@ -89,7 +89,7 @@ def _check_once(check: Callable[[], object]) -> None:
     click.echo(f"[{time.strftime('%H:%M:%S')}] checked in {took:.2f} s; waiting for changes (Ctrl-C ends)", err=True)
 
 
-def _filter() -> Callable[[Change, str], bool]:
+def change_filter() -> Callable[[Change, str], bool]:
     """Whether a change matters: of a source or a configuration, in no folder that is always passed over."""
     from watchfiles import DefaultFilter
 

@@ -10,6 +10,7 @@ from ..verify.program_runs import ProgramRun
 from ..verify.traces import described
 from ..verify.verdicts import Silent
 from ..verify.verifying import Result
+from .trace_excerpt import trace_excerpt
 
 
 def result_object(result: Result, backend: str) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
         },
         "traces_part": _parting(first),
         "results_part": _parting(parting),
+        "trace": trace_excerpt(result),
         "output_parts": judgement.output and dict(zip(("before", "after"), judgement.output, strict=True)),
         "migrated": [
             {**_place(fix.place), "applicability": "unsafe" if fix.unsafe else "safe", "message": fix.message}

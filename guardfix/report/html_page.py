@@ -6,7 +6,9 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
+from string import ascii_letters, digits
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,10 +19,11 @@ from .report_content import FIX_KINDS, PICKED_PURPOSES, ReportContent
 _TEMPLATES = "templates"
 
 
-def html_page(content: ReportContent) -> str:
-    """The whole page of a report. It loads nothing."""
+def html_page(content: ReportContent, *, live: bool = False) -> str:
+    """The whole page of a report. It loads nothing; a `live` one asks its server for changes."""
     data = {"findings": content.findings, "purposes": PICKED_PURPOSES, "fixKinds": FIX_KINDS}
-    return rendered("report_page.html", ("report_page.css",), ("page_theme.js", "report_page.js"), content, data)
+    scripts = ("page_theme.js", "report_page.js", *(["live_report.js"] if live else []))
+    return rendered("report_page.html", ("report_page.css",), scripts, content, data, connects="'self'" if live else "")
 
 
 def rendered(
@@ -30,6 +33,24 @@ def rendered(
 
     `connects` is what the policy lets scripts ask, `'self'` for the server that the page comes from.
     """
+    script, style = ("\n".join(map(_text, names)) for names in (scripts, styles))
+    policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'"
+    if connects:
+        policy += f"; connect-src {connects}; form-action {connects}"
+    return (
+        _environment()
+        .get_template(template)
+        .render(content=content, data=_for_script(data), script=Markup(script), style=Markup(style), policy=policy)
+    )
+
+
+def fragment(template: str, **values: Any) -> str:
+    """A part of a page, for a page that is there already."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(__package__, _TEMPLATES),
         autoescape=True,
@@ -37,14 +58,20 @@ def rendered(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["spoken"] = spoken
-    script, style = ("\n".join(map(_text, names)) for names in (scripts, styles))
-    policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'"
-    if connects:
-        policy += f"; connect-src {connects}; form-action {connects}"
-    return environment.get_template(template).render(
-        content=content, data=_for_script(data), script=Markup(script), style=Markup(style), policy=policy
-    )
+    environment.filters |= {"spoken": spoken, "colored": colored}
+    return environment
+
+
+def colored(line: Sequence[str]) -> Markup:
+    """A line of code with its parts (`HighlightedLine`) as elements."""
+    text, parts = line
+    made, at = [], 0
+    for part in parts.split(",") if parts else ():
+        length = int(part.rstrip(ascii_letters))
+        piece, kind = text[at : at + length], part.lstrip(digits)
+        made.append(Markup('<span class="{}">{}</span>').format(kind, piece) if kind else escape(piece))
+        at += length
+    return Markup("").join([*made, escape(text[at:])])
 
 
 def spoken(text: str) -> Markup:

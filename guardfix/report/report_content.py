@@ -19,6 +19,7 @@ from guardfix.wording import printable
 
 from .code_excerpts import BEFORE, BEHIND, excerpt
 from .fix_columns import columns
+from .verify_results import VerifyResults
 
 _MOST_EVIDENCE = 20
 _MOST_ROWS = 60
@@ -89,12 +90,16 @@ def content_of(
     links: CodeLinks,
     intents_from: str = "",
     notes: Iterable[str] = (),
+    verdicts: VerifyResults | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReportContent:
-    """Make the values. `intents_from` is the folder from which the patterns of `[tool.guardfix.intent]` start."""
+    """Make the values. `intents_from` is the folder from which the patterns of `[tool.guardfix.intent]` start;
+    `verdicts` is what verifying said."""
     content = ReportContent(printable(title), version, report.files, notes=list(notes))
     for number, finding in enumerate(report.findings, 1):
-        content.findings.append(_finding(finding, report, links, intents_from))
+        shown = _finding(finding, report, links, intents_from)
+        said = verdicts and verdicts.about(finding.path, finding.code, shown["row"])
+        content.findings.append({**shown, "verdict": said["verdict"] if said else "", "verified": said or None})
         if progress is not None and number % 50 == 0:
             progress(number, len(report.findings))
     return content

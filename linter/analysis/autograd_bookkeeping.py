@@ -25,6 +25,10 @@ _BOOKKEEPING = frozenset(
         "isFwGradDefined",
     }
 )
+_OF_IN_PLACE_AND_VIEW_OPS = frozenset(
+    {"check_inplace", "rebase_history", "as_view", "make_variable_differentiable_view"}
+)
+"""What the kernels of ops that write to their arguments, or return views of them, call."""
 _METHODS = frozenset({"set_next_edges", "_set_fw_grad"})
 _SPACES = frozenset("torch at c10 autograd impl jit generated details VariableTypeUtils graph".split())
 
@@ -41,6 +45,15 @@ def builds_graph(call: Call, facts: Facts) -> bool:
         return False  # autograd's takes the base and the view
     own = index_of(facts).functions_named.get(call.name, [])
     return not own or any(function.qualified[0] in ("at", "torch", "c10") for function in own)
+
+
+@lru_cache(maxsize=64)
+def is_kernel_of_in_place_or_view(facts: Facts, span: Span) -> bool:
+    """Whether a function does the bookkeeping of an in-place or a view op, whatever its name is."""
+    return any(
+        call.name in _OF_IN_PLACE_AND_VIEW_OPS and builds_graph(call, facts)
+        for call in index_of(facts).calls.within(span)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -128,9 +128,15 @@ def is_run(call: Call) -> bool:
 
 
 def _is_called_with_list(given: CallExpression) -> bool:
-    """`encoder_({x})`, `(*scorer)({x, y})`: an object whose call takes one list, as TorchScript's modules do."""
+    """`encoder_({x})`, `(*scorer)({x, y})`, `session.fromMovable(net)({x})`: an object whose call takes one list.
+
+    The modules of TorchScript and of torch::deploy are such objects.
+    """
     called = pointee(given.callee)
-    if isinstance(called, MemberAccess):
+    if isinstance(called, CallExpression):
+        is_object = True
+        called = called.callee
+    elif isinstance(called, MemberAccess):
         is_object = is_this(called.object)
     else:
         is_object = isinstance(called, NamePath) and len(called.path) == 1

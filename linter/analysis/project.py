@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from functools import cache, cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -74,6 +75,7 @@ class Project:
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
         common: frozenset[str] = frozenset(),
+        asked: frozenset[str] = frozenset(),
         build: BuildFacts = NO_BUILD,
     ) -> None:
         self.build = build
@@ -93,6 +95,8 @@ class Project:
         """Functions and classes whose definitions were read, wherever they stand."""
         self.common = common
         """Names that stand in too many files to be read there: nobody knows all callers of such a function."""
+        self.asked = asked
+        """Names whose places were looked for in all files."""
         self._memories: dict[type[Any], Any] = {}
         self._places: dict[str, list[tuple[Facts, GuardUse]]] = {}
         found: dict[str, Facts] = {}
@@ -109,9 +113,12 @@ class Project:
         survey: Survey | None = None,
         named: frozenset[str] = frozenset(),
         common: Iterable[str] = (),
+        asked: Iterable[str] = (),
     ) -> Project:
         """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
-        around = list(around)
+        more, around = list(more), list(around)
+        if not more and not around:
+            return self._told(unseen, survey, named, frozenset(common), frozenset(asked))
         return Project(
             [*self, *more, *around],
             minimum_torch=self.minimum_torch,
@@ -123,8 +130,27 @@ class Project:
             intents=self.intents,
             reindent_limit=self.reindent_limit,
             common=self.common.union(common),
+            asked=self.asked.union(asked),
             build=self.build,
         )
+
+    def _told(
+        self,
+        unseen: str,
+        survey: Survey | None,
+        named: frozenset[str],
+        common: frozenset[str],
+        asked: frozenset[str],
+    ) -> Project:
+        """The same files, and so the same tables, with something else that is known of them."""
+        told = copy(self)
+        told.unseen = unseen or self.unseen
+        told.survey = survey or self.survey
+        told.named = self.named | named
+        told.common = self.common | common
+        told.asked = self.asked | asked
+        told._memories = {}
+        return told
 
     def minimum_torch_of(self, facts: Facts) -> str:
         """The oldest torch that a file has to run with; empty when nobody said."""

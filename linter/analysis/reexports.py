@@ -85,7 +85,8 @@ class _Modules:
         if "." not in use.use.guard:
             return use
         guard = self._guard(use.use.guard, facts, _DEPTH) or ""
-        return replace(use, use=_renamed(use.use, guard))
+        mode = True if guard in guards.ENTERED and use.called else use.mode
+        return replace(use, use=_renamed(use.use, guard), mode=mode)
 
     def _guard(self, name: str, facts: Facts, depth: int) -> str | None:
         known = guards.python_guard(canonical_name(name))

@@ -29,6 +29,8 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     function = scene.outermost
     if function is None or not _has_callers_elsewhere(function):
         return frozenset()
+    if function.name in project.asked and not project.unseen:
+        return frozenset({function.name})  # whatever its places say: they are known
     signals = signals_of(scene, policy.calls_up, policy)
     if is_settled(signals, policy):
         # A workload that another file registers under Autograd is a kernel all the same.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ..files.user_cache import user_cache_folder
 from ..findings import Context
 
 
@@ -68,6 +69,4 @@ def _digest(path: Path) -> str:
 
 def _folder() -> str:
     """Beside what else guardfix keeps for a user."""
-    given = os.environ.get("GUARDFIX_CACHE_DIR")
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return f"{given}/decided" if given else f"{cache or os.path.expanduser('~/.cache')}/guardfix/decided"
+    return os.path.join(user_cache_folder(), "decided")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
 from ..analysis.ops import is_in_place_or_view
 from ..analysis.survey import TopicPlace
 from ..facts import Facts
@@ -81,8 +82,10 @@ class SignalKind:
         """What was found, as a signal about the use of the scene."""
         side = self.side
         outermost = scene.outermost
-        if self.in_place is not None and outermost is not None and is_in_place_or_view(outermost, sighting.operator):
-            side = self.in_place
+        if self.in_place is not None and outermost is not None:
+            named = is_in_place_or_view(outermost, sighting.operator)
+            if named or is_kernel_of_in_place_or_view(scene.facts, outermost.span):
+                side = self.in_place
         if sighting.elsewhere is not None:
             path, mention, _ = sighting.elsewhere
             return Signal(self, side, sighting.message, path, mention.offset, mention.row)

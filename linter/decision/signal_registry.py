@@ -36,15 +36,37 @@ def _kinds_of(module: ModuleType) -> list[SignalKind]:
     return [value for value in vars(module).values() if isinstance(value, SignalKind)]
 
 
+class FoundSignals(dict[tuple[object, ...], tuple[Signal, ...]]):
+    """The signals of places that were asked before."""
+
+
 def direct_signals(
     scene: Scene, sides: Collection[Side] = tuple(Side), asked: Asked = Asked.ALWAYS, known: Iterable[Signal] = ()
 ) -> list[Signal]:
     """The signals of those sides that the place of the use itself gives, of the kinds that are looked for then.
 
-    `known` are signals that were found before: kinds that say no more than one of them are not looked for.
+    `known` are signals that were found before: kinds that say no more than one of them are not looked for. A place is
+    asked once for the same.
     """
+    use = scene.use
+    names = tuple(function.qualified for function in scene.chain)  # a macro's functions have others at each place
+    kinds = frozenset(signal.kind for signal in known)
+    key = (scene.facts.path, use.type_span, use.form, use.macro, names, tuple(sides), asked, kinds)
+    remembered = scene.project.memory(FoundSignals)
+    if key not in remembered:
+        remembered[key] = tuple(signals_at(scene, sides, asked, kinds))
+    return list(remembered[key])
+
+
+def signals_at(
+    scene: Scene,
+    sides: Collection[Side] = tuple(Side),
+    asked: Asked = Asked.ALWAYS,
+    known: Collection[SignalKind] = frozenset(),
+) -> list[Signal]:
+    """What `direct_signals` gives, looked for anew: for a place that is asked while another waits for the answer."""
     found: list[Signal] = []
-    seen = {signal.kind for signal in known}
+    seen = set(known)
     for kind in signal_kinds():
         if kind.find is None or kind.asked is not asked or kind.side not in sides or not seen.isdisjoint(kind.unless):
             continue

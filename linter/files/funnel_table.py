@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (9882, 1363526743),
+    'guards.py': (10519, 1710179438),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
@@ -81,8 +81,8 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf204_static_or_global_guard.py': (2753, 522306953),
     'rules/gf205_heap_guard.py': (5642, 3429804088),
     'rules/gf206_guard_member.py': (3128, 2139334536),
-    'rules/gf207_guard_lost_in_thread.py': (15951, 812413104),
-    'rules/gf208_guard_after_work.py': (6595, 1405922796),
+    'rules/gf207_guard_lost_in_thread.py': (16047, 2813769480),
+    'rules/gf208_guard_after_work.py': (6607, 1191629756),
     'rules/gf301_kernel_guard_in_user_code.py': (6875, 1805845119),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
     'rules/gf303_redundant_guard.py': (3655, 1569409544),
@@ -94,9 +94,9 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf405_raw_c_guard.py': (3057, 2261454712),
     'rules/gf406_yield_under_guard.py': (2961, 2301359488),
     'rules/gf407_redundant_guard.py': (4955, 314556085),
-    'rules/gf501_inference_escape.py': (2369, 2505311731),
-    'rules/gf502_inference_backward.py': (2097, 3733929069),
-    'rules/gf503_lazy_cache_under_inference_mode.py': (3457, 2041895498),
+    'rules/gf501_inference_escape.py': (2813, 1945628208),
+    'rules/gf502_inference_backward.py': (2104, 2691412022),
+    'rules/gf503_lazy_cache_under_inference_mode.py': (3519, 3483445493),
     'rules/gf504_inference_mode_in_training.py': (4122, 2750129694),
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (3145, 3648956962),

@@ -177,7 +177,7 @@ class _Queue:
     def __init__(self) -> None:
         self._out, self._in = os.pipe()
         os.set_blocking(self._in, False)
-        _enlarge(self._in)
+        enlarge_pipe(self._in)
 
     def put(self, data: bytes) -> bool:
         """Add a batch of at most `_BATCH` bytes; False when there is no room."""
@@ -277,7 +277,7 @@ class _Child:
         os.waitpid(self.pid, 0)
 
 
-def _enlarge(pipe: int) -> None:
+def enlarge_pipe(pipe: int) -> None:
     """Let a pipe hold more, on Linux and where the user's limit for pipes allows it."""
     import fcntl
 

@@ -282,7 +282,8 @@ def _mapped_forked(
     def find(hits: Sequence[Hit]) -> list[_Found]:
         return work.find(job._replace(hits=tuple(hits)))
 
-    size = 1 if limits else max(2, min(16, len(job.hits) // 16))
+    # Small pieces: while this process reads one of its own, a worker waits that has sent more than its pipe holds.
+    size = 1 if limits else max(1, min(4, len(job.hits) // 16))
     pieces = [job.hits[start : start + size] for start in range(0, len(job.hits), size)]
     readers = Readers(find, work.unread, workers if limits else workers - 1, limits, done, lost)
     with collection_paused():

@@ -16,14 +16,14 @@ import signal
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Generic, TypeVar
 
 from ..files.process_endings import default_signals, ending
-from ..files.sift import Hit
+from ..files.sift import Hit, enlarge_pipe
 
 CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
 _NUMBER = struct.Struct("=I")
@@ -169,6 +169,7 @@ class _Worker(Generic[_Found]):
                 os.close(handle)
             raise
         tasks, self._tasks, self.results_out, results = opened
+        enlarge_pipe(results)
         if self.pid == 0:
             status = 1
             try:
@@ -262,24 +263,38 @@ def _write(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _tells_of_memory(error: Exception) -> bool:
-    """Whether memory ran out: of an object, of a system call, or of a library that could not be loaded."""
-    return (
-        isinstance(error, MemoryError)
-        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-        or (isinstance(error, ImportError) and os.strerror(errno.ENOMEM) in str(error))
-    )
+def _tells_of_memory(error: Exception, limited: bool) -> bool:
+    """Whether memory ran out: of an object, of a system call, or of a library that could not be loaded.
+
+    Under a limit a library fails to load in several ways, few of which name memory: the dynamic linker has words of its
+    own, and an extension module that gets no memory may leave no exception behind, which is a `SystemError`.
+    """
+    if limited and isinstance(error, (ImportError, SystemError)) and not isinstance(error, ModuleNotFoundError):
+        return True
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+
+
+@contextmanager
+def _memory_limit(megabytes: int) -> Iterator[None]:
+    """Limits the process's address space, if to anything; what is sent afterwards needs memory of its own."""
+    if not megabytes:
+        yield
+        return
+    import resource
+
+    usual, most = resource.getrlimit(resource.RLIMIT_AS)
+    size = megabytes << 20
+    resource.setrlimit(resource.RLIMIT_AS, (size if most == resource.RLIM_INFINITY else min(size, most), most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (usual, most))
 
 
 def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[FilePiece]) -> None:
     """The child's life: numbers of pieces of work in, what was found out."""
     limits = readers.limits
     gc.enable()
-    if limits.megabytes:
-        import resource
-
-        size = limits.megabytes << 20
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
     fresh = True
     with os.fdopen(tasks, "rb") as stream:
         while head := stream.read(_NUMBER.size):
@@ -288,10 +303,11 @@ def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Fil
             fine = True
             signal.setitimer(signal.ITIMER_REAL, limits.seconds)
             try:
-                value = readers.extract(piece)
+                with _memory_limit(limits.megabytes):
+                    value = readers.extract(piece)
             except Exception as error:
                 value, fine = error, False
-                if _tells_of_memory(error):
+                if _tells_of_memory(error, limited=limits.megabytes > 0):
                     if limits.megabytes and not fresh:
                         os._exit(_USED_UP)
                     why = f"there is not enough memory for {readers.doing}"

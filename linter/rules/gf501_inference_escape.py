@@ -1,7 +1,9 @@
 """GF501 inference-escape: a tensor made under inference mode is later used in a way that inference tensors don't allow.
 
 What it flags: in one function, a tensor that is made inside `with torch.inference_mode():` and, after the block,
-modified in place, made to require gradients, or used in a loss that is differentiated.
+modified in place, made to require gradients, or used in a loss that is differentiated. The block may also be that of an
+`ExitStack` behind `enter_context(torch.inference_mode())`, or of a context manager of the project's own, in any file,
+that enters inference mode; what such a one makes and hands out (`as features`) counts as well.
 
 Why it is bad: such a tensor stays an inference tensor for good. Outside inference mode PyTorch raises `Inplace
 update to inference tensor outside InferenceMode is not allowed` (after it has changed the data), `Setting
@@ -21,7 +23,7 @@ Fix: display only. Both solutions have a cost, and which one is right depends on
 
 Not flagged: tensors that are reassigned or cloned after the block, results of `.item()`, `.tolist()` and
 `.numpy()`, views of tensors from outside the block, `inference_mode(flag)`; tests that expect the error (`with
-pytest.raises(…):`).
+pytest.raises(…):`); context managers that enter it under a condition.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
 """
@@ -53,7 +55,8 @@ def escapes(facts: Facts, project: Project) -> Iterator[Finding]:
         return
     for escape in python.escapes:
         use = python.uses[escape.use].use
-        if use.guard != guards.PYTHON_INFERENCE_MODE:
+        handed = escape.variable == use.variable and use.guard != guards.ENTERED_WITH_TENSORS
+        if use.guard not in guards.UNDER_INFERENCE or python.uses[escape.use].mode is not True or handed:
             continue
         row = facts.row(escape.made.start)
         message = (

@@ -53,7 +53,7 @@ def gradients(facts: Facts, project: Project) -> Iterator[Finding]:
         return
     for call in python.gradient_calls:
         use = python.uses[call.use].use
-        if use.guard in (guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE):
+        if use.guard in guards.UNDER_INFERENCE or use.guard == guards.C_INFERENCE_MODE:
             row = facts.row(use.span.start)
             message = f"`{call.what}` under `{use.written}` of line {row}: no gradients are recorded here"
             yield RULE.at(facts, call.span, message, use=use)

@@ -26,7 +26,8 @@ Use instead: fill the cache in `__init__` (as a buffer), or under `with torch.in
 Fix: none.
 
 Not flagged: caches that are only read by methods under inference mode; values that aren't new tensors; models of
-which one object is run under inference mode and another one trained, in different files.
+which one object is run under inference mode and another one trained, in different files; models that only tests
+(of unittest or pytest) run both ways.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """

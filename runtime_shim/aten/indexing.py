@@ -6,6 +6,7 @@ and alias; what tensors, lists and masks are left go to `index` (a copy) or `ind
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,19 +34,25 @@ def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any
     return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
 
 
+_UINT8_IS_DEPRECATED = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 _NOTHING_THERE = "index is out of bounds for dimension with size 0"
 
 
 def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
     """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
-    wanted = sum(i.ndim if i is not None and i.dtype.kind == "b" else 1 for i in indices)
+    wanted = sum(i.ndim if i is not None and _is_mask(i) else 1 for i in indices)
     if wanted > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {wanted})")
     dim = 0
     for index in indices:
-        if index is not None and index.dtype.kind in "iu" and index.size and not shape[dim]:
+        if index is not None and not _is_mask(index) and index.size and not shape[dim]:
             raise IndexError(_NOTHING_THERE)
-        dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
+        dim += index.ndim if index is not None and _is_mask(index) else 1
+
+
+def _is_mask(index: Any) -> bool:
+    """Whether an index array says of each element whether it is taken: uint8 still does."""
+    return bool(index.dtype == np.bool_ or index.dtype == np.uint8)
 
 
 def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
@@ -59,6 +66,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
             continue
         array = index
         if array.dtype == np.uint8:
+            if array.ndim:  # a single one is a truth value
+                warnings.warn(_UINT8_IS_DEPRECATED, UserWarning, stacklevel=2)
             array = array.astype(bool)
         if array.dtype.kind == "b":
             for k, n in enumerate(array.shape):

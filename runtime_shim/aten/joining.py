@@ -86,7 +86,8 @@ def cat(tensors: Any, dim: int = 0) -> Array:
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     common = dtypes.result_type(*tensors)
-    return in_common_format(np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d)), kept)
+    found = np.ascontiguousarray(np.concatenate([cast(a, common) for a in kept], d))
+    return in_common_format(found, kept) if found.ndim > 3 else found
 
 
 for _name in ("concat", "concatenate"):

@@ -194,8 +194,6 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     state = tls.state
     # PyTorch makes a fresh tensor of the bytes: it is what the mode says, not what `self` is.
     fresh = state.inference_mode or not self._keys & AUTOGRAD
-    if self.dtype is dtype and not fresh:
-        return FUNCTIONS["alias"](self)
     if array.ndim == 0 and dtype.itemsize != array.itemsize:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"

@@ -139,6 +139,14 @@ class GradientEdge(NamedTuple):
     output_nr: int
 
 
+def __getattr__(name: str) -> Any:
+    if name == "allow_mutation_on_saved_tensors":
+        import importlib
+
+        return importlib.import_module("guardfix.runtime_shim.autograd.saved_mutation").allow_mutation_on_saved_tensors
+    raise AttributeError(f"module 'torch.autograd.graph' has no attribute '{name}'")
+
+
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The node and input that receive the gradient of `tensor`; RuntimeError if it doesn't require grad."""
     edge = gradient_edge(tensor)

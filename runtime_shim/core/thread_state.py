@@ -34,6 +34,7 @@ class ThreadState:
         "backward_id",
         "backward_inputs",
         "backward_nodes",
+        "before_write",
         "excluded",
         "fast",
         "grad_mode",
@@ -62,6 +63,7 @@ class ThreadState:
         self.backward_id = 0  # of the backward that runs in this thread, 0 for none
         self.backward_nodes: Any = frozenset()  # what that backward comes by
         self.backward_callbacks: list[Any] = []  # called when it has ended
+        self.before_write: Any = None  # told of every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none
         self.backward_inputs = False  # whether that backward has inputs to which it is confined
         self.anomaly = False

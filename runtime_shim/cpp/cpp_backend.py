@@ -241,6 +241,8 @@ class Backend(OpSpellings):
         return bool(t.requires_grad)
 
     def set_requires_grad(self, t: AnyTensor, requires_grad: bool) -> None:
+        if requires_grad and not (t.is_floating_point() or t.is_complex()):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")  # C++'s words
         t.requires_grad_(requires_grad)
 
     def is_leaf(self, t: AnyTensor) -> bool:
@@ -292,10 +294,10 @@ class Backend(OpSpellings):
         t.data = data
 
     def index(self, t: AnyTensor, indices: tuple[Any, ...]) -> AnyTensor:
-        return t[indices]
+        return t[indices[0] if len(indices) == 1 else indices]
 
     def index_put_(self, t: AnyTensor, indices: tuple[Any, ...], values: Any) -> None:
-        t[indices] = values
+        t[indices[0] if len(indices) == 1 else indices] = values
 
     def node_name(self, node: Any) -> str:
         name = str(node.name())
@@ -309,6 +311,12 @@ class Backend(OpSpellings):
 
     # ---- making tensors
 
+    def _op_binary_cross_entropy(self, t: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+        # The op leaves dimensions of size 1 aside; Python's function refuses other shapes.
+        if target.shape != t.shape and target.squeeze().shape == t.squeeze().shape:
+            target = target.reshape(t.shape)
+        return self.torch.nn.functional.binary_cross_entropy(t, target, **options)
+
     def from_values(self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool) -> AnyTensor:
         """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None."""
         rows: Any = values
@@ -317,7 +325,7 @@ class Backend(OpSpellings):
         if not sizes:
             rows = values[0]
         if 0 in sizes:
-            return self.torch.zeros(sizes, dtype=dtype or self.torch.float32, requires_grad=requires_grad)
+            return self.torch.zeros(sizes, dtype=dtype, requires_grad=requires_grad)
         return self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
 
     def from_blob(
@@ -387,7 +395,16 @@ class Backend(OpSpellings):
         create_graph: bool,
         inputs: list[AnyTensor],
     ) -> None:
+        self._expect_real(tensors, grad_tensors)
         self.torch.autograd.backward(tensors, grad_tensors or None, retain_graph, create_graph, inputs=inputs or None)
+
+    def _expect_real(self, outputs: list[AnyTensor], grads: list[AnyTensor]) -> None:
+        """A complex number has no gradient of its own; C++ says so in other words than Python."""
+        for i, output in enumerate(outputs):
+            given = grads[i] if i < len(grads) else None
+            if given is None and output.requires_grad and output.numel() == 1 and output.is_complex():
+                name = "ComplexDouble" if output.dtype == self.torch.complex128 else "ComplexFloat"
+                raise RuntimeError(f"grad can be computed only for real scalar outputs but got {name}")
 
     def gradients(
         self,
@@ -398,6 +415,9 @@ class Backend(OpSpellings):
         create_graph: bool,
         allow_unused: bool,
     ) -> Sequence[AnyTensor | None]:
+        if not inputs:
+            raise RuntimeError("grad requires non-empty inputs.")  # C++'s words
+        self._expect_real(outputs, grad_outputs)
         try:
             grads: Sequence[AnyTensor | None] = self.torch.autograd.grad(
                 outputs,

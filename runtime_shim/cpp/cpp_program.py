@@ -6,8 +6,9 @@ import contextlib
 import ctypes
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from . import chosen_backend
 from .build_folder import ended_in_order
@@ -118,11 +119,31 @@ def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | 
         ctypes.CDLL(None).fflush(None)
         return status
     run = ctypes.cast(library.guardfix_run, _RUN)
-    return int(run(ctypes.cast(main, ctypes.c_void_p), len(words), argv))
+    with _warnings_of(library):
+        return int(run(ctypes.cast(main, ctypes.c_void_p), len(words), argv))
+
+
+@contextlib.contextmanager
+def _warnings_of(library: ctypes.PyDLL) -> Iterator[None]:
+    """Inside, the shim's warnings go to the program's handler, each time, as C++ has no place to remember."""
+    import warnings
+
+    warn = ctypes.cast(library.guardfix_warn, _WARN)
+
+    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+        warn(filename.encode(), lineno, str(message).encode())
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", "indexing with dtype torch.uint8")
+        warnings.showwarning = show
+        yield
 
 
 _MAIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
+
+
+_WARN = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint, ctypes.c_char_p)
 
 
 def _load_error(compiled: Compiled, message: str) -> LoadError:

@@ -26,18 +26,20 @@ def _arrays(args: Any) -> Iterator[Any]:
 
 
 def _computed_in_float32(args: Any) -> bool:
-    """Whether all that is floating among the arguments is bfloat16, but for numbers in tensors.
+    """Whether all that is floating among the arguments is bfloat16, but for numbers in tensors beside dimensions.
 
     What is mixed goes to the kernel as it is: it promotes by itself, or refuses.
     """
-    found = False
+    found, others = -1, 0
     for a in _arrays(args):
         kind = a.dtype.kind
         if kind == "V":
-            found = True
-        elif kind in "fc" and (a.ndim or kind == "c"):
-            return False
-    return found
+            found = max(found, a.ndim)
+        elif kind in "fc":
+            if a.ndim or kind == "c":
+                return False
+            others = 1
+    return found >= others
 
 
 def _wide(value: Any) -> Any:
@@ -58,7 +60,7 @@ def widened(kernel: Callable[..., Any], scales: bool) -> Callable[..., Any]:
     """`kernel` behind the conversion. If it `scales` its second operand, PyTorch rounds after that as well."""
 
     def call(*args: Any) -> Any:
-        if (scales and args[-1] != 1) or not _computed_in_float32(args):
+        if (scales and len(args) == 3 and args[2] != 1) or not _computed_in_float32(args):
             return kernel(*args)
         found = kernel(*map(_wide, args))
         asked = [a for a in args if isinstance(a, dtypes.dtype)]
@@ -70,7 +72,7 @@ def widened(kernel: Callable[..., Any], scales: bool) -> Callable[..., Any]:
 
 def widened_in_place(kernel: Callable[..., None], scales: bool) -> Callable[..., None]:
     def call(target: Any, *args: Any) -> None:
-        if (scales and args[-1] != 1) or not _computed_in_float32((target, *args)):
+        if (scales and len(args) == 2 and args[1] != 1) or not _computed_in_float32((target, *args)):
             kernel(target, *args)
             return
         wide = _wide(target)

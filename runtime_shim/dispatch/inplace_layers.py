@@ -53,6 +53,8 @@ def write_through_layers(
 ) -> Tensor:
     """The layers of an in-place op around `kernel`, which writes to `self`."""
     keys = (keys | state.included) & ~state.excluded
+    if state.before_write is not None:
+        state.before_write(self)
     node: OpNode | None = None
     # Logic has no gradient at all: PyTorch does not even look whether its target requires one.
     recorded = (op.rebases_integers or self._array.dtype.kind in "fcV") and not op.name.startswith("logical_")

@@ -41,6 +41,8 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
             assert_no_overlap(out, ())
         if shared:
             raise RuntimeError(error_texts.PARTIAL_OVERLAP)
+    if state.before_write is not None:
+        state.before_write(out)
     np.copyto(out._array, found, casting="unsafe")
     out._storage[0] += 1
     if keys & ADINPLACEORVIEW:
@@ -129,9 +131,11 @@ def _write_result(found: Tensor, out: Any, name: str, rule: OutRule) -> Tensor:
     rule.dtype(name, found._array.dtype, out._array.dtype)
     resize_output(out, found._array.shape)
     assert_no_overlap(out, ())
+    state = tls.state
+    if state.before_write is not None:
+        state.before_write(out)
     np.copyto(out._array, found._array, casting="unsafe")
     out._storage[0] += 1
-    state = tls.state
     if (out._keys | state.included) & ~state.excluded & ADINPLACEORVIEW:
         bump(out, state)
     return out

@@ -19,12 +19,30 @@ from typing import Any
 
 from ..core.device import known
 from ..core.supported_names import missing_attribute
+from .custom_op_definitions import CustomOpDef, custom_op, defined_op
 from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
 from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
+from .op_checks import FAKES, opcheck
 from .registered_autograd import autograd_kernel
+from .schema_inference import infer_schema
 from .schema_parsing import parse
 
-__all__ = ["Library", "define", "fallthrough_kernel", "impl", "ops", "register_autograd", "register_fake"]
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "ops",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_vmap",
+]
 
 _KINDS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL": "TORCH_LIBRARY_IMPL"}
 #: Namespaces that have a Library of kind DEF.
@@ -253,7 +271,17 @@ def register_autograd(
 
     `setup_context(ctx, inputs, output)` saves what it needs. AttributeError if the op is not defined.
     """
+    own = defined_op(op)
+    if own is not None:
+        own.register_autograd(backward, setup_context=setup_context)
+        return
     found = _defined(op)
+    assert found._schema is not None
+    if any(a.keyword_only and a.type.name == "Tensor" for a in found._schema.arguments):
+        raise NotImplementedError(
+            f"register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your "
+            f"tensors not kwarg-only. Got: {found._schema}"
+        )
     _library(found.namespace, lib).impl(found.name(), autograd_kernel(found, backward, setup_context), "Autograd")
 
 
@@ -264,13 +292,52 @@ def register_fake(
 
     Usable as a decorator. AttributeError if the op is not defined.
     """
-    found = _defined(op)
+    own = defined_op(op)
+    found = _defined(op) if own is None else own._opoverload
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        if own is not None:
+            return own.register_fake(function)
         _library(found.namespace, lib).impl(found.name(), function, "Meta")
+        FAKES[found.name()] = function
         return function
 
     return register if func is None else register(func)
+
+
+def impl_abstract(qualname: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+    """The old name of `register_fake`."""
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_kernel(
+    op: Any, device_types: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
+) -> Any:
+    """Register what an op does for one type of device, several, or all (None); usable as a decorator."""
+    own = defined_op(op)
+    if own is not None:
+        return own.register_kernel(device_types, func)
+    found = _defined(op)
+    types = "CompositeExplicitAutograd" if device_types is None else device_types
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        impl(found.name(), types, function, lib=_library(found.namespace, lib))
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Accepted; the shim has no vmap, so that it never runs."""
+    own = defined_op(op)
+    schema = (_defined(op) if own is None else own._opoverload)._schema
+    assert schema is not None
+    if any(a.keyword_only and a.type.name == "Tensor" for a in schema.arguments):
+        raise NotImplementedError(
+            "register_vmap with kwarg-only Tensor args. In the original definition of the op, please make your tensors "
+            f"not kwarg-only. Got: {schema}"
+        )
+    return (lambda function: None) if func is None else None
 
 
 def _defined(op: Any) -> OpOverload:

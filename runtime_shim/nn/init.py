@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
+import warnings
 from typing import Any
 
+import numpy as np
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 
@@ -79,6 +85,9 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Tensor:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
     bound = math.sqrt(3.0) * _std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
@@ -90,4 +99,101 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Tensor:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
     return normal_(tensor, 0.0, _std(tensor, a, mode, nonlinearity))
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Normally distributed numbers between `a` and `b`."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+            "incorrect.",
+            stacklevel=2,
+        )
+    normal_numbers = statistics.NormalDist(mean, std)
+    drawn = FUNCTIONS["rand"](*tensor.shape, dtype=dtypes.float64).numpy()
+    low, high = normal_numbers.cdf(a), normal_numbers.cdf(b)
+    inverse = np.vectorize(normal_numbers.inv_cdf, otypes=[np.float64])
+    with no_grad():
+        if tensor.numel():
+            share = np.clip(low + drawn * (high - low), 1e-12, 1 - 1e-12)
+            tensor.copy_(FUNCTIONS["from_numpy"](np.asarray(inverse(share))))
+        return tensor.clamp_(min=a, max=b)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity, as far as a matrix has it. ValueError unless there are two dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        return tensor.copy_(FUNCTIONS["eye"](*tensor.shape, dtype=tensor.dtype))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution that passes on as many channels as it can, in each group."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = tensor.shape[0] // groups
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(each, tensor.shape[1])):
+                tensor[(group * each + channel, channel, *middle)] = 1
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Orthogonal rows or columns, of the tensor with its last dimensions joined."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    drawn = normal_(FUNCTIONS["empty"](rows, columns), 0, 1).numpy().astype(np.float64)
+    q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * np.sign(np.diag(r))
+    found = FUNCTIONS["from_numpy"](np.ascontiguousarray(q.T if rows < columns else q))
+    with no_grad():
+        tensor.copy_(found.view(*tensor.shape))
+        return tensor.mul_(gain)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Normally distributed numbers, and in each column a share of zeros."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std)
+        for column in range(columns):
+            tensor[FUNCTIONS["randperm"](rows)[:zeros], column] = 0
+    return tensor
+
+
+def _deprecated(new: Any) -> Any:
+    """The old name of a function, which warns."""
+
+    def init(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{new.__name__[:-1]}` is now deprecated in favor of `nn.init.{new.__name__}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return new(*args, **kwargs)
+
+    return init
+
+
+uniform, normal, constant, eye, dirac = map(_deprecated, (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier_normal_)
+kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)
+orthogonal, sparse = _deprecated(orthogonal_), _deprecated(sparse_)

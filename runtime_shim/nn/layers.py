@@ -286,6 +286,11 @@ class _BatchNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
+        if self.track_running_stats and (local_metadata.get("version") or 0) < 2:  # older than the counter
+            state_dict.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self._allowed:
             wanted = " or ".join(f"{n}D" for n in self._allowed)

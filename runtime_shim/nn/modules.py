@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from . import module_hooks
 from .module import Module
 
+
+class _ModuleOfModule(ModuleType):
+    """Its tables of hooks of all modules are those that calls look at, whoever sets them."""
+
+    _TABLES: ClassVar[dict[str, str]] = {
+        "_global_forward_hooks": "forward",
+        "_global_forward_pre_hooks": "forward_pre",
+        "_global_backward_hooks": "backward",
+        "_global_backward_pre_hooks": "backward_pre",
+        "_global_parameter_registration_hooks": "parameter",
+        "_global_buffer_registration_hooks": "buffer",
+        "_global_module_registration_hooks": "module",
+        "_global_is_full_backward_hook": "full",
+    }
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._TABLES:
+            return getattr(module_hooks.GlobalHooks, self._TABLES[name])
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._TABLES:
+            setattr(module_hooks.GlobalHooks, self._TABLES[name], value)
+            module_hooks.GlobalHooks.look()
+        else:
+            super().__setattr__(name, value)
+
+
 #: `torch.nn.modules.module`: Module, and what registers hooks of every module.
-module = ModuleType("torch.nn.modules.module")
+module = _ModuleOfModule("torch.nn.modules.module")
 module.__dict__.update(
     {name: call for name, call in vars(module_hooks).items() if name.startswith("register_module_")}, Module=Module
 )

@@ -37,7 +37,7 @@ Parameter.__module__ = "torch.nn.parameter"
 class Buffer(Tensor):
     """A tensor that a Module registers as a buffer when it is assigned."""
 
-    __slots__ = ("persistent",)
+    __slots__ = ()
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         made = FUNCTIONS["empty"](0) if data is None else data.detach()

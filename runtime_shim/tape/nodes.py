@@ -36,6 +36,10 @@ class HookHandle:
         self.id = HookHandle._next
         hooks[self.id] = hook
 
+    def hooks_dict_ref(self) -> dict[int, Any]:
+        """The table that the hook is in until it is taken off."""
+        return self.hooks
+
     def remove(self) -> None:
         self.hooks.pop(self.id, None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from fixture_files import ROOT
+from guardfix import runtime_shim
 
 sys.path.insert(0, str(ROOT / "docsite"))
 
-from guard_nesting import DEEPEST, GUARDS, inside, page_data, table
+from guard_nesting import DEEPEST, GUARDS, RECORDED, inside, page_data, table
+from record_pytorch_nestings import recording
 from rule_pages import index_page, page_name, rule_page, rules
+from verified_fixtures import verified_fixture
 
 BY_KEY = {guard.key: guard for guard in GUARDS}
 
@@ -34,7 +38,7 @@ NESTED = [
 
 @pytest.mark.parametrize(("keys", "expected"), NESTED)
 def test_guards_inside_each_other(keys: str, expected: tuple[bool, ...]) -> None:
-    found = inside(tuple(BY_KEY[key] for key in keys))
+    found = inside(tuple(BY_KEY[key] for key in keys), runtime_shim)
     said = (found.grad_mode, found.inference_mode, found.recorded, found.view_tracked, found.version_counted)
     assert (*said, found.new_is_inference) == expected
 
@@ -42,7 +46,20 @@ def test_guards_inside_each_other(keys: str, expected: tuple[bool, ...]) -> None
 def test_the_page_has_every_nesting() -> None:
     data = page_data()
     assert len(data["nestings"]) == sum(len(GUARDS) ** depth for depth in range(DEEPEST + 1))
-    assert data["nestings"]["i"] == "".join(map(str, map(int, inside((BY_KEY["i"],)))))
+    assert data["nestings"]["i"] == "".join(map(str, map(int, inside((BY_KEY["i"],), runtime_shim))))
+
+
+def test_the_shim_answers_as_pytorch_did() -> None:
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    assert recorded["version"] == "2.13.0"
+    assert recorded["nestings"] == page_data()["nestings"]
+
+
+@pytest.mark.oracle
+def test_pytorch_answers_as_it_did() -> None:
+    import torch
+
+    assert recording(torch) == json.loads(RECORDED.read_text(encoding="utf-8"))
 
 
 def test_the_table_has_every_guard() -> None:
@@ -65,20 +82,72 @@ def test_a_fixture_is_shown_with_what_becomes_of_it() -> None:
     assert re.search(r"^-.*AutoNonVariableTypeMode", page, re.MULTILINE)
 
 
-def test_the_first_page_s_commands_print_what_it_says(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for name, text in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', page, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(text, encoding="utf-8")
+def test_what_verify_shows_for_a_fixture() -> None:
+    [rule] = [rule for rule in rules() if rule.code == "GF402"]
+    page = rule_page(rule, verified_fixture)
+    assert "## What verify shows\n" in page
+    assert "**changed**" in page, "the guard takes effect now"
+    assert re.search(r"^\| \d+ ≠ \| `mul` gives .* \|$", page, re.MULTILINE)
+    assert "## What verify shows" not in rule_page(rule)
+
+
+NOT_RUN = [
+    pytest.param("kernel.cpp", "at::Tensor f(at::Tensor x);\n", id="no main"),
+    pytest.param("needs.py", "import torch\ntorch.no_such_thing()\n", id="what the shim lacks"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), NOT_RUN)
+def test_what_cannot_be_run_is_left_out(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert verified_fixture(tmp_path / name, tmp_path / name) == ""
+
+
+GUIDES = [
+    pytest.param("index.md", 4, id="five minutes"),
+    # Compiles a program twice.
+    pytest.param("inference_applications.md", 4, id="an inference application", marks=pytest.mark.thorough),
+]
+_BLOCK = re.compile(
+    r'^```(?:\w+ title="(?P<file>[^"]+)"(?P<edit> edit)?|console)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL
+)
+
+
+@pytest.mark.parametrize(("page", "commands"), GUIDES)
+def test_a_guide_s_commands_print_what_it_says(page: str, commands: int, tmp_path: Path) -> None:
     ran = 0
-    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
-        for command, expected in re.findall(r"^\$ guardfix (.*?)\n(.*?)(?=^\$ |\Z)", block, re.MULTILINE | re.DOTALL):
+    for block in _BLOCK.finditer((ROOT / "docs" / page).read_text(encoding="utf-8")):
+        text = block["text"]
+        if block["file"]:
+            path = tmp_path / block["file"]
+            if block["edit"]:  # the line that takes the place of the one that begins with the same word
+                old = next(line for line in path.read_text().splitlines() if line.split(".")[0] == text.split(" =")[0])
+                text = path.read_text().replace(f"{old}\n", text)
+            path.write_text(text, encoding="utf-8")
+            continue
+        for command, expected in re.findall(r"^\$ guardfix (.*?)\n(.*?)(?=^\$ |\Z)", text, re.MULTILINE | re.DOTALL):
             done = subprocess.run(
                 [sys.executable, "-m", "guardfix", *command.split()],
                 cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
             )  # fmt: skip
             assert done.stdout == expected, command
             ran += 1
-    assert ran == 4
+    assert ran == commands
+
+
+def test_landmarks_have_names_of_their_own() -> None:
+    pytest.importorskip("mkdocs")
+    from types import SimpleNamespace
+
+    from site_hooks import on_post_page
+
+    lists = [
+        f'<nav class="md-nav" data-md-level="1" aria-labelledby="__nav_{n}_label" aria-expanded="true">' for n in (1, 2)
+    ]
+    search = '<div class="md-search" data-md-component="search" role="dialog">'
+    page = on_post_page("".join([search, *lists]), None, SimpleNamespace(nav=[{"Guides": []}, {"Rules": []}]))
+    assert re.findall(r'aria-label="([^"]*)"', page) == ["Search", "Guides: pages", "Rules: pages"]
+    assert "aria-labelledby" not in page
 
 
 def test_every_page_is_in_the_navigation() -> None:

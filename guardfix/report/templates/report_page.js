@@ -3,7 +3,7 @@
   const find = (id) => document.getElementById(id);
   const data = JSON.parse(find("data").textContent);
   const findings = data.findings;
-  const KEYS = ["rule", "folder", "context", "confidence", "fix"];
+  const KEYS = ["rule", "folder", "context", "confidence", "fix", "verdict"];
 
   // Elements.
   function make(name, attributes, ...children) {
@@ -74,9 +74,27 @@
     ];
     const bodies = one.columns.map((rows) => make("tbody", {}, ...rows.map(([oldRow, before, newRow, after]) =>
       make("tr", {}, ...side(oldRow, before, "removed", before === after), ...side(newRow, after, "added", before === after)))));
+    const sides = make("colgroup", {}, make("col", { class: "gutter" }), make("col"), make("col", { class: "gutter" }), make("col"));
     const head = make("thead", {}, make("tr", {}, make("th", { colspan: "2", scope: "col" }, "before"), make("th", { colspan: "2", scope: "col" }, "after")));
-    parts.push(make("div", { class: "columns", tabindex: "0", role: "group", "aria-label": "The fix, before and after" }, make("table", {}, head, ...bodies)));
+    parts.push(make("div", { class: "columns", tabindex: "0", role: "group", "aria-label": "The fix, before and after" }, make("table", {}, sides, head, ...bodies)));
     return parts;
+  }
+
+  function verdictOf(one) {
+    const said = one.verified;
+    if (!said) return [];
+    const parts = [make("h2", {}, "Verified by running"),
+      make("p", {}, make("span", { class: `verdict v-${said.verdict.replaceAll(" ", "-")}` }, said.verdict), ` ${said.program}: `, ...spoken(said.reason)),
+      said.advice ? make("p", {}, "What to do: ", ...spoken(said.advice)) : null];
+    if (!said.trace.length) return parts.filter(Boolean);
+    const signs = { same: "", marks: "≈", parted: "≠" };
+    const side = (step) => make("td", { class: step ? null : "none" },
+      ...(step ? [step[0] ? make("span", { class: "within" }, step[0]) : null, ...spoken(step[1])].filter(Boolean) : ["no such step"]));
+    const rows = said.trace.map(([number, agreement, before, after]) => make("tr", { class: agreement },
+      make("th", { scope: "row" }, `${number} ${signs[agreement] || ""}`), side(before), side(after)));
+    const head = make("thead", {}, make("tr", {}, ...["step", "before", "after"].map((text) => make("th", { scope: "col" }, text))));
+    parts.push(make("div", { class: "excerpt", tabindex: "0", role: "group", "aria-label": "Steps before and after" }, make("table", {}, head, make("tbody", {}, ...rows))));
+    return parts.filter(Boolean);
   }
 
   const picked = new Map(); // number of the finding -> purpose
@@ -97,7 +115,7 @@
     const one = findings[number];
     const where = make("p", {}, link(one.href, `${one.path}:${one.row}:${one.column}`), " · ", one.url ? link(one.url, `${one.rule} ${one.name}`) : `${one.rule} ${one.name}`);
     return make("div", { class: "body", id: `body-${number}` }, where,
-      ...[codeOf(one)].filter(Boolean), ...evidenceOf(one), ...columnsOf(one), ...[pickOf(one, number)].filter(Boolean));
+      ...[codeOf(one)].filter(Boolean), ...evidenceOf(one), ...columnsOf(one), ...verdictOf(one), ...[pickOf(one, number)].filter(Boolean));
   }
 
   function articleOf(number, place) {
@@ -110,7 +128,8 @@
         make("span", { class: "message" }, ...badges, ...spoken(one.message)),
         make("span", { class: "place" }, `${one.path}:${one.row}`,
           ...(one.context ? [" · ", make("span", { class: one.confidence }, `${one.context}, ${one.confidence}`)] : []),
-          one.fix === "none" ? " · no fix" : ` · ${one.fix === "display" ? "suggestion" : `${one.fix} fix`}`)));
+          one.fix === "none" ? " · no fix" : ` · ${one.fix === "display" ? "suggestion" : `${one.fix} fix`}`,
+          ...(one.verdict ? [` · verify: ${one.verdict}`] : []))));
     head.addEventListener("click", () => toggle(number));
     const article = make("article", { class: "finding", "aria-posinset": String(place + 1), "aria-setsize": String(visible.length), "aria-label": `${one.rule} ${one.path}:${one.row}` }, head);
     article.dataset.number = number;

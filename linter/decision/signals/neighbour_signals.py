@@ -56,13 +56,13 @@ def _first_in(scope: Span, scene: Scene) -> tuple[GuardUse, ...]:
 
 
 def _becomes_inference(scene: Scene, use: GuardUse) -> bool:
-    from ..signal_registry import direct_signals
+    from ..signal_registry import signals_at
 
     asked = scene.project.memory(_BeingAsked)
     key = (scene.facts.path, use.type_span)
     asked.add(key)
     try:
-        weighed = weigh(direct_signals(scene_of(scene.project, scene.facts, use)), POLICY)
+        weighed = weigh(signals_at(scene_of(scene.project, scene.facts, use)), POLICY)
     finally:
         asked.discard(key)
     return weighed.context is Context.INFERENCE and weighed.confidence is Confidence.HIGH

@@ -74,14 +74,31 @@ def use_covers(tree: LibcstTree, cover: PythonUse, node: cst.CSTNode) -> bool:
     holder, owner = _holder(tree, cover.use.type_span)
     if isinstance(holder, cst.Decorator):
         return isinstance(owner, cst.FunctionDef) and tree.definition(node) is owner
+    if isinstance(holder, cst.Arg) and owner is not None:
+        return _is_behind(tree, owner, node)
     if not isinstance(holder, cst.WithItem) or not isinstance(owner, cst.With):
         return False
     if tree.definition(node) is not tree.definition(owner):
         return False
     child = next((child for ancestor, child in tree.path(node) if ancestor is owner), None)
+    if child is holder and child.asname is not None:
+        return any(ancestor is child.asname for ancestor, _ in tree.path(node))
     if isinstance(child, cst.WithItem):
         return owner.items.index(child) > owner.items.index(holder)
     return child is owner.body
+
+
+def _is_behind(tree: LibcstTree, entering: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether a node stands behind `stack.enter_context(…)`, in the same block or in one inside it."""
+    block, line = next(((a, c) for a, c in tree.path(entering) if isinstance(a, cst.IndentedBlock)), (None, None))
+    child = next((child for ancestor, child in tree.path(node) if ancestor is block), None)
+    if (
+        not isinstance(block, cst.IndentedBlock)
+        or child is None
+        or tree.definition(node) is not tree.definition(entering)
+    ):
+        return False
+    return block.body.index(child) > block.body.index(line)
 
 
 def _holder(tree: LibcstTree, name_span: Span) -> tuple[cst.CSTNode | None, cst.CSTNode | None]:

@@ -78,24 +78,31 @@ def _bodies(module: Module) -> Iterator[_Body]:
     yield _Body(module.tree, "", module.scope)
     for node in statements(module.tree.body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield _Body(node, "", Scope(node, module.scope))
+            yield _Body(node, "", _scope(node, module.scope, module))
         elif isinstance(node, ast.ClassDef):
             scope = Scope(node, module.scope)
             for method in statements(node.body):
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    yield _Body(method, node.name, Scope(method, scope))
+                    yield _Body(method, node.name, _scope(method, scope, module))
+
+
+def _scope(node: _Function, around: Scope, module: Module) -> Scope:
+    """Where a function's names are looked up: among its own only where it imports some."""
+    imports = any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in statements(node.body))
+    return Scope(node, around) if imports else module.scope
 
 
 def _function(body: _Body, module: Module, is_inference: _IsInference) -> ModelFunction:
     node = body.node
+    may_differentiate = b"backward" in module.source.text
     if isinstance(node, ast.Module):
-        whole = Span(0, len(module.source.text))
-        return ModelFunction("", "", (), False, _differentiates(node), _differentiates(node), whole)
+        differentiates = may_differentiate and _differentiates(node)
+        return ModelFunction("", "", (), False, differentiates, differentiates, Span(0, len(module.source.text)))
     names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
     is_static = any(_last(decorator) == "staticmethod" for decorator in node.decorator_list)
     parameters = names[1:] if body.owner and not is_static else names
     parameters += [argument.arg for argument in node.args.kwonlyargs]
-    differentiates = _differentiates(node)
+    differentiates = may_differentiate and _differentiates(node)
     return ModelFunction(
         name=node.name,
         owner=body.owner,

@@ -248,3 +248,16 @@ def _unbound(name: str, module: Scope) -> str | None:
         star = module.stars[0]
         return star + name if star.endswith(".") else f"{star}.{name}"
     return None
+
+
+_DESCRIPTORS = frozenset("property cached_property staticmethod classmethod setter getter deleter".split())
+
+
+def is_descriptor(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether the outermost decorator is one of Python's own that give back no function: a guard stands below it."""
+    first = dotted(node.decorator_list[0]) if node.decorator_list else None
+    return first is not None and first[-1] in _DESCRIPTORS
+
+
+def is_definition(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))

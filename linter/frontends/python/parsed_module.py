@@ -15,6 +15,7 @@ from functools import cached_property
 from ... import guards
 from ...facts import Span
 from ...files.sources import Source
+from .entered_modes import entered_modes
 from .name_resolution import Scope
 from .python_look import name_places
 
@@ -34,10 +35,18 @@ class Module:
         self.words = {*guards.PYTHON, *watched}
         """The last parts of names that may be guards: the guards' own, and what this file calls them."""
         self._rows = self._rows_with(self.words)
-        aliases = set(self._aliases()) - self.words
+        self.entered = self._entered()
+        """The module's own context managers of inference mode: name -> what stands for the guard's."""
+        aliases = {*self._aliases(), *self.entered} - self.words
         if aliases:
             self.words |= aliases
             self._rows = sorted({*self._rows, *self._rows_with(aliases)})
+
+    def _entered(self) -> dict[str, str]:
+        text = self.source.text
+        if b"inference_mode" not in text or (b"__enter__" not in text and b"contextmanager" not in text):
+            return {}
+        return entered_modes(self.tree, self.scope)
 
     # -- places
 

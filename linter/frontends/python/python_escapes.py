@@ -134,15 +134,22 @@ class _Reported:
 
 
 def find_escapes(
-    block: ast.With, levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements
+    block: ast.With,
+    levels: Sequence[tuple[Sequence[ast.stmt], int]],
+    resolve: Resolve,
+    known: Statements,
+    handed: ast.Name | None = None,
 ) -> list[Found]:
     """Places behind the block where a tensor made in it raises.
 
     `levels` are the statement lists around the block, outermost first, each with the index of what holds the block.
+    `handed` is the name that the block's own context manager gives a tensor.
     """
     if isinstance(block.body[-1], _ENDS):
         return []
     made = _made_in(block.body, resolve)
+    if handed is not None and not any(handed.id in _assigned(node) for node in statements(block.body)):
+        made[handed.id] = _Made(handed, False)
     return _follow(made, _trail(levels, resolve, known), resolve, known) if made else []
 
 

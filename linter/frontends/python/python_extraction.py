@@ -69,6 +69,14 @@ def extract_python(
     return facts
 
 
+_TESTS = (b"TestCase", b"import pytest", b"import unittest")
+
+
+def _is_test(text: bytes) -> bool:
+    """Whether the text is that of tests, which train a model in one function and predict with another in the next."""
+    return any(word in text for word in _TESTS)
+
+
 def python_facts(module: Module, walk: ModuleReading, with_models: bool = False) -> PythonFacts:
     inference = with_models or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
     signs, trains = module_signs.training_signs(module) if inference else ((), False)
@@ -79,7 +87,7 @@ def python_facts(module: Module, walk: ModuleReading, with_models: bool = False)
         lazy_caches=tuple(walk.lazy_caches),
         training=signs if trains else (),
         wraps=signs,
-        models=walk.model_flow() if inference else None,
+        models=walk.model_flow() if inference and not _is_test(module.source.text) else None,
         exports=tuple(module_signs.exports(module)),
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),

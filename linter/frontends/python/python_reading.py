@@ -12,13 +12,14 @@ from ...facts.expressions import Expression
 from ...facts.model_flow import ModelFlow
 from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from ...guards import canonical_name
+from .entered_modes import entered_on
 from .expected_failures import expects_failure
 from .gradient_calls import gradient_call
-from .guard_names import guard_named, mode_of, named, python_argument
+from .guard_names import guard_named, may_be_inference_mode, mode_of, named, python_argument
 from .guard_variables import GuardVariables
 from .lazy_caches import Cache, find_lazy_caches
 from .model_flow_reading import read_model_flow
-from .name_resolution import Scope, dotted, resolve, resolve_name
+from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
@@ -26,7 +27,6 @@ from .python_expressions import PythonExpressionReader, dotted_path
 from .tensor_values import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_DESCRIPTORS = frozenset("property cached_property staticmethod classmethod setter getter deleter".split())
 _MODES = {guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE}
 
 
@@ -50,6 +50,8 @@ class _Place:
     """Stands in `try:`, where a name alone asks whether it exists."""
     expecting: bool = False
     """Stands in a block of a test that expects a failure."""
+    stack: str = ""
+    """The variable that holds the `ExitStack` whose block this is in."""
 
 
 class ModuleReading:
@@ -80,10 +82,13 @@ class ModuleReading:
         # A chain of `elif` is as deep a tree as it is long: a stack, no recursion.
         for index, node in enumerate(body):
             inside = self._inference_use(place) is not None
-            if not inside and not self.module.matters(node) and not (self._everything and _is_definition(node)):
+            if not inside and not self.module.matters(node) and not (self._everything and is_definition(node)):
                 continue
             here = replace(place, after=(*place.after, (body, index)))
             self._statement(node, here, body[index + 1] if index + 1 < len(body) else None)
+            entered = entered_on(node, place.stack, place.scope) if place.stack else None
+            if entered is not None:
+                place = self._entered_on_stack(entered, body[index + 1 :], place)
 
     def _statement(self, node: ast.stmt, place: _Place, following: ast.stmt | None) -> None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -320,21 +325,37 @@ class ModuleReading:
                 continue
             around = (*around, use)
             found = self.uses[use]
-            if (
-                isinstance(node, ast.With)
-                and found.mode is True
-                and found.use.guard.rpartition(".")[2] in (guards.PYTHON_INFERENCE_MODE, guards.LEGACY)
-            ):
-                self._escapes(node, place, use)
+            escaping = found.use.guard == guards.LEGACY or may_be_inference_mode(found.use.guard)
+            may_be_on = found.mode is True or (found.mode is None and "." in found.use.guard)
+            if isinstance(node, ast.With) and may_be_on and escaping:
+                hands_out = found.use.guard == guards.ENTERED_WITH_TENSORS or "." in found.use.guard
+                handed = target if hands_out and isinstance(target, ast.Name) else None
+                self._escapes(node, place, use, handed)
         last = around[-1] if around != place.around else None
         expecting = place.expecting or expects_failure(node)
-        self._block(node.body, replace(place, block=block, around=around, prefix=last, expecting=expecting))
+        stacks = (item.optional_vars for item in node.items if self._is_stack(item.context_expr, place.scope))
+        stack = next((target.id for target in stacks if isinstance(target, ast.Name)), place.stack)
+        inner = replace(place, block=block, around=around, prefix=last, expecting=expecting, stack=stack)
+        self._block(node.body, inner)
 
-    def _escapes(self, node: ast.With, place: _Place, use: int) -> None:
+    def _is_stack(self, expression: ast.expr, scope: Scope) -> bool:
+        called = expression.func if isinstance(expression, ast.Call) else None
+        return called is not None and (self._known(called, scope) or "") == "contextlib.ExitStack"
+
+    def _entered_on_stack(self, entered: ast.Call, rest: Sequence[ast.stmt], place: _Place) -> _Place:
+        """The place behind `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
+        span = self.module.span(entered)
+        use = next((index for index, found in enumerate(self.uses) if found.call_span == span), None)
+        if use is None or not rest:
+            return place
+        self._escapes(ast.With(items=[], body=list(rest)), place, use)
+        return replace(place, around=(*place.around, use))
+
+    def _escapes(self, node: ast.With, place: _Place, use: int, handed: ast.Name | None = None) -> None:
         def known(expression: ast.expr) -> str | None:
             return self._known(expression, place.scope)
 
-        for found in find_escapes(node, place.after, known, self._known_statements):
+        for found in find_escapes(node, place.after, known, self._known_statements, handed):
             self.escapes.append(
                 Escape(use, found.variable, self.module.span(found.made), found.what, self.module.span(found.where))
             )
@@ -352,7 +373,7 @@ class ModuleReading:
             return
         behind = None
         if isinstance(following, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            behind = Following(kind_of(following), self.module.start_of(following), _is_descriptor(following))
+            behind = Following(kind_of(following), self.module.start_of(following), is_descriptor(following))
         if self._add(node.value, place, form, self.module.span(node), following=behind) is None:
             self._expressions(node.value, place)
 
@@ -464,17 +485,7 @@ class ModuleReading:
         found: int | None = None
         for index in place.around:
             use = self.uses[index]
-            if use.use.guard.rpartition(".")[2] in _MODES:
+            if use.use.guard.rpartition(".")[2] in _MODES or may_be_inference_mode(use.use.guard):
                 on = use.mode is True or (use.use.form is Form.DECORATOR and not use.called)
                 found = index if on else None
         return found
-
-
-def _is_descriptor(node: _FunctionNode | ast.ClassDef) -> bool:
-    """Whether the outermost decorator is one of Python's own that give back no function: a guard stands below it."""
-    first = dotted(node.decorator_list[0]) if node.decorator_list else None
-    return first is not None and first[-1] in _DESCRIPTORS
-
-
-def _is_definition(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))

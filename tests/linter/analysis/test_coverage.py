@@ -60,7 +60,7 @@ def test_the_inference_mode_at_a_place(code: str, expected: str | None) -> None:
     found = at_work(code)
     call = found.call("work")
     use = inference_mode_at(found.facts, call.span, call.function)
-    assert (use and (use.argument.text if use.argument is not None else "")) == expected
+    assert (use and (str(use.argument.expression) if use.argument is not None else "")) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,3 +13,4 @@
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
+#include <torch/detail/TensorDataContainer.h>

@@ -198,6 +198,14 @@ inline void manual_seed(uint64_t seed) {
   op({seed});
 }
 
+inline bool hasCUDA() { return false; }
+inline bool hasMPS() { return false; }
+
+/// A number as a tensor of no dimensions, of the number's own kind.
+inline Tensor scalar_to_tensor(const Scalar& number, const Device device = kCPU) {
+  return full({}, number, TensorOptions().dtype(number.type()).device(device));
+}
+
 /// A tensor over memory of the program's own, which must outlive it: nothing is copied.
 inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
   static const guardfix::Hook make{"from_blob"};

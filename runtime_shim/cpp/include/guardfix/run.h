@@ -1,6 +1,8 @@
 // How a compiled program is entered.
 #pragma once
 
+#include <c10/util/Exception.h>
+
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -13,4 +15,11 @@ extern "C" __attribute__((visibility("default"), used)) inline int guardfix_run(
   std::cout.flush();
   std::fflush(nullptr);
   return status;
+}
+
+/// Gives a warning of the Python side to the program's handler.
+extern "C" __attribute__((visibility("default"), used)) inline void guardfix_warn(const char* file, unsigned line,
+                                                                               const char* message) {
+  c10::WarningUtils::get_warning_handler()->process(
+      c10::Warning(c10::UserWarning(), {"torch", file, line}, std::string(message), false));
 }

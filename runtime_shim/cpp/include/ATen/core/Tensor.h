@@ -9,7 +9,9 @@
 #include <torch/csrc/autograd/view_meta.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <tuple>
 
 namespace c10 {
@@ -159,7 +161,7 @@ class DeprecatedTypeProperties {
   bool is_cuda() const { return false; }
   bool is_sparse() const { return false; }
   DeviceType device_type() const { return kCPU; }
-  DeprecatedTypeProperties toScalarType(ScalarType type) const { return DeprecatedTypeProperties(options_.dtype(type)); }
+  inline DeprecatedTypeProperties& toScalarType(ScalarType type) const;
   TensorOptions options() const { return options_; }
   std::string toString() const { return c10::str("CPU", scalarType(), "Type"); }
   operator ScalarType() const { return scalarType(); }
@@ -171,11 +173,21 @@ class DeprecatedTypeProperties {
   TensorOptions options_;
 };
 
-/// The type of tensors on the CPU: `at::empty({2}, at::CPU(at::kFloat))`.
-inline DeprecatedTypeProperties CPU(ScalarType type) { return DeprecatedTypeProperties(TensorOptions().dtype(type)); }
+/// The type of tensors on the CPU: `at::empty({2}, at::CPU(at::kFloat))`. There is one object for each.
+inline DeprecatedTypeProperties& CPU(ScalarType type) {
+  static auto& types = *new std::map<ScalarType, DeprecatedTypeProperties>();
+  static auto& mutex = *new std::mutex();
+  const std::lock_guard<std::mutex> lock(mutex);
+  return types.try_emplace(type, TensorOptions().dtype(type)).first->second;
+}
+inline DeprecatedTypeProperties& DeprecatedTypeProperties::toScalarType(ScalarType type) const { return CPU(type); }
 
 /// What `Tensor::mutable_grad()` gives: the gradient, which can be assigned to.
 class GradSlot;
+
+class Tensor;
+/// PyTorch's tensor without the ops; here there is one class.
+using TensorBase = Tensor;
 
 class Tensor {
  public:
@@ -265,7 +277,7 @@ class Tensor {
   Storage storage() const;
   bool has_names() const { return false; }
   /// The type as the first versions had it: what a scalar type, a device and options are now.
-  DeprecatedTypeProperties type() const { return DeprecatedTypeProperties(options()); }
+  DeprecatedTypeProperties& type() const { return CPU(scalar_type()); }
   bool is_alias_of(const Tensor& other) const { return truth("is_alias_of", other); }
   std::string toString() const { return defined() ? c10::str("CPU", scalar_type(), "Type") : "UndefinedType"; }
   void print() const;
@@ -340,6 +352,8 @@ class Tensor {
   Tensor operator[](const Tensor& index) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  Tensor index(const c10::List<std::optional<Tensor>>& indices) const;
+  Tensor& index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false);
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values);
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values);
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);

@@ -164,6 +164,8 @@ inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_
                              std::optional<TensorList> inputs) const {
   static const guardfix::Op op{"backward"};
   if (inputs.has_value()) TORCH_CHECK(!inputs->empty(), "'inputs' argument to backward cannot be empty");
+  TORCH_CHECK(gradient.defined() || numel() != 1 || !is_complex() || !requires_grad(),
+              "grad can be computed only for real scalar outputs but got ", scalar_type());
   op({*this, gradient, retain_graph, create_graph, guardfix::kw("inputs", inputs)});
 }
 
@@ -254,6 +256,7 @@ inline Tensor Tensor::to(Device device, ScalarType type, bool, bool copy, std::o
       op({*this, device, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt)}));
 }
 inline Tensor Tensor::to(TensorOptions options, bool, bool copy, std::optional<MemoryFormat>) const {
+  TORCH_CHECK(!options.requires_grad(), "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
   return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(scalar_type()), false, copy);
 }
 inline Tensor Tensor::to(const Tensor& other, bool, bool copy, std::optional<MemoryFormat>) const {

@@ -1,6 +1,7 @@
 // c10::SymInt: an integer that may be a symbol while a program is compiled by PyTorch; here it always has its value.
 #pragma once
 
+#include <c10/core/Scalar.h>
 #include <c10/util/ArrayRef.h>
 
 #include <cstdint>
@@ -66,6 +67,8 @@ inline IntArrayRef asIntArrayRefSlow(SymIntArrayRef values, const char* = "", in
   return asIntArrayRefUnchecked(values);
 }
 #define C10_AS_INTARRAYREF_SLOW(values) ::c10::asIntArrayRefSlow(values, __FILE__, __LINE__)
+
+inline SymInt Scalar::toSymInt() const { return SymInt(toLong()); }
 
 }  // namespace c10
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <ostream>
 #include <type_traits>
 #include <vector>
@@ -48,6 +49,8 @@ class ArrayRef final {
   constexpr iterator begin() const { return data_; }
   constexpr iterator end() const { return data_ + size_; }
   constexpr const_iterator cbegin() const { return begin(); }
+  constexpr std::reverse_iterator<iterator> rbegin() const { return std::reverse_iterator<iterator>(end()); }
+  constexpr std::reverse_iterator<iterator> rend() const { return std::reverse_iterator<iterator>(begin()); }
   constexpr const_iterator cend() const { return end(); }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const T* data() const { return data_; }

@@ -14,6 +14,8 @@
 
 namespace c10 {
 
+using std::string;  // in PyTorch, too, a program that uses this namespace has it
+
 /// What PyTorch's functions throw. `what()` names the place that raised it on a second line (PyTorch
 /// has a backtrace there); `what_without_backtrace()` is the message alone.
 class Error : public std::exception {

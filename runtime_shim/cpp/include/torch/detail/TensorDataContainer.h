@@ -70,6 +70,8 @@ class TensorDataContainer {
   }
   /// With the type of the numbers themselves, and at least one dimension: what at::tensor gives.
   at::Tensor to_plain_tensor(const at::TensorOptions& options) const {
+    const c10::ScalarType type = options.dtype_opt().value_or(type_);
+    TORCH_CHECK_NOT_IMPLEMENTED(are_real_for(type), "\"tensor_cpu\" not implemented for '", type, "'");
     const at::Tensor made = to_tensor(options.has_dtype() ? options : options.dtype(type_));
     return sizes_.empty() ? made.reshape(1) : made;
   }
@@ -83,6 +85,8 @@ class TensorDataContainer {
     } else if (!type.has_value() && !c10::isFloatingType(type_)) {
       type = c10::isIntegralType(type_, false) ? c10::kLong : type_;
     }
+    if (type.has_value() && !are_real_for(*type))
+      for (const c10::Scalar& value : values_) *type == c10::kFloat ? value.toFloat() : value.toDouble();  // or an error
     const guardfix::Gil gil;
     const guardfix::Object list = guardfix::list_of(values_.data(), values_.size(), guardfix::number);
     return at::Tensor::from_python(
@@ -98,6 +102,7 @@ class TensorDataContainer {
 
  private:
   enum class Kind : uint8_t { scalar, init_list, tensor };
+  bool are_real_for(c10::ScalarType type) const { return !c10::isComplexType(type_) || c10::isComplexType(type); }
   void print_rows(std::ostream& out, size_t depth, size_t& next) const {
     out << '{';
     for (int64_t i = 0; i < sizes_[depth]; ++i) {

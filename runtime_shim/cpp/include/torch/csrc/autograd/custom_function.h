@@ -15,6 +15,9 @@
 
 namespace torch::autograd {
 
+/// Arguments by their numbers; the end is not included.
+using IndexRange = std::pair<size_t, size_t>;
+
 /// Values by name: `saved_data["scale"] = 2.0`. As a map, for the few names that there are.
 class SavedData {
  public:
@@ -79,6 +82,13 @@ struct AutogradContext {
   bool needs_input_grad(size_t index) const {
     static const guardfix::Hook read{"needs_input_grad"};
     return guardfix::truth_of(read({python_, index}));
+  }
+  /// Whether that of any argument in these ranges is.
+  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const {
+    for (const auto& [first, end] : ranges)
+      for (size_t index = first; index < end; ++index)
+        if (needs_input_grad(index)) return true;
+    return false;
   }
 
  private:

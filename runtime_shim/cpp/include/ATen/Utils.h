@@ -1,0 +1,4 @@
+// at::detail::getDefaultCPUGenerator and the like come with the functions.
+#pragma once
+
+#include <ATen/Functions.h>

@@ -1,0 +1,4 @@
+// at::Reduction comes with the functions.
+#pragma once
+
+#include <ATen/Functions.h>

@@ -1,0 +1,81 @@
+"""The playground in a real browser, served as `guardfix serve` does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("selenium")
+
+from guardfix.playground.playground_examples import EXAMPLES
+from headless_browser import LOOKS, accessibility_violations, browser_at, fits, needs_chromium
+
+pytestmark = [pytest.mark.thorough, needs_chromium]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a playground with a folder, and the folder."""
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "kernel.cpp").write_text(EXAMPLES[0].text)
+    with subprocess.Popen(
+        [sys.executable, "-m", "guardfix", "serve", "--isolated", "--port", "0", "."],
+        stdout=subprocess.PIPE, text=True, cwd=folder,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1], folder
+        finally:
+            process.terminate()
+
+
+def wait_for(driver: Any, expression: str) -> bool:
+    """Whether the expression becomes true."""
+    script = f"""const done = arguments[0]; const end = Date.now() + 20000;
+    const look = () => {{ let found = false; try {{ found = !!({expression}); }} catch {{ /* not there yet */ }}
+    found || Date.now() > end ? done(found) : setTimeout(look, 30); }}; look();"""
+    return bool(driver.execute_async_script(script))
+
+
+def test_what_is_typed_is_checked(served: tuple[str, Path]) -> None:
+    with browser_at(served[0]) as driver:
+        assert wait_for(driver, "document.querySelector('.answer .badge').textContent === 'GF101'")
+        driver.find_element("id", "take").click()
+        assert wait_for(driver, "document.getElementById('answer').textContent.includes('0 findings')")
+        text = driver.find_element("id", "text")
+        assert "AutoDispatchBelowADInplaceOrView" in text.get_property("value")
+        text.clear()
+        text.send_keys("import torch\ntorch.no_grad()\n")
+        assert wait_for(driver, "document.querySelector('.answer .badge').textContent === 'GF402'")
+        assert driver.find_element("id", "copy").get_property("disabled")
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_it_fits_and_can_be_read_by_all(served: tuple[str, Path], width: int, theme: str) -> None:
+    with browser_at(served[0], width, theme) as driver:
+        assert wait_for(driver, "document.querySelector('.diff')")
+        assert fits(driver)
+        assert accessibility_violations(driver) == []
+
+
+def test_without_javascript_there_is_a_button(served: tuple[str, Path]) -> None:
+    with browser_at(served[0], scripts=False) as driver:
+        driver.find_element("id", "check").click()
+        assert driver.find_element("css selector", ".answer .badge").text == "GF101"
+
+
+def test_the_report_is_loaded_again_after_a_save(served: tuple[str, Path]) -> None:
+    address, folder = served
+    with browser_at(f"{address}report") as driver:
+        assert wait_for(driver, "document.getElementById('shown').textContent === '1 findings'")
+        (folder / "evaluate.py").write_text("import torch\ntorch.no_grad()\n")
+        assert wait_for(driver, "document.getElementById('shown').textContent === '2 findings'")
+        driver.find_element("css selector", ".finding > .head").click()
+        driver.find_element("css selector", ".body a").click()
+        assert wait_for(driver, "document.querySelector('tr:target').textContent.includes('no_grad')")
