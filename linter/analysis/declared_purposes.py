@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts import Facts, GuardUse
@@ -42,10 +43,19 @@ def intent_at(use: GuardUse, facts: Facts) -> Intent | None:
     if not facts.intents:
         return None
     rows = facts.rows(use.type_span if use.span.end - use.span.start > _LONG else use.span)
-    for intent in facts.intents:
-        if max(intent.rows.start, rows.start) < min(intent.rows.stop, rows.stop):
-            return intent
-    return None
+    by_row = _intents_by_row(facts)
+    first = min((by_row[row] for row in rows if row in by_row), default=None)
+    return facts.intents[first] if first is not None else None
+
+
+@lru_cache(maxsize=64)
+def _intents_by_row(facts: Facts) -> dict[int, int]:
+    """The number of the first declaration that is about a row."""
+    found: dict[int, int] = {}
+    for number, intent in enumerate(facts.intents):
+        for row in intent.rows:
+            found.setdefault(row, number)
+    return found
 
 
 _LONG = 2000

@@ -49,11 +49,13 @@ def nested(before: str, opening: str, inside: str, closing: str, after: str = ""
 
 
 def files(text: str, name: str = "f@.cpp", **more: str) -> Shape:
-    """As many files, and those in `more`, whose dots are written as underscores."""
+    """As many files, and those in `more`, whose dots are written as underscores; what has no number in it stands once."""
 
     def texts(count: int) -> Texts:
         found = {name.replace("@", str(n)): numbered(text, [n]) for n in range(count)}
-        return found | {other.replace("_", "."): numbered(content, range(count)) for other, content in more.items()}
+        for other, content in more.items():
+            found[other.replace("_", ".")] = numbered(content, range(count if "@" in content else 1))
+        return found
 
     return texts
 

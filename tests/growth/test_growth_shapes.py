@@ -94,6 +94,13 @@ COUNTED = (
     "C++: dead code",
     "files: files with the same alias",
     "files: files that use one macro",
+    "C++: using-declarations",
+    "C++: variables",
+    "C++: conditions inside",
+    "Python: assigned guards",
+    "Python: guards above one function",
+    "Python: lazy caches of one class",
+    "Python: yields under one guard",
 )
 
 
