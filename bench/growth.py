@@ -104,7 +104,7 @@ def count_calls(names: Iterable[str], size: int, limit: float) -> int:
 
     def exponent(name: str) -> float:
         with tempfile.TemporaryDirectory() as folder:
-            return exponent_of(ALL[name][0], size, Path(folder))
+            return float(exponent_of(ALL[name][0], size, Path(folder)))
 
     steep = 0
     for name in names:

@@ -136,6 +136,7 @@ def test_imports_go_one_way(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(("file", "line"), PLANTED)
+@pytest.mark.some(3)
 def test_an_import_that_goes_the_other_way_is_found(tree: Path, file: str, line: str) -> None:
     path = tree / file
     path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{line}\n", encoding="utf-8")

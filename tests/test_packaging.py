@@ -103,6 +103,7 @@ def test_the_wheel_checks_and_migrates_in_a_fresh_environment(installed: Path, t
     assert (tmp_path / "a.cpp").read_text() == migrated
 
 
+@pytest.mark.thorough
 def test_a_clone_runs_its_own_parts_whatever_is_installed(installed: Path) -> None:
     # `python -m` puts the working folder first: the clone's guardfix, which stands apart from its linter.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -111,6 +112,7 @@ def test_a_clone_runs_its_own_parts_whatever_is_installed(installed: Path) -> No
     assert (check.returncode, "GF101" in check.stdout) == (1, True), check.stderr
 
 
+@pytest.mark.thorough
 def test_no_top_level_name_but_guardfix_is_installed(installed: Path) -> None:
     site = next((installed / "lib").glob("python*/site-packages"))
     names = {p.name for p in site.iterdir() if not p.name.endswith((".dist-info", ".pth"))}

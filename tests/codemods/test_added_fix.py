@@ -95,6 +95,7 @@ def test_it_is_listed_with_what_its_fix_claims(clone: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [pytest.param("a.cpp", id="a file"), pytest.param(".", id="a folder")])
+@pytest.mark.few("a folder")
 def test_it_is_reported_shown_and_applied(named: str, clone: Path) -> None:
     work = clone / "work" / ("file" if named == "a.cpp" else "folder")
     work.mkdir(parents=True)
@@ -119,6 +120,7 @@ def test_it_is_reported_shown_and_applied(named: str, clone: Path) -> None:
     assert run(clone, "guardfix", "check", path).stdout == "All checks passed (1 file).\n"
 
 
+@pytest.mark.thorough
 def test_its_fixtures_are_found_and_pass(clone: Path) -> None:
     done = run(clone, "pytest", "-q", "-n0", "tests/test_fixtures.py", "-k", "not as_many")
     assert " passed" in done.stdout, done.stdout + done.stderr
@@ -127,6 +129,7 @@ def test_its_fixtures_are_found_and_pass(clone: Path) -> None:
     assert run(clone, "pytest", "-q", "-n0", "tests/test_fixtures.py", "-k", "not as_many").returncode == 1
 
 
+@pytest.mark.thorough
 def test_without_its_fix_the_rule_only_reports(clone: Path) -> None:
     (clone / "codemods/fixes/gf298_guard_in_namespace_at.py").unlink()
     program = clone / "reported.cpp"

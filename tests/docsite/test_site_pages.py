@@ -57,7 +57,7 @@ def test_the_shim_answers_as_pytorch_did() -> None:
 
 @pytest.mark.oracle
 def test_pytorch_answers_as_it_did() -> None:
-    import torch
+    torch = pytest.importorskip("torch")
 
     assert recording(torch) == json.loads(RECORDED.read_text(encoding="utf-8"))
 

@@ -150,6 +150,7 @@ PLANTED = [
 @pytest.mark.parametrize(
     "recorded", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["as it is", "recorded anew"]
 )
+@pytest.mark.few("as it is-a row of the guard table", "as it is-a rule about calls, in a file without a guard")
 def test_what_is_planted_is_found_by_every_way_in(
     files: dict[str, str], name: str, text: str, found: str, recorded: bool, copy: Path, tmp_path: Path
 ) -> None:

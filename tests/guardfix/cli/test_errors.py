@@ -63,6 +63,7 @@ def test_a_mistake_on_the_command_line(command: str, message: str, tree: Path) -
 
 @pytest.mark.parametrize("limit", [5, 7, 9, 16])
 @pytest.mark.parametrize("command", ["check ."])
+@pytest.mark.few("check .-7")
 def test_too_few_file_descriptors(limit: int, command: str, many: Path) -> None:
     outcome = shell(f"ulimit -n {limit}; guardfix {command}", many)
     assert "bug" not in outcome.stderr
@@ -84,6 +85,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", ["TERM", "HUP", "INT"])
 @pytest.mark.parametrize("delay", [0.8])
+@pytest.mark.few("0.8-TERM")
 def test_a_signal_ends_the_run_and_all_its_processes(name: str, delay: float, many: Path) -> None:
     # A fifo that nobody writes to would be passed over: what takes long here is the number of files.
     process = subprocess.Popen(
@@ -174,6 +176,7 @@ def test_what_may_not_be_read_is_a_finding(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["migrate --apply", "check --fix"])
+@pytest.mark.few("check --fix")
 def test_a_disk_that_is_full_leaves_the_file_whole(command: str, tree: Path) -> None:
     resource = pytest.importorskip("resource")
     del resource
@@ -226,7 +229,7 @@ ODD = "größe.cpp"
         pytest.param({"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}, id="a narrower encoding"),
     ],
 )
-@pytest.mark.few("C locale, not coerced", "a narrower encoding")
+@pytest.mark.few("a narrower encoding")
 def test_names_and_text_beyond_ascii_in_any_locale(env: dict[str, str], tmp_path: Path) -> None:
     text = KERNEL.format(0).replace("g;", "g;  // größe 解")
     (tmp_path / ODD).write_text(text, "utf-8")
@@ -283,6 +286,7 @@ def test_limits_for_each_file(tree: Path) -> None:
     assert "(--memory)" in outcome.stdout
 
 
+@pytest.mark.thorough
 def test_a_chain_of_aliases(tree: Path) -> None:
     names = ["using G0 = at::AutoNonVariableTypeMode;", *(f"using G{n} = G{n - 1};" for n in range(1, 600))]
     (tree / "aliases.cpp").write_text("\n".join([*names, "void f(torch::jit::Module& m) { G599 g; m.forward({}); }\n"]))

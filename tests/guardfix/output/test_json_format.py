@@ -139,6 +139,7 @@ def test_findings_have_the_contract_s_shape(fixture: Fixture, tmp_path: Path) ->
     [f for f in all_fixtures() if f.path.suffix == ".py" and f.expected()],
     ids=lambda fixture: fixture.name,
 )
+@pytest.mark.some(3)
 def test_a_comment_at_noqa_row_silences_the_finding(fixture: Fixture, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     path = folder / fixture.path.name

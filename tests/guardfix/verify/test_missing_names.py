@@ -16,7 +16,7 @@ PYTHON = {
     "under another name": ("import torch as t\nt.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
     "a module of PyTorch's": ("import torch.distributed as dist\ndist.get_rank()", ["torch.distributed"]),
     "from a module": ("from torch.distributed import get_rank, barrier", ["torch.distributed"]),
-    "a layer": ("from torch import nn\nnn.CTCLoss()\nnn.CTCLoss()", ["torch.nn.CTCLoss"]),
+    "a layer": ("from torch import nn\nnn.Transformer()\nnn.Transformer()", ["torch.nn.Transformer"]),
     "a method by its class": ("import torch\ntorch.Tensor.geometric_(x)", ["torch.Tensor.geometric_"]),
     "two names": (
         "import torch\ntorch.sparse_coo_tensor(torch.geqrf(x))",

@@ -136,6 +136,7 @@ def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
 SILENT = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
 
 
+@pytest.mark.thorough
 def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     status, [entry] = verified(str(SILENT), "--safe-only")
     assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, "same", [], None)

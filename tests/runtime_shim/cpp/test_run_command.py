@@ -407,6 +407,7 @@ def test_a_precompiled_header_hides_no_missing_include(tmp_path: Path, monkeypat
 # ---- the trace
 
 
+@pytest.mark.thorough
 def test_trace_of_guards_and_ops(tmp_path: Path) -> None:
     body = """
       auto x = torch::ones({2}, torch::requires_grad()).clone();
