@@ -25,10 +25,10 @@ import traceback
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.verify.scratch import scratch_folder
 
 from .repository_task import RepositoryTask, TaskOutcome
-from .user_cache_folder import user_cache
 
 _LENGTH = struct.Struct(">Q")
 _GRACE = 3.0
@@ -119,7 +119,7 @@ def _contained(request: TaskRequest, worker: int) -> TaskEnding:
 
     Raises `WorkerGone`.
     """
-    with scratch_folder(user_cache() / "campaign", "a repository") as scratch:
+    with scratch_folder(Path(user_cache_folder(), "campaign"), "a repository") as scratch:
         files = scratch / "files"
         files.mkdir()
         alive, held = os.pipe()

@@ -229,16 +229,18 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     """
     import sqlite3
 
+    from guardfix.linter.files.user_cache import user_cache_folder
+
     from ..campaign.blob_counts import BlobCache
     from ..campaign.guard_history import guard_history
     from ..campaign.history_page import history_csv, history_lines, history_page
     from ..campaign.repository_commits import NoRepository, is_repository
-    from ..campaign.user_cache_folder import user_cache
 
     if not is_repository(repository):
         raise Failure(f"{repository} is no git repository; make a copy of a remote one with `git clone --bare URL`")
+    counted = Path(user_cache_folder(), "history.sqlite")
     try:
-        cache = BlobCache(user_cache() / "history.sqlite")
+        cache = BlobCache(counted)
         with shown_progress(quiet) as progress:
             history = guard_history(repository, revision, cache, progress)
         cache.close()
@@ -248,7 +250,7 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     except NoRepository as error:
         raise Failure(f"{repository}: {error}") from None
     except sqlite3.Error as error:
-        raise Failure(f"{user_cache() / 'history.sqlite'}: {error}; remove it") from None
+        raise Failure(f"{counted}: {error}; remove it") from None
     for line in history_lines(history):
         click.echo(line)
     if output is not None:
