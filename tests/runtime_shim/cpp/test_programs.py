@@ -86,13 +86,16 @@ def test_kernel_without_its_guard_says_that_it_recurses(tmp_path: Path) -> None:
     assert "Put at::AutoDispatchBelowADInplaceOrView in force" in outcome.err
 
 
-def has_gtest() -> bool:
+@pytest.fixture(scope="module")
+def gtest() -> None:
+    """Asks the compiler for gtest: not while tests are collected, since that takes seconds."""
     compiler = shutil.which("g++") or "c++"
     command = [compiler, "-x", "c++", "-", "-fsyntax-only"]
-    return subprocess.run(command, input=b"#include <gtest/gtest.h>", capture_output=True, check=False).returncode == 0
+    if subprocess.run(command, input=b"#include <gtest/gtest.h>", capture_output=True, check=False).returncode != 0:
+        pytest.skip("gtest is not installed (libgtest-dev)")
 
 
-@pytest.mark.skipif(not has_gtest(), reason="gtest is not installed (libgtest-dev)")
+@pytest.mark.usefixtures("gtest")
 @pytest.mark.thorough
 def test_gtest_file_passes_whole() -> None:
     outcome = guardfix_run(GTESTS, "--link", "gtest")
@@ -100,7 +103,7 @@ def test_gtest_file_passes_whole() -> None:
     assert outcome.status == 0
 
 
-@pytest.mark.skipif(not has_gtest(), reason="gtest is not installed (libgtest-dev)")
+@pytest.mark.usefixtures("gtest")
 @pytest.mark.thorough
 def test_gtest_file_can_fail(tmp_path: Path) -> None:
     text = GTESTS.read_text(encoding="utf-8")
@@ -138,7 +141,7 @@ def test_fixture_is_the_same_on_pytorch(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 @needs_torch
-@pytest.mark.skipif(not has_gtest(), reason="gtest is not installed (libgtest-dev)")
+@pytest.mark.usefixtures("gtest")
 def test_gtest_file_passes_on_pytorch(tmp_path: Path) -> None:
     outcome = run_on_torch(GTESTS, tmp_path, link=("gtest", "gtest_main"))
     assert "[  PASSED  ] 52 tests." in outcome.out
