@@ -11,7 +11,7 @@ from guardfix.linter.analysis.guard_comments import (
 from guardfix.linter.facts import Facts, GuardUse, Span
 
 from ..fix import Edit
-from .statements import line_end, line_start, removal
+from .statements import line_end, line_start, removal, without_gap
 
 
 def doubts_of_comments(use: GuardUse, facts: Facts) -> list[str]:
@@ -28,8 +28,12 @@ def removal_with_comments(text: bytes, use: GuardUse, also: Span | None = None) 
     gone = {comment.span for comment in use.comments if speaks_of_nothing_else(comment)}
     gone |= {also} if also is not None else set()
     end = max((span.end for span in gone if span.start >= use.span.end), default=use.span.end)
-    edits = [removal(text, Span(use.span.start, end))]
-    edits += [whole_lines(text, span) for span in sorted(gone) if span.end <= use.span.start]
+    edits = [whole_lines(text, span) for span in sorted(gone) if span.end <= use.span.start]
+    edits.append(removal(text, Span(use.span.start, end)))
+    while len(edits) > 1 and edits[-2].span.end == edits[-1].span.start:
+        last = edits.pop()
+        edits[-1] = Edit(Span(edits[-1].span.start, last.span.end), "")
+    edits[-1] = without_gap(text, edits[-1])
     return edits
 
 

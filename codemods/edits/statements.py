@@ -69,6 +69,33 @@ def removal(text: bytes, span: Span) -> Edit:
     return Edit(Span(span.start, end), "")
 
 
+_BLANK_LINES_BEHIND = re.compile(rb"(?:[ \t]*(?:\r\n|\n|\r))*")
+_BLANK_LINES_BEFORE = re.compile(rb"(?:\A|(?<=[\r\n]))(?:[ \t]*(?:\r\n|\n|\r))+\Z")
+_FARTHEST = 1000
+"""How many bytes before a statement are looked at."""
+
+
+def without_gap(text: bytes, removed: Edit) -> Edit:
+    """The removal of whole lines, with the blank lines that would otherwise meet, open a block or close one."""
+    start, end = removed.span
+    if start != line_start(text, start) or end == start or text[end - 1 : end] not in (b"\n", b"\r"):
+        return removed
+    before = text[max(0, start - _FARTHEST) : start]
+    gap = _BLANK_LINES_BEFORE.search(before)
+    above = before[: gap.start()] if gap else before
+    behind = _BLANK_LINES_BEHIND.match(text, end)
+    assert behind is not None  # it matches nothing at all as well
+    count = len(_NEWLINE.findall(behind.group()))
+    kept = len(_NEWLINE.findall(gap.group())) if gap else 0
+    if above.rstrip().endswith(b"{") and not gap:
+        return Edit(Span(start, behind.end()), "")
+    if text[behind.end() : behind.end() + 80].lstrip(_BLANKS).startswith(b"}"):
+        return Edit(Span(start - (len(before) - len(above)), behind.end()), "")
+    for newline in list(_NEWLINE.finditer(text, end, behind.end()))[: min(count, kept)]:
+        end = newline.end()
+    return Edit(Span(start, end), "")
+
+
 def removal_with_comment(text: bytes, span: Span) -> tuple[Edit, str]:
     """Take a statement out together with the comment behind it; the comment is given back, for its new place."""
     comment = _COMMENT.match(text, span.end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guardfix.codemods.apply.rewriting import apply_edits
-from guardfix.codemods.edits.statements import removal, removal_with_comment, statement_around
+from guardfix.codemods.edits.statements import removal, removal_with_comment, statement_around, without_gap
 from guardfix.linter.facts import Span
 
 
@@ -38,6 +38,33 @@ def test_taking_a_statement_out(before: str, after: str) -> None:
     start = text.index(b"G")
     end = text.index(b";", start) + 1
     assert apply_edits(text, [removal(text, Span(start, end))]).decode() == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("a();\n\nG g;\n\nb();\n", "a();\n\nb();\n", id="blank lines on both sides"),
+        pytest.param("a();\n\n\nG g;\n\nb();\n", "a();\n\n\nb();\n", id="more of them before"),
+        pytest.param("a();\n\nG g;\n\n\nb();\n", "a();\n\n\nb();\n", id="more of them behind"),
+        pytest.param("a();\r\n\r\nG g;\r\n  \r\nb();\r\n", "a();\r\n\r\nb();\r\n", id="CRLF, and blanks"),
+        pytest.param("{\n  G g;\n\n  b();\n}\n", "{\n  b();\n}\n", id="first in a block"),
+        pytest.param("{\n\n  G g;\n\n  b();\n}\n", "{\n\n  b();\n}\n", id="first in a block that begins with one"),
+        pytest.param("{\n  a();\n\n  G g;\n}\n", "{\n  a();\n}\n", id="last in a block"),
+        pytest.param("{\n\n  G g;\n\n}\n", "{\n}\n", id="alone in a block"),
+        pytest.param("a();\nG g;\n\nb();\n", "a();\n\nb();\n", id="what parts two groups stays"),
+        pytest.param("a();\n\nG g;\nb();\n", "a();\n\nb();\n", id="so it does before"),
+        pytest.param(
+            "{ a();\n\n  c(); G g;\n\n  b(); }\n", "{ a();\n\n  c();\n\n  b(); }\n", id="not alone on its line"
+        ),
+        pytest.param("{\n  G g;  // why\n\n  b();\n}\n", "{\n  // why\n\n  b();\n}\n", id="its comment stays"),
+        pytest.param("G g;\n\nb();\n", "\nb();\n", id="first in the file"),
+    ],
+)
+def test_no_gap_is_left(before: str, after: str) -> None:
+    text = before.encode()
+    start = text.index(b"G")
+    taken = without_gap(text, removal(text, Span(start, text.index(b";", start) + 1)))
+    assert apply_edits(text, [taken]).decode() == after
 
 
 @pytest.mark.parametrize(
