@@ -160,8 +160,8 @@ class ProjectReader:
             for place in self.found.unreadable
             if place.language is not None
         ]
-        facts += self._through_reexports(facts)
         self._common: set[str] = set()
+        facts += self._through_reexports(facts)
         self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fixture_files import Fixture, all_fixtures
-from guardfix.linter import surroundings
+from guardfix.linter import project_reading, surroundings
 from guardfix.linter.engine import Options, check
 from guardfix.linter.findings import Confidence, Finding
 
@@ -137,3 +137,14 @@ def test_a_high_confidence_is_lowered_where_answers_may_be_missing(
     assert confidence() is Confidence.HIGH
     monkeypatch.setattr(surroundings, "LARGEST", 1)
     assert confidence() is Confidence.MEDIUM
+
+
+def test_a_guard_s_new_name_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are not read for a name that stands in too many of them; the others are."""
+    monkeypatch.setattr(project_reading, "MOST_NAMING", 3)
+    (tmp_path / "modes.py").write_text("from torch import no_grad as quiet\nfrom torch import no_grad as calm\n")
+    for number in range(5):
+        (tmp_path / f"quiet{number}.py").write_text("from modes import quiet\n\n\nasync def f():\n    quiet()\n")
+    (tmp_path / "calm.py").write_text("from modes import calm\n\n\ndef f():\n    calm()\n")
+    found = check([str(tmp_path)], Options(workers=1)).findings
+    assert [(Path(one.path).name, one.code) for one in found] == [("calm.py", "GF402")]

@@ -120,8 +120,8 @@ def test_stopped_while_it_compiles(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=os.environ | {"GUARDFIX_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")},
-        # A shell starts what it puts in the background with interrupts ignored, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # What a shell puts in the background ignores interrupts, below nohup also hang-ups, and that is inherited.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not begun.exists() and time.monotonic() < deadline:
