@@ -100,7 +100,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     ],
     ids=["prints its usage", "aborts in load", "argparse error"],
 )
-@pytest.mark.few("prints its usage", "argparse error")
+@pytest.mark.few("argparse error")
 def test_an_early_end_is_not_the_same(tmp_path: Path, name: str, text: str, words: str) -> None:
     program = write(tmp_path, name, text)
     status, [entry] = verified(program)

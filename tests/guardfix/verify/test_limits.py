@@ -77,6 +77,7 @@ def against(folder: Path, before: str, after: str, *more: str, suffix: str = ".p
     ],
     ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is no limit"],
 )
+@pytest.mark.few("before endless", "after endless", "before greedy", "after greedy")
 def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...], verdict: str, words: str) -> None:
     started = time.monotonic()
     status, entry = against(tmp_path, before, after, *options)
@@ -101,7 +102,7 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
         "before does not compile",
     ],
 )  # fmt: skip
-@pytest.mark.few("after crashes")
+@pytest.mark.thorough
 def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words: str) -> None:
     _, entry = against(tmp_path, before, after, suffix=".cpp")
     assert entry["verdict"] == verdict, entry

@@ -291,7 +291,7 @@ int main() {
     ],
     ids=["saved tensor changed", "saved tensor changed by a kernel", "no second gradient"],
 )
-@pytest.mark.few("saved tensor changed")
+@pytest.mark.thorough
 def test_how_a_program_is_silently_wrong(name: str, kind: str, op: str) -> None:
     program = FIXTURES / "cpp_programs" / name
     _, [entry] = verified(str(program), "--against", str(after(program)))

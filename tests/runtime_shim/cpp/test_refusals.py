@@ -106,11 +106,13 @@ def refused_by(*includes: str, standard: str = "c++17") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.thorough
 def test_refused(statement: str) -> None:
     assert statement in refused_by(*SHIM)
 
 
 @pytest.mark.parametrize("statement", ACCEPTED.values(), ids=ACCEPTED.keys())
+@pytest.mark.thorough
 def test_accepted(statement: str) -> None:
     """The counterparts: a table of refusals alone would pass if nothing compiled."""
     assert refused_by(*SHIM).get(statement) is None

@@ -254,6 +254,7 @@ def test_an_overload_that_the_headers_lack_is_the_first_line(tmp_path: Path, com
         ),
     ],
 )
+@pytest.mark.few("a function of its own")
 def test_a_name_that_nothing_defines_is_the_first_line(tmp_path: Path, text: str, words: str) -> None:
     source = write(tmp_path, "program.cpp", text)
     outcome = guardfix_run(source)
