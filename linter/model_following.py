@@ -1,7 +1,7 @@
 """Which further Python files are read for the models that some code runs under inference mode.
 
 They are the modules that define these models and their parts, found by import, and the files nearby that call the
-functions which run them: whoever calls those may train the same model.
+functions that run them: those callers may train the same model.
 """
 
 from __future__ import annotations
@@ -44,14 +44,13 @@ class ModelFollowing:
         return names, unread[: MOST_FILES - len(self.read)]
 
     def near(self, project: Project) -> list[str]:
-        """The files in which callers are looked for that nobody has asked about models."""
-        folders = set()
-        for facts in project:
-            if facts.python is not None and facts.python.models is not None and facts.path not in self.read:
-                folder = os.path.dirname(os.path.abspath(facts.path))
-                for _ in range(_LEVELS_UP):
-                    folder = os.path.dirname(folder)
-                folders.add(folder.rstrip(os.sep) + os.sep)
+        """The files in which callers are looked for: those whose models haven't been read yet."""
         known = {facts.path for facts in project if facts.python is not None and facts.python.models is not None}
+        folders = set()
+        for path in known - self.read:
+            folder = os.path.dirname(os.path.abspath(path))
+            for _ in range(_LEVELS_UP):
+                folder = os.path.dirname(folder)
+            folders.add(folder.rstrip(os.sep) + os.sep)
         starts = tuple(folders)
         return [path for place, path in self._by_place.items() if place.startswith(starts) and path not in known]

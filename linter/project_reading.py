@@ -402,15 +402,20 @@ class ProjectReader:
             for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
         ]
 
+    def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
+        """The files in which one of the words stands."""
+        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
+            sift.add(among, language)
+            hits = sift.hits()
+        self.lost += sift.lost
+        return hits
+
     def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
         """The paths of those files in which one of the names is called."""
         words = [name.encode() for name in sorted(names)]
         if not words or not among:
             return []
-        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
-            sift.add(list(among), language)
-            hits = sift.hits()
-        self.lost += sift.lost
+        hits = self._hits_of(words, among, language)
         called = re.compile(rb"\b(?:" + b"|".join(words) + rb")\s*\(")
         sources = ((path, self.workspace.read_or_none(path)) for _, path, why in hits if not why)
         found = [path for path, source in sources if source is not None and called.search(source.text)]
@@ -430,10 +435,7 @@ class ProjectReader:
         paths = (self.found.files if among is None else among).get(language, ())
         if not words or not paths:
             return []
-        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
-            sift.add(paths, language)
-            hits = sift.hits()
-        self.lost += sift.lost
+        hits = self._hits_of(words, paths, language)
         job = self._job(hits, watched)._replace(stands=stands(words))
         if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
             job = job._replace(hits=self._without_common_names(job))

@@ -96,7 +96,7 @@ class Surveying:
         return project
 
     def _wanted(self, project: Project, uses: Iterable[OpenUse]) -> frozenset[str]:
-        """The functions and classes that these uses reach and nobody has read."""
+        """The functions and classes that these uses reach and that haven't been read."""
         by_path: dict[str, list[GuardUse]] = defaultdict(list)
         for path, use in uses:
             by_path[path].append(use)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from guardfix.linter.facts import Span
 
@@ -85,13 +86,12 @@ def without_gap(text: bytes, removed: Edit) -> Edit:
     above = before[: gap.start()] if gap else before
     behind = _BLANK_LINES_BEHIND.match(text, end)
     assert behind is not None  # it matches nothing at all as well
-    count = len(_NEWLINE.findall(behind.group()))
-    kept = len(_NEWLINE.findall(gap.group())) if gap else 0
     if above.rstrip().endswith(b"{") and not gap:
         return Edit(Span(start, behind.end()), "")
     if text[behind.end() : behind.end() + 80].lstrip(_BLANKS).startswith(b"}"):
-        return Edit(Span(start - (len(before) - len(above)), behind.end()), "")
-    for newline in list(_NEWLINE.finditer(text, end, behind.end()))[: min(count, kept)]:
+        return Edit(Span(start - len(before) + len(above), behind.end()), "")
+    kept = len(_NEWLINE.findall(before, len(above)))
+    for newline in islice(_NEWLINE.finditer(text, end, behind.end()), kept):
         end = newline.end()
     return Edit(Span(start, end), "")
 

@@ -19,7 +19,7 @@ _NEEDED = ("grandalf", "jinja2", "markupsafe", "pygments")
 
 
 def check_page_options(arguments: dict[str, Any]) -> None:
-    """Raises click.UsageError where there are no programs to show, Failure where the page's libraries are missing."""
+    """Raises click.UsageError if there are no programs to show, Failure if the page's libraries are missing."""
     for name, option in _OTHER_ANSWERS.items():
         if arguments[name]:
             raise click.UsageError(f"--html shows the steps of programs, and {option} runs something else")

@@ -25,10 +25,10 @@ def limit_memory() -> None:
 
 
 def answer_questions() -> None:
-    """Answers until there are no more questions."""
+    """Answer questions until standard input ends."""
     limit_memory()
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    sys.stdout = sys.stderr  # whatever else is printed is no answer
+    sys.stdout = sys.stderr  # nothing else that is printed may pass for an answer
     for line in sys.stdin:
         question = json.loads(line)
         try:

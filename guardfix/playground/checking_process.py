@@ -49,7 +49,7 @@ class CheckingProcess:
             return {"error": f"checking this takes longer than {self.seconds:g} seconds, so it was stopped"}
         except (OSError, ValueError):
             line = b""
-        except BaseException:  # whoever asked has gone: the answer to come would be taken for another's
+        except BaseException:  # the client has gone: its answer would be taken for the next one's
             await self.stop()
             raise
         if not line:

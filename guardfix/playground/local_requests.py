@@ -1,4 +1,4 @@
-"""Which requests are answered: those of pages that this server made, and of nobody else.
+"""Which requests are answered: only those of pages that this server made.
 
 A web page anywhere can make a browser send requests to this machine. So
 

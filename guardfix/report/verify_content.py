@@ -66,7 +66,7 @@ class ShownStep:
     guards: tuple[ShownGuard, ...]
     tensors: tuple[ShownTensor, ...]
     values: str
-    """Results that are no tensors."""
+    """Results that aren't tensors."""
     raised: str
 
     @property

@@ -101,7 +101,7 @@ class CallGraph:
         self._unqualified: set[str] = set()
         """Types that are written without a namespace: what is no class of the project may still stand for one."""
         self.wanted: set[str] = set()
-        """Functions and classes that were called for and are defined in files that nobody has read for them."""
+        """Functions and classes that were asked for, in files that haven't been read for them."""
 
     def _attach(self, project: Project) -> None:
         if self._project is None:

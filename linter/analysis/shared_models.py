@@ -247,7 +247,7 @@ class SharedModels:
             definition = self._find(class_, path)
             if definition is not None:
                 yield from self._methods(definition, method, _MOST_CALLS)
-        # What nobody defines that was read is not looked for: only the callers of such a function matter.
+        # A function that no file read so far defines isn't looked for: only its callers matter.
         definition = self._find(call.callee, path) if not built and method in self._defined else None
         if definition is None or definition.path not in self._flows:
             return

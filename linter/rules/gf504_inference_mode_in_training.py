@@ -79,7 +79,7 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
 
 
 def _training_elsewhere(found: PythonUse, facts: Facts, project: Project) -> str:
-    """Who trains the model that runs under the guard, in words; empty where nobody does with what wraps models."""
+    """What trains the model that runs under the guard, in words; empty if nothing trains it through a wrapper."""
     if facts.python is None or facts.python.models is None:
         return ""
     models = shared_models(project)

@@ -1,7 +1,7 @@
 """Compilers as processes: each in a group of its own, so that all that it started can be ended with it.
 
-Where this process leads a session, as one does that `guardfix verify` started, the compilers stay in its group: whoever
-started it ends them with it.
+Where this process leads a session, as one does that `guardfix verify` started, the compilers stay in its group: what
+started this process ends them with it.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ _under_way: list[Precompilation] = []
 
 @contextlib.contextmanager
 def stopped_with_us() -> Iterator[None]:
-    """Should this process be stopped inside, what it began to precompile there is as well. An error is no reason."""
+    """If this process is stopped inside the block, the precompilation begun there stops too; an error leaves it."""
     before = list(_under_way)
     try:
         yield

@@ -200,7 +200,7 @@ def _run_object(call: ast.Call) -> str:
 
 
 def _dotted(node: ast.expr, scope: Scope) -> str:
-    """A name as the imports have it, or as it stands there; empty for what is no name."""
+    """A name in full where the imports tell it, otherwise as written; empty if the node isn't a name."""
     parts = dotted(node)
     return resolve(node, scope) or ".".join(parts) if parts is not None else ""
 

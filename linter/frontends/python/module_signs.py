@@ -57,9 +57,9 @@ def exports(module: Module) -> Iterator[tuple[str, str]]:
 def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
     """(signs that the file trains with something that inference tensors do not mix with, whether it trains at all).
 
-    Without signs nobody asks whether it trains. Training is a call of `backward`, a class or call of a `…Trainer`, a
-    model that Lightning Fabric, Accelerate or DeepSpeed sets up, or a `GradScaler`. Names in comments and strings are
-    no signs.
+    Whether it trains is only looked for when there are such signs. Training is a call of `backward`, a class or call of
+    a `…Trainer`, a model that Lightning Fabric, Accelerate or DeepSpeed sets up, or a `GradScaler`. Names in comments
+    and strings are no signs.
     """
     if _MAY_WRAP.search(module.source.text) is None:
         return (), False

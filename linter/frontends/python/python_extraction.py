@@ -28,7 +28,8 @@ def extract_python(
     """The facts of one Python file; None when nothing in it can matter.
 
     `watched` are further names under which other files of the project export guards; `sought` is what the rules look
-    for, when that is not what is recorded. `with_models` asks what the file does with models, whatever stands in it.
+    for, when that is not what is recorded. With `with_models`, what the file does with models is read even if nothing
+    else in it matters.
     """
     watched = tuple(watched)
     sought = sought or recorded("python")

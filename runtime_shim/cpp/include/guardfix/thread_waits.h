@@ -1,6 +1,6 @@
 // Waiting for threads, and the interpreter's lock. A function that a module binds holds the lock; threads that it waits
-// for need it for each op: both would wait for ever, unless the function lets go of the lock while it waits.
-// What the C++ library calls to wait is found here before it is found there.
+// for need it for each op: both would wait forever, unless the function lets go of the lock while it waits.
+// The names by which a program waits are found here before those of the C++ library.
 #pragma once
 
 #include <future>

@@ -14,7 +14,7 @@
 
 namespace c10 {
 
-using std::string;  // in PyTorch, too, a program that uses this namespace has it
+using std::string;  // PyTorch has it in this namespace as well, and programs use it
 
 /// What PyTorch's functions throw. `what()` names the place that raised it on a second line (PyTorch
 /// has a backtrace there); `what_without_backtrace()` is the message alone.
