@@ -37,11 +37,8 @@ def rendered(
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'"
     if connects:
         policy += f"; connect-src {connects}; form-action {connects}"
-    return (
-        _environment()
-        .get_template(template)
-        .render(content=content, data=_for_script(data), script=Markup(script), style=Markup(style), policy=policy)
-    )
+    parts = {"script": Markup(script), "style": Markup(style), "data": None if data is None else _for_script(data)}
+    return _environment().get_template(template).render(content=content, policy=policy, **parts)
 
 
 def fragment(template: str, **values: Any) -> str:
