@@ -60,8 +60,8 @@ class dtype:
         return complex64 if self.itemsize <= 4 else complex128
 
 
-class NamedType(dtype):
-    """A type that has a name, and no tensors: numpy has no such elements. Every use for a tensor is refused."""
+class _FloatBesideNumpy(dtype):
+    """A floating type that numpy itself doesn't have."""
 
     __slots__ = ()
 
@@ -73,12 +73,18 @@ class NamedType(dtype):
         self.is_complex = False
         self.itemsize = itemsize
 
+
+class NamedType(_FloatBesideNumpy):
+    """A type that has a name, and no tensors: numpy has no such elements. Every use for a tensor is refused."""
+
+    __slots__ = ()
+
     @property
     def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
         raise NotImplementedError(f"the shim has no torch.{self.name} tensors: numpy has no elements of this type")
 
 
-class LateType(dtype):
+class LateType(_FloatBesideNumpy):
     """A type whose elements a library brings, which is imported when a program first asks for such a tensor.
 
     Its numpy dtype is of kind V: what floating types of numpy's own are asked for by their kind passes it by.
@@ -87,12 +93,7 @@ class LateType(dtype):
     __slots__ = ("_numpy",)
 
     def __init__(self, name: str, scalar_name: str, itemsize: int) -> None:
-        self.name = name
-        self.scalar_name = scalar_name
-        self.short = f"c10::{scalar_name}"
-        self.is_floating_point = self.is_signed = True
-        self.is_complex = False
-        self.itemsize = itemsize
+        super().__init__(name, scalar_name, itemsize)
         self._numpy: np.dtype[Any] | None = None
 
     @property

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
-from types import FrameType
 
 from growth_shapes import Shape
 
+from call_counting import calls_made
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
@@ -21,19 +20,9 @@ def calls_of(make: Shape, size: int, folder: Path) -> int:
         path = folder / str(size) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    count = 0
-
-    def called(frame: FrameType, event: str, value: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        settle(fixes_for(check([str(folder / str(size))], Options(workers=1)), FixChoice(unsafe=True)))
-    finally:
-        sys.setprofile(before)
-    return count
+    return calls_made(
+        lambda: settle(fixes_for(check([str(folder / str(size))], Options(workers=1)), FixChoice(unsafe=True)))
+    )
 
 
 def exponent_of(make: Shape, size: int, folder: Path) -> float:

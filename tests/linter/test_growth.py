@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import libcst as cst
 import pytest
 
+from call_counting import calls_made
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, Report, check
 from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
@@ -18,23 +16,6 @@ HEAD = "#include <torch/script.h>\n"
 NET = "(torch::jit::Module& m, at::Tensor x)"
 GUARD = "at::AutoNonVariableTypeMode g(true);"
 RUN = "return m.forward({x}).toTensor();"
-
-
-def calls_made(work: Callable[[], object]) -> int:
-    """How many functions, of Python and of C, `work` calls."""
-    count = 0
-
-    def called(frame: FrameType, event: str, value: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 @pytest.mark.parametrize(
