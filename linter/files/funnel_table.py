@@ -97,7 +97,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf501_inference_escape.py': (2813, 1945628208),
     'rules/gf502_inference_backward.py': (2104, 2691412022),
     'rules/gf503_lazy_cache_under_inference_mode.py': (3519, 3483445493),
-    'rules/gf504_inference_mode_in_training.py': (4122, 2750129694),
+    'rules/gf504_inference_mode_in_training.py': (4121, 269286455),
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (3145, 3648956962),
     'rules/gf507_inference_backward.py': (6989, 1985415806),
