@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NoReturn
 
 import click
 
@@ -16,6 +17,13 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
+
+
+def raise_unless_missing(error: ImportError, libraries: Iterable[str], why: str) -> NoReturn:
+    """Raises Failure, which says `why`, if one of the optional libraries is missing; otherwise the error itself."""
+    if error.name is None or error.name.partition(".")[0] not in libraries:
+        raise error
+    raise Failure(why) from None
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

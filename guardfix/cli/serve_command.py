@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from .command_failure import Failure
+from .command_failure import Failure, raise_unless_missing
 from .options import choosing, selection
+from .verify_page_file import PAGE_LIBRARIES
 from .watching import change_filter
 
 if TYPE_CHECKING:
     from ..playground.live_report import LiveReport
 
-_NEEDED = ("grandalf", "jinja2", "markupsafe", "pygments", "starlette", "uvicorn", "watchfiles")
+_NEEDED = (*PAGE_LIBRARIES, "starlette", "uvicorn", "watchfiles")
 
 
 @click.command("serve", short_help="Serve a playground, and the live report of a folder, to a browser on this machine.")
@@ -37,10 +38,8 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
 
         from ..playground.playground_app import playground_app
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in _NEEDED:
-            raise
-        message = "`guardfix serve` needs Starlette and uvicorn: `pip install 'guardfix[serve]'`"
-        raise Failure(message) from None
+        why = "`guardfix serve` needs Starlette and uvicorn: `pip install 'guardfix[serve]'`"
+        raise_unless_missing(error, _NEEDED, why)
     listening = _listen(port)
     number = listening.getsockname()[1]
     secret = secrets.token_urlsafe(16)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import count_of, printable
-from .command_failure import Failure
+from .command_failure import Failure, raise_unless_missing
 
 if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 _OTHER_ANSWERS = {"tests": "--test", "exercise": "--exercise", "decide": "--decide"}
-_NEEDED = ("grandalf", "jinja2", "markupsafe", "pygments")
+PAGE_LIBRARIES = ("grandalf", "jinja2", "markupsafe", "pygments")
+"""What the pages need, by the names under which they are imported."""
 
 
 def check_page_options(arguments: dict[str, Any]) -> None:
@@ -26,10 +27,8 @@ def check_page_options(arguments: dict[str, Any]) -> None:
     try:
         from ..report import verify_page
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in _NEEDED:
-            raise
-        message = "--html needs grandalf, Jinja2 and Pygments: `pip install 'guardfix[report]'`"
-        raise Failure(message) from None
+        why = "--html needs grandalf, Jinja2 and Pygments: `pip install 'guardfix[report]'`"
+        raise_unless_missing(error, PAGE_LIBRARIES, why)
     assert verify_page
 
 
