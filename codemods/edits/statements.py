@@ -71,7 +71,7 @@ def removal(text: bytes, span: Span) -> Edit:
 
 
 _BLANK_LINES_BEHIND = re.compile(rb"(?:[ \t]*(?:\r\n|\n|\r))*")
-_BLANK_LINES_BEFORE = re.compile(rb"(?:\A|(?<=[\r\n]))(?:[ \t]*(?:\r\n|\n|\r))+\Z")
+_BLANK_LINES_BEFORE = re.compile(rb"(?:\A|(?<=\n)|(?<=\r)(?!\n))(?:[ \t]*(?:\r\n|\n|\r))+\Z")
 _FARTHEST = 1000
 """How many bytes before a statement are looked at."""
 
