@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
@@ -70,8 +71,7 @@ class Reached(NamedTuple):
         return self.act.offset == self.offset and self.act.written == self.through
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """The functions that one call can mean."""
 
     nodes: tuple[FunctionNode, ...]
@@ -81,8 +81,7 @@ class _Group:
     span: Span
 
 
-@dataclass(slots=True)
-class _Body:
+class _Body(Struct):
     """What stands in a function, or in a part of one."""
 
     acts: dict[Deed, Act] = field(default_factory=dict)
