@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ..facts import Facts, Span
 from .call_names import FunctionNode, names_defined_in
@@ -12,8 +13,7 @@ from .project import Project
 from .survey import Survey
 
 
-@dataclass(slots=True)
-class CallGroup:
+class CallGroup(Struct):
     """The functions that one call can mean."""
 
     nodes: tuple[FunctionNode, ...]
@@ -23,16 +23,14 @@ class CallGroup:
     span: Span
 
 
-@dataclass(slots=True)
-class FunctionBody:
+class FunctionBody(Struct):
     """What stands in a function, or in a part of one."""
 
     acts: dict[Deed, Act] = field(default_factory=dict)
     groups: list[CallGroup] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class FunctionReading:
+class FunctionReading(Struct):
     """What was read of a function, and what it depended on."""
 
     body: FunctionBody = field(default_factory=FunctionBody)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cache, cached_property, lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,13 +16,13 @@ from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
 from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
+from .items_in_sight import ItemsInSight
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 from .survey import Survey
 
 _Memory = TypeVar("_Memory")
 FileMemory = dict[tuple[object, ...], Any]
-_Item = TypeVar("_Item")
 
 _CALLS = ("calls",)
 FUNCTION_METHODS = frozenset({"forward", "backward"})
@@ -36,29 +36,6 @@ def takes_context(function: Function) -> bool:
 
 REINDENT_LIMIT = 10
 """Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
-
-
-class _InSight(Generic[_Item]):
-    """What files say about one name: a file that defines it means its own."""
-
-    def __init__(self, items: Iterable[tuple[Facts, _Item]], defines: Callable[[Facts], bool]) -> None:
-        self._shared: list[tuple[Facts, _Item]] = []
-        self._own: dict[str, list[tuple[Facts, _Item]]] = defaultdict(list)
-        self._before: dict[str, int] = {}
-        """How many of the shared items come before those of a file of its own."""
-        for facts, item in items:
-            if defines(facts):
-                self._before.setdefault(facts.path, len(self._shared))
-                self._own[facts.path].append((facts, item))
-            else:
-                self._shared.append((facts, item))
-
-    def at(self, path: str) -> list[tuple[Facts, _Item]]:
-        """What can be about the name as that file defines it, in the order of the files."""
-        if path not in self._own:
-            return self._shared
-        place = self._before[path]
-        return [*self._shared[:place], *self._own[path], *self._shared[place:]]
 
 
 class Project:
@@ -211,8 +188,8 @@ class Project:
         return table
 
     @cached_property
-    def _registrations_in_sight(self) -> Callable[[str], _InSight[Registration]]:
-        return cache(lambda name: _InSight(self._registrations.get(name, ()), _defines_function(name)))
+    def _registrations_in_sight(self) -> Callable[[str], ItemsInSight[Registration]]:
+        return cache(lambda name: ItemsInSight(self._registrations.get(name, ()), _defines_function(name)))
 
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
         """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
@@ -274,8 +251,8 @@ class Project:
         return found
 
     @cached_property
-    def _calls_in_sight(self) -> Callable[[str], _InSight[Call]]:
-        return cache(lambda name: _InSight(self._calls_of(name), _defines_function(name)))
+    def _calls_in_sight(self) -> Callable[[str], ItemsInSight[Call]]:
+        return cache(lambda name: ItemsInSight(self._calls_of(name), _defines_function(name)))
 
     def _calls_of(self, name: str) -> Iterator[tuple[Facts, Call]]:
         return ((facts, call) for facts in self._callers.get(name, ()) for call in self._calls_in(facts)[name])
@@ -393,8 +370,8 @@ class Project:
         return self._places[name]
 
     @cached_property
-    def _mentions_in_sight(self) -> Callable[[str], _InSight[GuardUse]]:
-        return cache(lambda name: _InSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
+    def _mentions_in_sight(self) -> Callable[[str], ItemsInSight[GuardUse]]:
+        return cache(lambda name: ItemsInSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
 
     def mentions_of(self, name: str, facts: Facts) -> list[tuple[Facts, GuardUse]]:
         """Those `mentions` that can mean what the file of `facts` defines: a build tells what they include."""

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
 from ..analysis.ops import is_in_place_or_view
@@ -62,8 +63,7 @@ class Sighting(NamedTuple):
 Finder = Callable[[Scene], Iterable[Sighting]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SignalKind:
+class SignalKind(Struct, frozen=True, eq=False):
     """One kind of reason, as it is registered. Compared by identity."""
 
     name: str
@@ -95,8 +95,7 @@ class SignalKind:
         return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """One reason for or against a context, with its place."""
 
     kind: SignalKind

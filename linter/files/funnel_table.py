@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10519, 1710179438),
+    'guards.py': (10498, 2233422396),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
@@ -74,7 +74,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf102_legacy_guard_argument.py': (2818, 3981422373),
     'rules/gf103_stale_version_gate.py': (3085, 132894383),
     'rules/gf104_legacy_static_api.py': (2410, 3711963707),
-    'rules/gf105_legacy_guard_in_string.py': (3374, 1046741180),
+    'rules/gf105_legacy_guard_in_string.py': (3368, 368181808),
     'rules/gf201_temporary_guard.py': (2744, 2734139177),
     'rules/gf202_guard_covers_nothing.py': (3295, 2656280511),
     'rules/gf203_vexing_parse_guard.py': (3171, 2688591244),

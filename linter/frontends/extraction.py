@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import os
 import re
@@ -189,7 +188,7 @@ def sketch_job(job: Job) -> list[Sketch | LeftOut]:
         sketch = frontend_named(language).sketch
         source = job.workspace.read_or_none(path) if sketch is not None and not trouble else None
         if sketch is not None and source is not None:
-            found.append(dataclasses.replace(sketch(source), digest=source.digest))
+            found.append(replace(sketch(source), digest=source.digest))
     return found
 
 

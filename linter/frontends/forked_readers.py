@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from ..files.process_endings import default_signals, ending
 from ..files.sift import Hit, enlarge_pipe
 
@@ -41,8 +43,7 @@ _PATIENCE = 2000
 """Milliseconds until a process whose pipe has ended has ended."""
 
 
-@dataclass(frozen=True)
-class FileLimits:
+class FileLimits(Struct, frozen=True):
     """What reading one file may take; 0 for any amount."""
 
     seconds: float = 0.0

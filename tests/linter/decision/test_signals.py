@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fixture_files import FIXTURES
-from guardfix.linter import project_reading
+from guardfix.linter import model_following
 from guardfix.linter.engine import Options, check
 from guardfix.linter.frontends.extraction import extract_file
 from guardfix.linter.frontends.python.lazy_caches import may_fill
@@ -54,9 +54,9 @@ def test_what_fills_a_cache_shows_in_the_bytes_of_every_fixture() -> None:
 
 def test_no_further_file_is_read_where_no_model_fills_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = project_reading.ModelFollowing.asked
+    real = model_following.ModelFollowing.asked
     monkeypatch.setattr(
-        project_reading.ModelFollowing, "asked", lambda self, project: read.append("asked") or real(self, project)
+        model_following.ModelFollowing, "asked", lambda self, project: read.append("asked") or real(self, project)
     )
     (tmp_path / "net.py").write_text(FORWARD.format("x = x + 1"))
     (tmp_path / "evaluate.py").write_text(
