@@ -323,6 +323,8 @@ class ProjectReader:
         for language in self.found.files:
             if not any(one.language == language and one.python and one.python.models for one in project):
                 continue
+            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+                continue  # then there is nothing that models could share
             from .model_following import MODELS, ModelFollowing
 
             around = self._around.files.get(language, ())
@@ -341,6 +343,15 @@ class ProjectReader:
                     [facts for facts in found if facts.path in following.around],
                 )
         return project
+
+    def _may_fill(self, language: str) -> bool:
+        """Whether a model in some file may fill a cache of its own when it is run first."""
+        may_fill = frontend_named(language).may_fill
+        if may_fill is None:
+            return False
+        paths = (*self.found.files[language], *self._around.files.get(language, ()))
+        sources = (self.workspace.read_or_none(path) for path in paths)
+        return any(source is not None and may_fill(source.text) for source in sources)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..facts import Facts
 from ..facts.sketch import Sketch
+from ..files.search import holds_word
 from ..files.sift import Hit
 from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
@@ -101,14 +102,11 @@ def extract_file(
     return replace(facts, digest=source.digest) if facts is not None else None
 
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-
-
 def _stands_in(text: bytes, sought: bytes | frozenset[bytes]) -> bool:
     """Whether the expression matches in the text, or one of the words stands there as a whole."""
     if isinstance(sought, bytes):
         return re.search(sought, text) is not None
-    return not sought.isdisjoint(_WORD.findall(text))
+    return any(holds_word(text, word) for word in sought)
 
 
 def cores() -> int:
@@ -164,7 +162,7 @@ def words_job(job: Job) -> list[WordsFound | LeftOut]:
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
         if source is not None and isinstance(job.stands, frozenset):
-            words = job.stands.intersection(_WORD.findall(source.text))
+            words = frozenset(word for word in job.stands if holds_word(source.text, word))
             if words:
                 found.append(WordsFound(hit, words, any(hint in source.text for hint in _REGISTERS)))
     return found

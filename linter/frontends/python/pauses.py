@@ -14,6 +14,7 @@ from ...facts.python_model import Kind, Pause
 from ...guards import canonical_name
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
+from .syntax_walking import walk
 from .tensor_values import walk_own
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
@@ -81,7 +82,7 @@ def _run_later(node: ast.AST) -> set[int]:
         if isinstance(expression, ast.GeneratorExp):
             first, *others = expression.generators
             for part in (expression.elt, *first.ifs, *others):
-                later.update(id(inner) for inner in ast.walk(part))
+                later.update(id(inner) for inner in walk(part))
     return later
 
 
@@ -134,7 +135,7 @@ class _Steps(NamedTuple):
 @lru_cache(maxsize=1)
 def _steps(module: Module) -> _Steps:
     steps = _Steps(defaultdict(list), defaultdict(list))
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Call):
             steps.calls[_called(node)].append(node)
         elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
@@ -156,12 +157,12 @@ def _only_keeps(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.If):
         parts = [*statement.body, *statement.orelse]
-        return not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)) and all(map(_only_keeps, parts))
+        return not any(isinstance(part, ast.Call) for part in walk(statement.test)) and all(map(_only_keeps, parts))
     if isinstance(statement, ast.Assign):
-        return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in ast.walk(statement.value))
+        return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in walk(statement.value))
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
-        inner = [part for argument in call.args for part in ast.walk(argument)]
+        inner = [part for argument in call.args for part in walk(argument)]
         kept = isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS
         return kept and not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in inner)
     return False

@@ -69,6 +69,7 @@ class ModuleReading:
         self._everything = everything
         """Functions and classes without a guard are facts too."""
         self._taken: set[int] = set()
+        self._scopes: dict[tuple[_FunctionNode, Scope], Scope] = {}
         self._known_statements = Statements()
         self._variables = GuardVariables(module)
 
@@ -170,7 +171,7 @@ class ModuleReading:
         for cache in find_lazy_caches(
             node,
             lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, Scope(function, scope)),
+            lambda expression, function: self._known(expression, self._scope_in(function, scope)),
         ):
             self._add_cache(cache)
 
@@ -186,8 +187,15 @@ class ModuleReading:
         return read_model_flow(
             self.module,
             lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, Scope(function, scope)),
+            lambda expression, function: self._known(expression, self._scope_in(function, scope)),
         )
+
+    def _scope_in(self, function: _FunctionNode, around: Scope) -> Scope:
+        """The names of a function, which are read once however many expressions in it are asked about."""
+        key = (function, around)
+        if key not in self._scopes:
+            self._scopes[key] = Scope(function, around)
+        return self._scopes[key]
 
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
         """A base class, by its full name where that is known."""
@@ -197,7 +205,7 @@ class ModuleReading:
         return dotted_path(canonical_name(name))
 
     def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode | ast.Module) -> bool:
-        inner = scope if isinstance(function, ast.Module) else Scope(function, scope)
+        inner = scope if isinstance(function, ast.Module) else self._scope_in(function, scope)
         called = expression.func if isinstance(expression, ast.Call) else expression
         if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
             return False
