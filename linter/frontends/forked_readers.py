@@ -265,11 +265,13 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _tells_of_memory(error: Exception, limited: bool) -> bool:
-    """Whether memory ran out: of an object, of a system call, or of a library that could not be loaded.
+    """Whether memory ran out: of an object, a system call, a thread's stack, or a library that could not be loaded.
 
     Under a limit a library fails to load in several ways, few of which name memory: the dynamic linker has words of its
     own, and an extension module that gets no memory may leave no exception behind, which is a `SystemError`.
     """
+    if limited and isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return True
     if limited and isinstance(error, (ImportError, SystemError)) and not isinstance(error, ModuleNotFoundError):
         return True
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
