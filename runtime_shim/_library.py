@@ -32,4 +32,7 @@ utils = SimpleNamespace(
 #: The module of that name.
 infer_schema = schema_inference
 
+#: Its modules are found here by their names.
+__path__: list[str] = []
+
 __all__ = ["infer_schema", "utils"]

@@ -88,8 +88,9 @@ class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if name.startswith("torch.") and importlib.util.find_spec(SHIM + name.removeprefix("torch")) is not None:
                 return None
         except ImportError:
-            if _stands_as_an_attribute(name):
-                return None
+            pass
+        if name.startswith("torch.") and _stands_as_an_attribute(name):
+            return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> Any:

@@ -51,6 +51,10 @@ def _sum_channels(grad: Tensor, bias_shape: Ints) -> Tensor:
     return grad.sum([d for d in range(grad._array.ndim) if d != 1])
 
 
+def _conjugate(t: Tensor) -> Tensor:
+    return t.conj() if t._array.dtype.kind == "c" else t
+
+
 def input_gradient(
     grad: Tensor,
     input: Tensor,
@@ -61,6 +65,7 @@ def input_gradient(
     transposed: bool,
     groups: int,
 ) -> Tensor:
+    weight = _conjugate(weight)
     if transposed:
         none = (0,) * len(stride)
         return convolution(grad, weight, None, stride, padding, dilation, False, none, groups)
@@ -83,6 +88,7 @@ def _weight_gradient(
     transposed: bool,
     groups: int,
 ) -> Tensor:
+    input = _conjugate(input)
     x, g = (grad, input) if transposed else (input, grad)
     return convolution_weight(x, g, weight._array.shape, stride, padding, dilation, groups)
 
@@ -177,10 +183,10 @@ convolution = op(
     method=False,
     function=False,
     x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
-        g, x, grad, stride, padding, dilation, False, groups
+        _conjugate(g), x, _conjugate(grad), stride, padding, dilation, False, groups
     ),
     g=lambda grad, x, stride, padding, dilation, groups: convolution(
-        x, grad, None, stride, padding, dilation, False, (0,) * len(stride), groups
+        _conjugate(x), grad, None, stride, padding, dilation, False, (0,) * len(stride), groups
     ),
 )
 def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.dtypes import Array, wrap_dim
+from ..core.dtypes import BY_CHAR, Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import SAME_SCALAR, Computes, OutRule
@@ -23,6 +23,8 @@ _UFUNCS: dict[str, Any] = {
     "mean": np.add,
     "amax": np.maximum,
     "amin": np.minimum,
+    "max": np.maximum,
+    "min": np.minimum,
 }
 
 
@@ -31,11 +33,11 @@ def _start(reduce: str, dtype: np.dtype[Any]) -> Any:
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
     if dtype.kind == "b":
-        return reduce == "amin"
+        return reduce.endswith("min")
     if dtype.kind == "f":
-        return -np.inf if reduce == "amax" else np.inf
+        return -np.inf if reduce.endswith("max") else np.inf
     limits = np.iinfo(dtype)
-    return limits.min if reduce == "amax" else limits.max
+    return limits.min if reduce.endswith("max") else limits.max
 
 
 def _reduced(self: Array, where: Any, src: Array, reduce: str, include_self: bool) -> Array:
@@ -68,7 +70,7 @@ def _of_self(grad: Tensor, self: Tensor, src: Tensor, result: Tensor, reduce: st
         found = grad * m.reduce(nonzero, src) / nonzero
     elif reduce == "mean":
         found = grad / _counts(grad, src, includes, m)
-    elif reduce in ("amax", "amin"):
+    elif reduce.endswith(("max", "min")):
         found = (self == result) * _shared(grad, self, src, result, m)
     else:
         found = grad
@@ -82,7 +84,7 @@ def _of_src(
         return _of_factors(grad, self, src, result, m, name)
     if reduce == "mean":
         return m.take(grad) / m.take(_counts(grad, src, includes, m))
-    if reduce in ("amax", "amin"):
+    if reduce.endswith(("max", "min")):
         return (src == m.take(result)) * m.take(_shared(grad, self, src, result, m))
     return m.take(grad)
 
@@ -131,12 +133,6 @@ def _by_gather(self: Tensor, dim: int, index: Tensor, reduce: str, includes: boo
     )
 
 
-def _check_reduce(name: str, reduce: str, known: tuple[str, ...]) -> None:
-    if reduce not in known:
-        *first, last = known
-        raise RuntimeError(f"reduce argument must be either {', '.join(first)} or {last}, got {reduce}.")
-
-
 @op(
     "scatter_reduce",
     inplace=True,
@@ -164,7 +160,8 @@ def scatter_reduce(self: Any, dim: int, index: Any, src: Any, reduce: str, *, in
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     if src.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    _check_reduce("scatter_reduce", reduce, ("sum", "prod", "mean", "amax", "amin"))
+    if reduce not in _UFUNCS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if not index.size:
         return self.copy()
     _check_scatter(self, d, index, src)
@@ -218,13 +215,14 @@ def index_reduce(self: Any, dim: int, index: Any, source: Any, reduce: str, *, i
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
     if source.dtype != self.dtype:
-        raise RuntimeError("index_reduce(): self and source expected to have the same dtype")
+        mine, theirs = (BY_CHAR[a.dtype.char].scalar_name for a in (self, source))
+        raise RuntimeError(f"index_reduce_(): self ({mine}) and source ({theirs}) must have the same scalar type")
     shape = _nonempty(self)
     values = source.reshape(_nonempty(source))
     places = index.reshape(-1)
     if places.size != values.shape[d]:
         raise RuntimeError(
-            f"index_reduce(): Number of indices ({places.size}) should be equal to source.size(dim): "
+            f"index_reduce_(): Number of indices ({places.size}) should be equal to source.size(dim): "
             f"({values.shape[d]}), for dim: {d}"
         )
     _check_index(places, shape[d], d)

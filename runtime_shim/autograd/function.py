@@ -393,7 +393,7 @@ class NestedIOFunction(Function):
         raise NotImplementedError("the shim has no torch.autograd.function.NestedIOFunction; supported: Function")
 
 
-FunctionCtx = _Context
+FunctionCtx = BackwardCFunction = _Context
 
 
 class InplaceFunction(Function):

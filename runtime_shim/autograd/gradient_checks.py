@@ -49,9 +49,11 @@ def gradcheck(
     Inputs should be of double precision. GradcheckError if a gradient is off by more than `atol + rtol * |value|`, or
     if two runs of backward differ by more than `nondet_tol`; with `raise_exception=False`, False instead.
     """
-    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
     given = _as_tuple(inputs)
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        if any(t.layout is mkldnn for t in _inputs_to_check(given)):
+            raise ValueError("MKLDNN inputs are not support for forward AD gradcheck.")
+        raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
     try:
         _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes)
         if check_undefined_grad and check_backward_ad:
@@ -142,7 +144,7 @@ def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
-        strides = () if t.layout is mkldnn else t._array.strides
+        strides = () if t.layout is mkldnn else t.stride()
         if any(stride == 0 and n > 1 for stride, n in zip(strides, t._array.shape, strict=False)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "

@@ -65,6 +65,11 @@ def _backward_hooks(self: Tensor) -> Any:
     return None if self._meta is None else self._meta.hooks
 
 
+def _set_backward_hooks(self: Tensor, hooks: Any) -> None:
+    """Put a table of hooks in the place of a leaf's own. The node of another tensor is not told, as in PyTorch."""
+    meta_of(self).hooks = hooks
+
+
 def _volatile(self: Tensor) -> bool:
     warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
     return False
@@ -80,7 +85,7 @@ attach(
 )
 attach(
     "_backward_hooks",
-    property(_backward_hooks, None, _refuse_deletion("Deletion of _backwards_hooks not allowed!")),
+    property(_backward_hooks, _set_backward_hooks, _refuse_deletion("Deletion of _backwards_hooks not allowed!")),
 )
 attach("volatile", property(_volatile, _ignored))
 attach("is_leaf", read_only(_is_leaf))

@@ -87,5 +87,7 @@ class OpNode(Node):
         if name.startswith("_saved_"):
             value = self.saved.get(name[len("_saved_") :], self)
             if value is not self:
+                if type(value) is list:
+                    return tuple(v.unpack(self) if type(v) is Saved else v for v in value)
                 return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
