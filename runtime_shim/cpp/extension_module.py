@@ -37,7 +37,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 found = importlib.import_module(real)
             except ModuleNotFoundError as error:
                 if found is not None:
-                    return found  # type: ignore[no-any-return]
+                    return found
                 if error.name != real:
                     raise
                 raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None
