@@ -92,7 +92,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf403_uncalled_guard.py': (2087, 869426426),
     'rules/gf404_guard_on_class.py': (1844, 3086982454),
     'rules/gf405_raw_c_guard.py': (3057, 2261454712),
-    'rules/gf406_yield_under_guard.py': (2961, 2301359488),
+    'rules/gf406_yield_under_guard.py': (2986, 3054427210),
     'rules/gf407_redundant_guard.py': (4955, 314556085),
     'rules/gf501_inference_escape.py': (2813, 1945628208),
     'rules/gf502_inference_backward.py': (2104, 2691412022),

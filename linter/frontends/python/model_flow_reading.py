@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...facts import Span
@@ -39,6 +40,7 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     bodies = list(_bodies(module))
     classes = [node for node in statements(module.tree.body, into_scopes=True) if isinstance(node, ast.ClassDef)]
     built = [one for body in bodies for one in _built(body)]
+    built += [one for body in bodies for one in _handed_back(body, built)]
     functions = [_function(body, module, is_inference) for body in bodies]
     shared = {one.holder for one in built} | {attribute for one in functions for attribute, _ in one.stores}
     runs: list[ModelRun] = []
@@ -149,6 +151,36 @@ def _built(body: _Body) -> Iterator[BuiltModel]:
             if holders:
                 for name in _classes_in(node.value, body.scope):
                     yield from (BuiltModel(holder, name, body.owner) for holder in holders)
+
+
+_IN_ORDER = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_PREPARES = re.compile(r"(?i)^(?:fabric|accelerator)$")
+
+
+def _handed_back(body: _Body, built: Sequence[BuiltModel]) -> Iterator[BuiltModel]:
+    """The variables that are given what Fabric, Accelerate or DeepSpeed has made of a model."""
+    for node in body.own:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = node.targets[0]
+            holders = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            for holder, given in zip(map(_last, holders), _models_given(node.value), strict=False):
+                if holder and isinstance(given, ast.Call):
+                    yield from (BuiltModel(holder, name, body.owner) for name in _classes_in(given, body.scope))
+                elif holder and (name := _last(given)):
+                    classes = [one.class_ for one in built if one.holder == name and one.class_]
+                    yield from (BuiltModel(holder, class_, body.owner) for class_ in classes or [""])
+
+
+def _models_given(call: ast.Call) -> list[ast.expr]:
+    """What a call gives back with a wrapper around, in the order of what it gives; nothing for other calls."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    owner = _last(call.func.value).strip("_")
+    if call.func.attr in _IN_ORDER and _PREPARES.match(owner):
+        return call.args
+    if call.func.attr == "initialize" and owner == "deepspeed":
+        return [keyword.value for keyword in call.keywords if keyword.arg == "model"] or call.args[1:2]
+    return []
 
 
 def _classes_in(call: ast.Call, scope: Scope) -> Iterator[str]:
