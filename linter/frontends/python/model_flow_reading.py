@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from ...facts import Span
@@ -35,11 +37,12 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     classes = [node for node in statements(module.tree.body, into_scopes=True) if isinstance(node, ast.ClassDef)]
     built = [one for body in bodies for one in _built(body)]
     functions = [_function(body, module, is_inference) for body in bodies]
-    shared = {one.holder for one in built} | {attribute for one in functions for attribute, _ in one.stores}
+    held = (one.holder for one in built), (attribute for one in functions for attribute, _ in one.stores)
+    shared = dict.fromkeys(chain(*held))
     runs: list[ModelRun] = []
     handed: list[HandedModel] = []
     for index, (body, function) in enumerate(zip(bodies, functions, strict=True)):
-        models = shared.union(function.parameters)
+        models = ChainMap(dict.fromkeys(function.parameters), shared)
         for call, inside in _calls(body, function.inside, is_inference):
             if _run_object(call) in models:
                 runs.append(ModelRun(_run_object(call), index, inside, module.span(call.func)))
@@ -80,7 +83,7 @@ def _bodies(module: Module) -> Iterator[_Body]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _Body(node, "", _scope(node, module.scope, module))
         elif isinstance(node, ast.ClassDef):
-            scope = Scope(node, module.scope)
+            scope = module.scope.inside(node)
             for method in statements(node.body):
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     yield _Body(method, node.name, _scope(method, scope, module))
@@ -89,7 +92,7 @@ def _bodies(module: Module) -> Iterator[_Body]:
 def _scope(node: _Function, around: Scope, module: Module) -> Scope:
     """Where a function's names are looked up: among its own only where it imports some."""
     imports = any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in statements(node.body))
-    return Scope(node, around) if imports else module.scope
+    return around.inside(node) if imports else module.scope
 
 
 def _function(body: _Body, module: Module, is_inference: _IsInference) -> ModelFunction:
