@@ -114,12 +114,14 @@ def _reaches(name: bytes, arguments: tuple[bytes, ...], reaching: frozenset[byte
 def _invocations(
     text: bytes, code: bytes, span: Span, work: _Work, hidden: frozenset[bytes] = frozenset()
 ) -> Iterator[tuple[Span, bytes, tuple[bytes, ...]]]:
+    names = work.macros.keys() & set(_WORD.findall(code, span.start, span.end)) - hidden
+    if not names:
+        return
+    called = re.compile(rb"(?<!\w)(?:" + b"|".join(sorted(names)) + rb")(?!\w)")
     position = span.start
-    while (match := _WORD.search(code, position, span.end)) is not None:
+    while (match := called.search(code, position, span.end)) is not None:
         position = match.end()
-        macro = work.macros.get(match.group())
-        if macro is None or match.group() in hidden:
-            continue
+        macro = work.macros[match.group()]
         if macro.parameters is None:
             yield Span(*match.span()), match.group(), ()
             continue
