@@ -154,17 +154,3 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"rules.md"}  # on the site, each rule has a page
     assert {page for page in pages if f": {page}\n" not in navigation} == set()
-
-
-@pytest.mark.thorough
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("material")
-    pytest.importorskip("mkdocstrings")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    guards = (tmp_path / "site" / "guards" / "index.html").read_text(encoding="utf-8")
-    assert 'id="guards-data"' in guards
-    assert (tmp_path / "site" / "rules" / "gf201-temporary-guard" / "index.html").is_file()
