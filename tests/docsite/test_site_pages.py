@@ -105,6 +105,7 @@ def test_what_cannot_be_run_is_left_out(name: str, text: str, tmp_path: Path) ->
 
 GUIDES = [
     pytest.param("index.md", 4, id="five minutes"),
+    pytest.param("kernel_libraries.md", 9, id="a library of kernels", marks=pytest.mark.thorough),
     # Compiles a program twice.
     pytest.param("inference_applications.md", 4, id="an inference application", marks=pytest.mark.thorough),
 ]
