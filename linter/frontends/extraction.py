@@ -279,12 +279,27 @@ def _mapped_forked(
     def find(hits: Sequence[Hit]) -> list[_Found]:
         return work.find(job._replace(hits=tuple(hits)))
 
-    # Small pieces: while this process reads one of its own, a worker waits that has sent more than its pipe holds.
-    size = 1 if limits else max(1, min(4, len(job.hits) // 16))
-    pieces = [job.hits[start : start + size] for start in range(0, len(job.hits), size)]
-    readers = Readers(find, work.unread, workers if limits else workers - 1, limits, done, lost)
+    first = () if limits else _first_of_new_kinds(work.find, job.hits)
+    found = find(first)
+    done(len(first))
+    hits = [hit for hit in job.hits if hit not in first]
+    # Small pieces, so that no worker has much to do when the others are done.
+    size = 1 if limits else max(1, min(4, len(hits) // 16))
+    pieces = [tuple(hits[start : start + size]) for start in range(0, len(hits), size)]
+    readers = Readers(find, work.unread, workers, limits, done, lost)
     with collection_paused():
-        return readers.read(pieces)
+        return found + readers.read(pieces)
+
+
+_READ_HERE: set[tuple[object, str]] = set()
+"""What was looked for in files of which languages in this process."""
+
+
+def _first_of_new_kinds(find: object, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """A file of each language that wasn't read in this process before: what that imports, no worker has to import."""
+    first = {(find, hit[0]): hit for hit in hits if not hit[2] and (find, hit[0]) not in _READ_HERE}
+    _READ_HERE.update(first)
+    return tuple(first.values())
 
 
 def _mapped_in(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ...facts import Span
@@ -39,13 +42,16 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     bodies = list(_bodies(module))
     classes = [node for node in statements(module.tree.body, into_scopes=True) if isinstance(node, ast.ClassDef)]
     built = [one for body in bodies for one in _built(body)]
+    built += [one for body in bodies for one in _handed_back(body, built)]
     functions = [_function(body, module, is_inference) for body in bodies]
-    shared = {one.holder for one in built} | {attribute for one in functions for attribute, _ in one.stores}
+    held = (one.holder for one in built), (attribute for one in functions for attribute, _ in one.stores)
+    shared = dict.fromkeys(chain(*held))
     runs: list[ModelRun] = []
     handed: list[HandedModel] = []
     for index, (body, function) in enumerate(zip(bodies, functions, strict=True)):
-        models = shared.union(function.parameters)
-        if body.text.isascii() and not any(name.encode() in body.text for name in models):
+        models = ChainMap(dict.fromkeys(function.parameters), shared)
+        # Outside of ASCII two spellings may be one name.
+        if body.text.isascii() and not any(name in models for name in _names_in(body.text)):
             continue
         for call, inside in _calls(body, function.inside, is_inference):
             if _run_object(call) in models:
@@ -80,6 +86,11 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     )
 
 
+def _names_in(text: bytes) -> Iterator[str]:
+    """All words of a text in ASCII, each as often as it stands there."""
+    return (match.group().decode() for match in _WORD.finditer(text))
+
+
 def _bodies(module: Module) -> Iterator[_Body]:
     """The module itself and its functions and methods; functions in functions are part of these."""
     own = list(statements(module.tree.body))
@@ -88,7 +99,7 @@ def _bodies(module: Module) -> Iterator[_Body]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _body(node, "", module.scope, module)
         elif isinstance(node, ast.ClassDef):
-            scope = Scope(node, module.scope)
+            scope = module.scope.inside(node)
             for method in statements(node.body):
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     yield _body(method, node.name, scope, module)
@@ -99,7 +110,7 @@ def _body(node: _Function, owner: str, around: Scope, module: Module) -> _Body:
     # A function's names are looked up among its own only where it imports some.
     imports = any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in own)
     text = module.source.text[module.start_of(node) : module.span(node).end]
-    return _Body(node, owner, Scope(node, around) if imports else module.scope, own, text)
+    return _Body(node, owner, around.inside(node) if imports else module.scope, own, text)
 
 
 def _function(body: _Body, module: Module, is_inference: _IsInference) -> ModelFunction:
@@ -149,6 +160,37 @@ def _built(body: _Body) -> Iterator[BuiltModel]:
             if holders:
                 for name in _classes_in(node.value, body.scope):
                     yield from (BuiltModel(holder, name, body.owner) for holder in holders)
+
+
+_IN_ORDER = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_PREPARES = re.compile(r"(?i)^(?:fabric|accelerator)$")
+
+
+def _handed_back(body: _Body, built: Sequence[BuiltModel]) -> Iterator[BuiltModel]:
+    """The variables that are given what Fabric, Accelerate or DeepSpeed has made of a model."""
+    for node in body.own:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = node.targets[0]
+            holders = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            for holder, given in zip(map(_last, holders), _models_given(node.value), strict=False):
+                if holder and isinstance(given, ast.Call):
+                    yield from (BuiltModel(holder, name, body.owner) for name in _classes_in(given, body.scope))
+                elif holder and (name := _last(given)):
+                    classes = [one.class_ for one in built if one.holder == name and one.class_]
+                    yield from (BuiltModel(holder, class_, body.owner) for class_ in classes or [""])
+
+
+def _models_given(call: ast.Call) -> list[ast.expr]:
+    """What a call gives back with a wrapper around, in the order of what it gives; nothing for other calls."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    owner = _last(call.func.value).strip("_")
+    if call.func.attr in _IN_ORDER and _PREPARES.match(owner):
+        return call.args
+    if call.func.attr == "initialize" and owner == "deepspeed":
+        return [keyword.value for keyword in call.keywords if keyword.arg == "model"] or call.args[1:2]
+    return []
 
 
 def _classes_in(call: ast.Call, scope: Scope) -> Iterator[str]:

@@ -137,6 +137,11 @@ def imports_end(module: Module) -> int:
     return module.start_of_row(row)
 
 
+_OF_SCRIPTS = frozenset({"parse_args", "parse_known_args"})
+_STARTS = frozenset({"app", "cli", "exit", "Fire", "main", "print", "run"})
+"""What a script calls at its top: `sys.exit(main())`, `fire.Fire(…)`, `app.run()`."""
+
+
 def is_script(module: Module) -> bool:
     """Whether the file is run rather than imported."""
     if module.source.text.startswith(b"#!"):
@@ -147,7 +152,8 @@ def is_script(module: Module) -> bool:
             return True
         if isinstance(node, (ast.For, ast.While, ast.With)):
             return True
-        value = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(value, ast.Call) and _last(value.func) in ("main", "print"):
+        value = node.value if isinstance(node, (ast.Expr, ast.Assign)) else None
+        called = _last(value.func) if isinstance(value, ast.Call) else ""
+        if called in _OF_SCRIPTS or (called in _STARTS and isinstance(node, ast.Expr)):
             return True
     return False

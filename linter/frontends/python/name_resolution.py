@@ -52,6 +52,14 @@ class Scope:
         self.meanings: dict[tuple[str, int], str | None] = {}
         """What names of this scope came to: (name, how far assignments were followed) -> dotted name."""
         self.stars: list[str] = []
+        self._inside: dict[ast.AST, Scope] = {}
+
+    def inside(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
+        """The scope of a class or function that stands in this one: the same each time, so that it is read once."""
+        found = self._inside.get(node)
+        if found is None:
+            found = self._inside[node] = Scope(node, self)
+        return found
 
     @property
     def bound(self) -> dict[str, list[Binding]]:

@@ -87,7 +87,7 @@ def python_facts(
         uses=tuple(walk.uses),
         gradient_calls=tuple(walk.gradient_calls),
         escapes=tuple(walk.escapes),
-        lazy_caches=tuple(walk.lazy_caches),
+        lazy_caches=tuple(walk.lazy_caches.values()),
         training=signs if trains else (),
         wraps=signs,
         models=walk.model_flow() if inference and not is_test(module.source.text) else None,

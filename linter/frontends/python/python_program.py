@@ -31,7 +31,7 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
     def scope_of(function: int | None) -> Scope:
         if function not in scopes:
             assert function is not None
-            scopes[function] = Scope(nodes[function], scope_of(facts.functions[function].parent))
+            scopes[function] = scope_of(facts.functions[function].parent).inside(nodes[function])
         return scopes[function]
 
     def function_at(span: Span) -> int | None:
