@@ -138,7 +138,7 @@ def test_more_lost_processes_than_rounds(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_thread_that_finds_no_memory_for_its_stack_is_the_file_s_trouble(own_megabytes: int) -> None:
     def of_file(path: str) -> str:
-        threading.stack_size(512 << 20)
+        threading.stack_size(3 << 30)  # more than the stack of any thread that has ended, which would be used again
         thread = threading.Thread(target=str)
         thread.start()
         thread.join()
