@@ -30,8 +30,8 @@ _MERMAID = os.environ.get("GUARDFIX_MERMAID", "")
 """The path of mermaid.min.js, which draws the diagrams. The theme would have each reader ask another site for it;
 without it, diagrams are shown as they are written."""
 _MERMAID_ON_SITE = "assets/mermaid.min.js"
-_WIDE = frozenset({"comparison.md"})
-"""Pages whose tables need the room of the table of contents."""
+_WIDE = frozenset({"architecture.md", "comparison.md"})
+"""Pages whose tables and diagrams need the room of the table of contents."""
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
 LIBRARY = """# Python
