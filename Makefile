@@ -84,7 +84,7 @@ oracle: ## the shim against PyTorch itself, which is installed for it
 	$(PYTEST) -m oracle --ignore=tests/guardfix/verify --ignore=tests/runtime_shim/cpp
 	$(PYTEST) -n2 -m oracle tests/guardfix/verify tests/runtime_shim/cpp
 
-fuzz: ## 90 seconds of fuzzing; SEED=7 tries other inputs, SECONDS=600 more of them
+fuzz: ## 90 seconds of fuzzing, guided by coverage with the extra `fuzz`; SEED=7 tries other inputs, SECONDS=600 more
 	$(RUN)python bench/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 coverage: ## the everyday tests, with line and branch coverage of all their processes

@@ -18,7 +18,7 @@ from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
 from .files.sources import DEFAULT_MEGABYTES, Position
-from .files.suppressions import suppressing
+from .files.suppressions import silenced_rows
 from .files.workspace import DISK, Workspace
 from .findings import Finding
 from .frontends.extraction import collection_paused, guard_tables_extended
@@ -465,7 +465,7 @@ def _find_in(
                 comments: list[tuple[Suppression, str]] = []
                 if facts.suppressions:
                     rows = statement_rows(finding, facts)
-                    comments += suppressing(facts.suppressions, rows, rule.code, rule.name)
+                    comments += silenced_rows(facts).comments(rows, rule.code, rule.name)
                 if comments:
                     suppressed += 1
                     used[real_path(facts.path)].update((comment.places, given) for comment, given in comments)

@@ -144,11 +144,14 @@ class ProjectReader:
             around=frozenset(one.path for one in around if one.path not in checked),
             build=self._build(paths, facts),
         )
-        if any(rule.whole_project for rule in self.rules):
-            project = self._answered(project, progress)
+        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+        answers = any(rule.whole_project for rule in self.rules)
+        if answers:
+            project = self._answered(project, asked, progress)
         if any(rule.follows_models for rule in self.rules):
             project = self._models_followed(project, progress)
-        return project
+        # What a survey leads to is decided on what all other files say, and so once.
+        return self._surveyed(project, asked, progress) if answers and not project.unseen else project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
         """The build of the project around the paths, where one is described and some C++ may depend on it."""
@@ -257,9 +260,8 @@ class ProjectReader:
         self.known.remember_sketches(made, self.workspace)
         return sorted((*known, *made), key=lambda sketch: sketch.path)
 
-    def _answered(self, project: Project, progress: _Progress | None) -> Project:
-        """The project with the files that name what its open uses depend on."""
-        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+    def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
+        """The project with the files that name what its open uses depend on; these names are added to `asked`."""
         for _ in range(_ROUNDS):
             more: list[Facts] = []
             around: list[Facts] = []
@@ -277,8 +279,7 @@ class ProjectReader:
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        project = project.joined(unseen=unseen, common=self._common)
-        return project if unseen else self._surveyed(project, asked, progress)
+        return project.joined(unseen=unseen, common=self._common)
 
     def _questions(self, project: Project, language: str) -> set[str]:
         """The names that the rules ask about."""
@@ -295,6 +296,8 @@ class ProjectReader:
         for language in self.found.files:
             if not any(one.language == language and one.python and one.python.models for one in project):
                 continue
+            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+                continue  # then there is nothing that models could share
             from .model_following import MODELS, ModelFollowing
 
             around = self._around.files.get(language, ())
@@ -313,6 +316,15 @@ class ProjectReader:
                     [facts for facts in found if facts.path in following.around],
                 )
         return project
+
+    def _may_fill(self, language: str) -> bool:
+        """Whether a model in some file may fill a cache of its own when it is run first."""
+        may_fill = frontend_named(language).may_fill
+        if may_fill is None:
+            return False
+        paths = (*self.found.files[language], *self._around.files.get(language, ()))
+        sources = (self.workspace.read_or_none(path) for path in paths)
+        return any(source is not None and may_fill(source.text) for source in sources)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""

@@ -95,5 +95,4 @@ def _functions(
         if not function.is_lambda and function.qualified[-len(path) :] == path
     ]
     if len(found) == 1:
-        index = next(i for i, function in enumerate(facts.functions) if function is found[0])
-        yield StartedFunction(found[0], index, span, starter, by)
+        yield StartedFunction(found[0], index_of(facts).function_numbers[id(found[0])], span, starter, by)

@@ -123,7 +123,7 @@ class _Visible:
     def is_tensor(self, value: Expression | None) -> bool:
         """Whether the variable is declared as a tensor."""
         name = variable_of(value).removeprefix("this->")
-        index = next((i for i, f in enumerate(self.facts.functions) if f is self.function), None)
+        index = index_of(self.facts).function_numbers.get(id(self.function))
         type_ = declared_type(name, index, self.function.span.end, self.facts)
         return type_ is not None and type_.last in ("Tensor", "Variable")
 

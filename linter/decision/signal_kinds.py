@@ -75,6 +75,8 @@ class SignalKind(Struct, frozen=True, eq=False):
     unless: tuple[SignalKind, ...] = ()
     """Kinds that say the same thing and more: where one of them is found this one is not looked for."""
     asked: Asked = Asked.ALWAYS
+    asks_project: bool = False
+    """It looks at more than the facts of the use's own file."""
     find: Finder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
 
@@ -119,11 +121,18 @@ def signal(
     in_place: Side | None = None,
     unless: Iterable[SignalKind] = (),
     asked: Asked = Asked.ALWAYS,
+    asks_project: bool = False,
 ) -> Callable[[Finder], SignalKind]:
-    """Make a finder the kind of signal that it finds."""
+    """Make a finder the kind of signal that it finds.
+
+    One that looks at anything in `scene.project` says so with `asks_project`: what the others find is remembered as
+    long as the file's facts are the same.
+    """
 
     def registered(find: Finder) -> SignalKind:
-        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, find)
+        return SignalKind(
+            name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, asks_project, find
+        )
 
     return registered
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
@@ -31,7 +32,9 @@ from .template_context import template_of
 _LEGACY = guards.LEGACY.encode()
 _START = re.compile(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
 _BETWEEN = re.compile(rb"(?:[ \t\r\n\f()]|\\\r?\n|#[^\r\n]*)*")
-_ESCAPE = re.compile(rb"\\(?:N\{[^}]*\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    rb"\\(?:N\{[^{}]{1,100}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|\r\n|.)", re.DOTALL
+)
 _DOLLAR = re.compile(rb"\$(?:\{(\w+(?:,)?)\}|\{,(\w+)\}|(\w+))")
 _PERCENT = re.compile(rb"%(?:\((\w+)\))?[sdrif]")
 _BRACED = re.compile(rb"\{(\w*)(?:![rsa])?(?::[^{}\n]*)?\}")
@@ -244,7 +247,10 @@ def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
     return replace(facts, calls=tuple(sorted(calls, key=lambda call: (call.span.start, -call.span.end))))
 
 
-_SIMPLE = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\n": b"\n", b"\\": b"\\", b"'": b"'", b'"': b'"'}
+_SIMPLE = {
+    b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v",
+    b"\n": b"\n", b"\\": b"\\", b"'": b"'", b'"': b'"',
+}  # fmt: skip
 
 
 def _decoded(match: re.Match[bytes]) -> bytes:
@@ -253,14 +259,27 @@ def _decoded(match: re.Match[bytes]) -> bytes:
     value = _SIMPLE.get(escape[1:2])
     if value is None:
         try:
-            value = escape.decode("ascii").encode().decode("unicode_escape").encode("utf-8")
-        except (UnicodeError, ValueError):
+            value = _character(escape.decode("ascii")).encode("utf-8")
+        except (KeyError, ValueError):
             return escape
     if escape[1:2] in b"\r\n" and escape[1:]:
         return b" " * len(escape)  # a continued line
     if len(value) > len(escape):
         return b" " * len(escape)
     return b" " * (len(escape) - len(value)) + value
+
+
+def _character(escape: str) -> str:
+    """The character that an escape stands for; one that Python doesn't know stands for itself.
+
+    Raises ValueError for a number that is no character's, and KeyError for an unknown name.
+    """
+    kind, digits = escape[1:2], escape[2:]
+    if kind == "N" and digits:
+        return unicodedata.lookup(digits[1:-1])
+    if kind in "xuU" and digits:
+        return chr(int(digits, 16))
+    return chr(int(escape[1:], 8)) if kind.isdigit() and kind not in "89" else escape
 
 
 def _unbraced(content: bytes) -> bytes:

@@ -185,7 +185,8 @@ def test_a_decision_is_made_once_for_each_project_and_policy() -> None:
     stricter = decide(use, facts, project, replace(POLICY, least_score=3))
     assert (first.context.value, stricter.context.value) == ("below_autograd", "unknown")
     assert decide(use, facts, project) is first
-    assert decide(use, facts, project.joined([])) is not first
+    assert decide(use, facts, project.joined([])) is first
+    assert decide(use, facts, project.joined(asked=["relu"])) is not first
 
 
 @pytest.mark.parametrize(
