@@ -4,6 +4,7 @@ data of the guards' page. mkdocs calls these functions by their names."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,12 @@ _RULE_LINK = re.compile(r"\]\(rules\.md#(gf\d{3}-[\w-]+)\)")
 _SECTION = re.compile(
     r'(<nav class="md-nav" data-md-level="1") aria-labelledby="__nav_(\d+)_label" aria-expanded="[a-z]+">'
 )
+_MERMAID = os.environ.get("GUARDFIX_MERMAID", "")
+"""The path of mermaid.min.js, which draws the diagrams. The theme would have each reader ask another site for it;
+without it, diagrams are shown as they are written."""
+_MERMAID_ON_SITE = "assets/mermaid.min.js"
+_WIDE = frozenset({"architecture.md", "comparison.md"})
+"""Pages whose tables and diagrams need the room of the table of contents."""
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
 LIBRARY = """# Python
@@ -58,6 +65,8 @@ def on_config(config: Any) -> Any:
     for entry in config.nav:
         if entry.get("Rules") == "rules/":
             entry["Rules"] = ["rules/index.md", *({f"{rule.code} {rule.name}": page_name(rule)} for rule in rules())]
+    if _MERMAID:
+        config.extra_javascript.append(_MERMAID_ON_SITE)
     return config
 
 
@@ -69,6 +78,8 @@ def on_files(files: Files, config: Any) -> Files:
     made["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
+    if _MERMAID:
+        files.append(File.generated(config, _MERMAID_ON_SITE, abs_src_path=_MERMAID))
     old = files.get_file_from_path("rules.md")
     if old is not None:
         files.remove(old)
@@ -77,6 +88,10 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Lead links to where the site has what they name, and write the guards' data into their page."""
+    if not _MERMAID:
+        markdown = markdown.replace("```mermaid\n", "```text\n")
+    if page.file.src_uri in _WIDE:
+        page.meta["hide"] = ["toc"]
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)
     markdown = _RULE_LINK.sub(r"](rules/\1.md)", markdown)

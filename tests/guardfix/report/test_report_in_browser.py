@@ -149,6 +149,7 @@ FILTERS = [
 
 @pytest.mark.parametrize(("text", "context", "expected"), FILTERS)
 def test_search_and_filters(browser: Any, text: str, context: str, expected: str) -> None:
+    assert not browser.find_element("id", "filter-verdict").is_displayed(), "nothing was verified"
     press(browser, "/")
     if text:
         press(browser, text)
