@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
-from .extraction_cache import ExtractionCache
 from .facts import Facts, Span, Suppression
+from .facts.embedded_paths import real_path
 from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
-from .files.entry_store import EntryStore
 from .files.source_positions import SourcePositions
 from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import silenced_rows
 from .files.workspace import DISK, Workspace
 from .findings import Finding
-from .frontends.embedded.embedded_cpp import real_path
 from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
@@ -35,6 +33,8 @@ from .stale_comments import UsedCodes, stale_codes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from .extraction_cache import ExtractionCache
 
 
 @dataclass(frozen=True)
@@ -225,6 +225,15 @@ def _file_choice(run: RunOptions) -> FileChoice:
     )
 
 
+def _cache(folder: str, limits: FileLimits) -> ExtractionCache | None:
+    if not folder:
+        return None
+    from .extraction_cache import ExtractionCache
+    from .files.entry_store import EntryStore
+
+    return ExtractionCache(EntryStore(folder), limits)
+
+
 def _check(
     paths: Sequence[str],
     run: RunOptions,
@@ -238,7 +247,7 @@ def _check(
     extended = run.more_rules if run.more_rules or guards else None
     choice = _file_choice(run)
     limits = FileLimits(options.timeout_per_file, options.memory)
-    cache = ExtractionCache(EntryStore(options.cache_folder), limits) if options.cache_folder else None
+    cache = _cache(options.cache_folder, limits)
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,

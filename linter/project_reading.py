@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from .analysis.build_facts import NO_BUILD, BuildFacts
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
-from .extraction_cache import FACTS, SKETCHES, ExtractionCache
 from .facts import Facts
 from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
@@ -32,7 +33,6 @@ from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
 from .limited_work import DECIDING, LimitedWork
-from .model_following import MODELS, MOST_FILES, ModelFollowing
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
@@ -40,6 +40,8 @@ from .surveying import Surveying
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from .extraction_cache import ExtractionCache
 
 _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
@@ -51,8 +53,7 @@ _Progress = Callable[[int, int], None]
 """What is told (files done, files in all)."""
 
 
-@dataclass(frozen=True)
-class FileChoice:
+class FileChoice(Struct, frozen=True):
     """Which files below a folder are taken, as `find_files` has it."""
 
     exclude: tuple[str, ...] = ()
@@ -102,7 +103,7 @@ class ProjectReader:
 
     rules: Sequence[Rule]
     funnel: Funnel
-    choice: FileChoice = FileChoice()
+    choice: FileChoice = field(default_factory=FileChoice)
     minimum_torch: str = ""
     intents: IntentPatterns = NO_PATTERNS
     reindent_limit: int = REINDENT_LIMIT
@@ -174,11 +175,14 @@ class ProjectReader:
             around=frozenset(one.path for one in around if one.path not in checked),
             build=self._build(paths, facts),
         )
-        if any(rule.whole_project for rule in self.rules):
-            project = self._answered(project, progress)
+        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+        answers = any(rule.whole_project for rule in self.rules)
+        if answers:
+            project = self._answered(project, asked, progress)
         if any(rule.follows_models for rule in self.rules):
             project = self._models_followed(project, progress)
-        return project
+        # What a survey leads to is decided on what all other files say, and so once.
+        return self._surveyed(project, asked, progress) if answers and not project.unseen else project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
         """The build of the project around the paths, where one is described and some C++ may depend on it."""
@@ -258,19 +262,19 @@ class ProjectReader:
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
         known, rest = self.known.split(job)
         if self.cache is not None:
-            kept, rest = self.cache.known(FACTS, rest)
+            kept, rest = self.cache.known(self.cache.FACTS, rest)
             self.known.remember(kept, job)
             known += kept
         read = extract(rest)
         self.known.remember(read, job)
         if self.cache is not None:
-            self.cache.keep(FACTS, rest, read)
+            self.cache.keep(self.cache.FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
     def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
         known: list[Sketch] = []
         if self.cache is not None:
-            known, job = self.cache.known(SKETCHES, job)
+            known, job = self.cache.known(self.cache.SKETCHES, job)
         made, left_out = sketch_all(
             job,
             workers=self.workers,
@@ -281,12 +285,11 @@ class ProjectReader:
         )
         self.work.left_out.update(left_out)
         if self.cache is not None:
-            self.cache.keep(SKETCHES, job, made)
+            self.cache.keep(self.cache.SKETCHES, job, made)
         return sorted((*known, *made), key=lambda sketch: sketch.path)
 
-    def _answered(self, project: Project, progress: _Progress | None) -> Project:
-        """The project with the files that name what its open uses depend on."""
-        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+    def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
+        """The project with the files that name what its open uses depend on; these names are added to `asked`."""
         for _ in range(_ROUNDS):
             more: list[Facts] = []
             around: list[Facts] = []
@@ -304,8 +307,7 @@ class ProjectReader:
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        project = project.joined(unseen=unseen, common=self._common)
-        return project if unseen else self._surveyed(project, asked, progress)
+        return project.joined(unseen=unseen, common=self._common)
 
     def _questions(self, project: Project, language: str) -> set[str]:
         """The names that the rules ask about."""
@@ -322,6 +324,10 @@ class ProjectReader:
         for language in self.found.files:
             if not any(one.language == language and one.python and one.python.models for one in project):
                 continue
+            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+                continue  # then there is nothing that models could share
+            from .model_following import MODELS, ModelFollowing
+
             around = self._around.files.get(language, ())
             following = ModelFollowing(language, self.found.files[language], around)
             for _ in range(_ROUNDS):
@@ -338,6 +344,15 @@ class ProjectReader:
                     [facts for facts in found if facts.path in following.around],
                 )
         return project
+
+    def _may_fill(self, language: str) -> bool:
+        """Whether a model in some file may fill a cache of its own when it is run first."""
+        may_fill = frontend_named(language).may_fill
+        if may_fill is None:
+            return False
+        paths = (*self.found.files[language], *self._around.files.get(language, ()))
+        sources = (self.workspace.read_or_none(path) for path in paths)
+        return any(source is not None and may_fill(source.text) for source in sources)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
@@ -412,6 +427,8 @@ class ProjectReader:
 
     def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
         """The paths of those files in which one of the names is called."""
+        from .model_following import MOST_FILES
+
         words = [name.encode() for name in sorted(names)]
         if not words or not among:
             return []

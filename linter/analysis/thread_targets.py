@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..facts import Facts, Function, Span
 from ..facts.expressions import Bracketed, CallExpression, Expression, MemberAccess, NamePath, Operation, last_name
@@ -14,8 +15,7 @@ THREADS = ("thread", "jthread")
 _PUTS = frozenset({"emplace_back", "push_back", "emplace"})
 
 
-@dataclass(frozen=True, slots=True)
-class StartedFunction:
+class StartedFunction(Struct, frozen=True):
     """A function of this file that a thread runs."""
 
     function: Function

@@ -8,8 +8,9 @@ here is as far as one file shows it. Reference: ATen/core/LegacyTypeDispatch.h o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..facts.expressions import (
@@ -44,8 +45,7 @@ _SAVED = frozenset({"get_saved_variables", "saved_data", "saved_tensors"})
 _SCHEMAS = frozenset({"findSchemaOrThrow", "findSchema", "findOp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Uncounted:
+class Uncounted(Struct, frozen=True):
     """One write, or one view, that the replacement would not count or track."""
 
     what: str
@@ -156,8 +156,7 @@ class _Visible:
         return bool(names & _VIEWS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
+class _Write(Struct, frozen=True):
     what: str
     span: Span
     variable: str = ""

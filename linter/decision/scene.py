@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
@@ -12,8 +13,7 @@ from ..facts.model import MOST_AROUND
 from ..frontends.frontend import frontend_named
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """Where a use stands."""
 
     project: Project

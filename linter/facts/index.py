@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+
+from msgspec import Struct
 
 from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
@@ -16,8 +17,7 @@ from .model import MOST_AROUND
 from .spans import Nested, Sorted
 
 
-@dataclass(frozen=True, slots=True)
-class FactsIndex:
+class FactsIndex(Struct, frozen=True):
     """Indexes over one file's facts."""
 
     calls: Sorted[Call]

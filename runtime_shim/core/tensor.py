@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from . import dtypes, error_texts
-from .device import CPU, strided
+from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from .warned_once import TO_NUMBER, warn_once
@@ -231,9 +231,13 @@ class Tensor:
 
     @read_only
     def layout(self) -> Any:
-        return strided
+        return getattr(self._array, "layout", strided)
 
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = False
+    @read_only
+    def is_mkldnn(self) -> bool:
+        return self.layout is mkldnn
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_nested = is_mps = is_xpu = False
     is_cpu = True
 
     def get_device(self) -> int:

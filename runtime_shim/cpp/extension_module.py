@@ -31,11 +31,13 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         found: Any = importlib.import_module(self.module)
         for name in spec.name.split(".")[1:]:
             found = getattr(found, name, None)
-        if found is None:
+        if not isinstance(found, ModuleType):
             real = self.module + spec.name.removeprefix("torch")
-            try:
+            try:  # a module goes before a function of its name
                 found = importlib.import_module(real)
             except ModuleNotFoundError as error:
+                if found is not None:
+                    return found
                 if error.name != real:
                     raise
                 raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None

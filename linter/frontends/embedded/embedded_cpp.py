@@ -12,13 +12,14 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ... import guards
 from ...facts import Call, Facts, Form, GuardUse, Span, Suppression
+from ...facts.embedded_paths import path_of_piece
 from ...facts.expressions import CallExpression, NamePath
 from ...facts.intents import Intent
 from ...facts.moving import moved
@@ -44,8 +45,7 @@ _CODE_FORMS = frozenset(
 _PROSE = re.compile(r"\b[A-Za-z]+(?: [A-Za-z]+){2,}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One literal of a string, which may be made of several that stand side by side."""
 
     span: Span
@@ -56,8 +56,7 @@ class Piece:
     quote: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A string expression: its pieces, and whether it is a template of `str.format` or `%`."""
 
     span: Span
@@ -413,7 +412,7 @@ def _read(source: Source, span: Span, laid: bytes) -> Facts:
     from ..cpp.cpp_extraction import extract_cpp
 
     row = source.position(span.start).row
-    return extract_cpp(Source(f"{source.path}#{row}.{span.start}", laid), whole=True)
+    return extract_cpp(Source(path_of_piece(source.path, row, span.start), laid), whole=True)
 
 
 def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
@@ -426,8 +425,3 @@ def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
     line = laid[start : end if end >= 0 else len(laid)].decode("utf-8", "replace")
     code = re.sub(r"//.*|/\*.*?\*/", "", line)
     return not _PROSE.search(re.sub(r"^\s*(?:static|const|auto)\b.*", "", code))
-
-
-def real_path(path: str) -> str:
-    """The file in which a piece of embedded C++ stands."""
-    return path.rpartition("#")[0] if "#" in path else path

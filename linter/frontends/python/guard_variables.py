@@ -11,6 +11,7 @@ from ...facts import Span
 from ...facts.use_model import MOST_NAMED
 from .name_resolution import TRY_STATEMENTS, statements
 from .parsed_module import Module
+from .syntax_walking import walk
 
 _ENTERED = re.compile(rb"\b(\w+)\s*\.\s*__(?:enter|exit)__")
 _USED_IN_WITH = re.compile(rb"(?:with|enter_context\()(?=\s*([\w.]*))")
@@ -67,7 +68,7 @@ class GuardVariables:
     @cached_property
     def _released_attributes(self) -> dict[str, list[ast.stmt]]:
         found: dict[str, list[ast.stmt]] = defaultdict(list)
-        for node in ast.walk(self._module.tree):
+        for node in walk(self._module.tree):
             if isinstance(node, (ast.Delete, ast.Assign)):
                 for target in _let_go_of(node):
                     if isinstance(target, ast.Attribute):
@@ -87,7 +88,7 @@ class _Variables:
         """Those that a `finally` lets go of."""
         self.found: dict[str, tuple[tuple[Span, ...], bool]] = {}
         """What `GuardVariables.find` says."""
-        for node in ast.walk(root):
+        for node in walk(root):
             if isinstance(node, ast.Name):
                 self.named[node.id].append(node)
             elif isinstance(node, ast.Delete):
