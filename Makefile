@@ -21,7 +21,7 @@ SECONDS ?= 90
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help install hooks test smoke fuzz lint format types layers docs site dogfood generate thorough oracle coverage bench all clean
+.PHONY: help install hooks test smoke fuzz lint format types layers docs links site dogfood generate thorough oracle coverage bench all clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -58,6 +58,9 @@ layers: ## which package may import which (import-linter)
 docs: ## the documentation against the code: generated pages, examples, links
 	$(PYTEST) -q -n0 -m 'not oracle and not thorough' tests/test_docs.py tests/guardfix/verify/test_docs.py \
 	  tests/runtime_shim/test_documentation.py
+
+links: ## the documentation's links to other sites; needs the network
+	$(RUN)python bench/links.py
 
 dogfood: ## guardfix on its own code
 	$(RUN)guardfix check --isolated --select ALL linter codemods guardfix runtime_shim

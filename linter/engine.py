@@ -26,8 +26,9 @@ from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel, funnel_of
 from .guards import Guard
+from .known_project import KnownProject
 from .limited_work import DECIDING, LimitedWork
-from .project_reading import FileChoice, KnownFacts, ProjectReader
+from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
 from .stale_comments import UsedCodes, stale_codes
 
@@ -175,7 +176,7 @@ def check(
         tuple(paths),
         options,
         executor,
-        KnownFacts(),
+        KnownProject(),
         replace(workspace, largest=int(options.max_file_size * (1 << 20))),
         progress=progress,
         at_first_hit=at_first_hit,
@@ -186,7 +187,7 @@ def _check_all(
     paths: Sequence[str],
     options: Options,
     executor: Executor | None,
-    known: KnownFacts,
+    known: KnownProject,
     workspace: Workspace,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -202,7 +203,7 @@ def _check_all(
             report.over = partial(_check_all, paths, options, None, known)
             return report
         # A configuration further down asks for more than was searched for: rare, and then all is read again.
-        known = KnownFacts()
+        known = KnownProject()
 
 
 def found_files(paths: Sequence[str], options: Options) -> list[str]:
@@ -238,7 +239,7 @@ def _check(
     paths: Sequence[str],
     run: RunOptions,
     executor: Executor | None,
-    known: KnownFacts,
+    known: KnownProject,
     workspace: Workspace,
     progress: Callable[[int, int], None] | None,
     at_first_hit: Callable[[], None] | None,

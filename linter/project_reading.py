@@ -32,6 +32,7 @@ from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
+from .known_project import KnownProject
 from .limited_work import DECIDING, LimitedWork
 from .rule import Rule
 from .rule_names import rule_names
@@ -65,38 +66,6 @@ class FileChoice(Struct, frozen=True):
     patterns_in: Callable[[str], PathPatterns] | None = None
 
 
-class KnownFacts:
-    """Facts of files as they were read before: a text that is still the same is not read again.
-
-    Facts depend on the text and on what is looked for in it, and on nothing else.
-    """
-
-    def __init__(self) -> None:
-        self._facts: dict[tuple[object, ...], Facts] = {}
-
-    def remember(self, facts: Iterable[Facts], job: Job) -> None:
-        """Keep what was read for a job."""
-        self._facts.update({_known_as(one.path, job): one for one in facts if one.digest})
-
-    def split(self, job: Job) -> tuple[list[Facts], Job]:
-        """What is known of a job's files, and the job of reading the others."""
-        if not self._facts:
-            return [], job
-        known: list[Facts] = []
-        others: list[Hit] = []
-        for hit in job.hits:
-            facts = None if hit[2] else self._facts.get(_known_as(hit[1], job))
-            if facts is not None and job.workspace.unchanged(facts) is not None:
-                known.append(facts)
-            else:
-                others.append(hit)
-        return known, job._replace(hits=tuple(others))
-
-
-def _known_as(path: str, job: Job) -> tuple[object, ...]:
-    return path, job.watched, job.named, job.stands
-
-
 @dataclass
 class ProjectReader:
     """Reads the files of one run."""
@@ -115,7 +84,7 @@ class ProjectReader:
     workers: int = 0
     """Processes; as many as there are processors when 0."""
     executor: Executor | None = None
-    known: KnownFacts = field(default_factory=KnownFacts)
+    known: KnownProject = field(default_factory=KnownProject)
     """What an earlier run over the same files has read, and what this one reads."""
     cache: ExtractionCache | None = None
     """What runs before this one have read."""
@@ -161,9 +130,9 @@ class ProjectReader:
             for place in self.found.unreadable
             if place.language is not None
         ]
+        self._around = Surroundings(paths, self.found, self.find, self.workspace, self.known)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
-        self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
         project = Project(
@@ -272,9 +241,11 @@ class ProjectReader:
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
     def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
-        known: list[Sketch] = []
+        known, job = self.known.split_sketches(job)
         if self.cache is not None:
-            known, job = self.cache.known(self.cache.SKETCHES, job)
+            kept, job = self.cache.known(self.cache.SKETCHES, job)
+            self.known.remember_sketches(kept, self.workspace)
+            known += kept
         made, left_out = sketch_all(
             job,
             workers=self.workers,
@@ -286,6 +257,7 @@ class ProjectReader:
         self.work.left_out.update(left_out)
         if self.cache is not None:
             self.cache.keep(self.cache.SKETCHES, job, made)
+        self.known.remember_sketches(made, self.workspace)
         return sorted((*known, *made), key=lambda sketch: sketch.path)
 
     def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
@@ -419,6 +391,18 @@ class ProjectReader:
 
     def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
         """The files in which one of the words stands."""
+        if among is not self._around.files.get(language):
+            return self._sifted(words, among, language)
+        # What stands in memory may be another text each time; the disk stays as it was.
+        in_memory = [path for path in among if self.workspace.buffer(path) is not None]
+        hits = self.known.search(words, among)
+        if hits is None:
+            left_out = set(in_memory)
+            hits = self._sifted(words, [path for path in among if path not in left_out], language)
+            self.known.remember_search(words, among, hits)
+        return sorted((*hits, *self._sifted(words, in_memory, language)), key=lambda hit: hit[1])
+
+    def _sifted(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(among, language)
             hits = sift.hits()

@@ -12,6 +12,7 @@ from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
 from .core.tensor import Tensor, raw_is_leaf
+from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
 from .tape.saved_tensors import SavedTensor
 

@@ -15,7 +15,7 @@ from ..core.device import mkldnn
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
-from ..core.onednn_array import elements_of
+from ..core.onednn_array import OneDnnArray, elements_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
@@ -216,7 +216,7 @@ _OPAQUE = describe_recording(
 
 def _in_either_layout(input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
     """The convolution of checked arguments; the result has the layout of the input."""
-    if input.layout is not mkldnn:
+    if type(input._array) is not OneDnnArray:
         return convolution(input, weight, bias, *options)
     operands: Any = [None if t is None else elements_of(t) for t in (input, weight, bias)]
     found = np.ascontiguousarray(_convolution(*operands, *options))

@@ -25,6 +25,9 @@ import importlib, json, os, re, sys, warnings
 warnings.simplefilter("ignore")
 torch = importlib.import_module(sys.argv[1])
 sys.modules["torch"] = torch
+# What most programs need is imported once, and not by each fork.
+torch.nn.Linear, torch.autograd.Function, torch.library.define, torch.utils.checkpoint, torch.nn.functional.conv2d
+hasattr(torch, "conv2d")
 
 def attempt(f, show):
     try:

@@ -25,9 +25,6 @@ _SAME_MODEL = frozenset({"to", "cuda", "cpu", "half", "float", "bfloat16", "doub
 """Methods of a model that give back the model."""
 
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-
-
 class _Body(NamedTuple):
     """A function, or the module itself, with what its names are looked up in."""
 
@@ -53,7 +50,8 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     handed: list[HandedModel] = []
     for index, (body, function) in enumerate(zip(bodies, functions, strict=True)):
         models = ChainMap(dict.fromkeys(function.parameters), shared)
-        if body.text.isascii() and not any(word in models for word in set(_WORD.findall(body.text.decode()))):
+        # Outside of ASCII two spellings may be one name.
+        if body.text.isascii() and not any(name in models for name in _names_in(body.text)):
             continue
         for call, inside in _calls(body, function.inside, is_inference):
             if _run_object(call) in models:
@@ -86,6 +84,11 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
             if isinstance(bindings[0], str) and "." in bindings[0]
         ),
     )
+
+
+def _names_in(text: bytes) -> Iterator[str]:
+    """All words of a text in ASCII, each as often as it stands there."""
+    return (match.group().decode() for match in _WORD.finditer(text))
 
 
 def _bodies(module: Module) -> Iterator[_Body]:
@@ -160,6 +163,7 @@ def _built(body: _Body) -> Iterator[BuiltModel]:
 
 
 _IN_ORDER = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _PREPARES = re.compile(r"(?i)^(?:fabric|accelerator)$")
 
 

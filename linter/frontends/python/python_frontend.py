@@ -30,7 +30,7 @@ def _may_fill(text: bytes) -> bool:
     from .lazy_caches import may_fill
     from .python_extraction import is_test
 
-    return may_fill(text) and not is_test(text)
+    return not is_test(text) and may_fill(text)
 
 
 def _comments(text: bytes) -> Iterable[Span]:
