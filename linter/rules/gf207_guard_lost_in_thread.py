@@ -156,21 +156,27 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
         return ThreadStart(function.span, _named(function.passed_to))
     if not variable or function.parent is None:
         return None
-    around = facts.functions[function.parent].body
-    calls = [call for call in index_of(facts).calls.within(around) if call.function == function.parent]
+    return _starts_of_variables(function.parent, facts).get(variable)
+
+
+@lru_cache(maxsize=64)
+def _starts_of_variables(parent: int, facts: Facts) -> dict[str, ThreadStart]:
+    """Where the variables of a function, lambdas among them, are started in another thread."""
+    found: dict[str, ThreadStart] = {}
+    around = facts.functions[parent].body
+    calls = [call for call in index_of(facts).calls.within(around) if call.function == parent]
     for call in calls:
-        handed_on = any(_handed_on(argument) == variable for argument in call.arguments)
-        if handed_on and _starts(call.called) and not _is_deferred(call.span, facts):
-            return ThreadStart(call.span, _named(call.called))
+        if _starts(call.called) and not _is_deferred(call.span, facts):
+            for argument in call.arguments:
+                found.setdefault(_handed_on(argument), ThreadStart(call.span, _named(call.called)))
     joined = {simple_name(call.receiver) for call in calls if call.name in ("join", "detach")} - {""}
     for made in index_of(facts).assignments.within(around):
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
         if not made.declares or not isinstance(made.value, Bracketed) or not made.value.items:
             continue
-        is_thread = made.variable in joined or (made.type is not None and made.type.last in THREADS)
-        if is_thread and _handed_on(made.value.items[0]) == variable:
-            return ThreadStart(made.span, "std::thread")
-    return None
+        if made.variable in joined or (made.type is not None and made.type.last in THREADS):
+            found.setdefault(_handed_on(made.value.items[0]), ThreadStart(made.span, "std::thread"))
+    return found
 
 
 def _handed_on(argument: Expression) -> str:

@@ -99,6 +99,7 @@ COUNTED = (
     "C++: using-declarations",
     "C++: variables",
     "C++: conditions inside",
+    "C++: threads",
     "C++: members of one class",
     "C++: guards and calls in one scope",
     "Python: with-blocks in one function",

@@ -145,19 +145,22 @@ class LibcstTree:
 
     def definition(self, node: cst.CSTNode) -> LibcstDefinition | None:
         """The function, class or lambda in whose body a node stands."""
-        return next(
-            (
-                ancestor
-                for ancestor, child in self.path(node)
-                if isinstance(ancestor, _DEFINITIONS) and child is ancestor.body
-            ),
-            None,
-        )
+        return self._definitions.get(node)
 
     def is_in_function(self, node: cst.CSTNode) -> bool:
-        return any(
-            isinstance(ancestor, cst.FunctionDef) and child is ancestor.body for ancestor, child in self.path(node)
-        )
+        definition = self.definition(node)
+        while definition is not None and not isinstance(definition, cst.FunctionDef):
+            definition = self.definition(definition)
+        return definition is not None
+
+    @cached_property
+    def _definitions(self) -> dict[cst.CSTNode, LibcstDefinition | None]:
+        """What each node runs in: found from the root down, as a chain of `elif` is as deep as it is long."""
+        found: dict[cst.CSTNode, LibcstDefinition | None] = {}
+        for node, parent in self._parents.items():  # which come before what stands in them
+            is_body = isinstance(parent, _DEFINITIONS) and node is parent.body
+            found[node] = parent if is_body else found.get(parent)  # type: ignore[assignment]
+        return found
 
 
 class _Rows(NamedTuple):
