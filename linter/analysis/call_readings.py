@@ -36,10 +36,13 @@ class FunctionReading(Struct):
     body: FunctionBody = field(default_factory=FunctionBody)
     state: int = 0
     """Of the project, when it was last known to hold."""
+    survey: Survey | None = None
+    """Of the project at that time."""
     names: frozenset[str] = frozenset()
     """Those that were looked up."""
     wanted: set[str] = field(default_factory=set)
     wanted_classes: set[str] = field(default_factory=set)
+    """All that could be the names of classes among them."""
     unqualified: set[str] = field(default_factory=set)
     """Types that it writes without a namespace."""
     asked_unqualified: dict[str, bool] = field(default_factory=dict)
@@ -60,9 +63,7 @@ class FunctionReadings:
     def attach(self, project: Project) -> int:
         """Note what has changed since the last time; the number of the state of the project."""
         self.state += 1
-        if project.survey is not self._survey:
-            self._survey = project.survey
-            self._known.clear()
+        self._survey = project.survey
         gone = set()
         for path in self._files.keys() | project.files.keys():
             old, new = self._files.get(path), project.files.get(path)
@@ -76,7 +77,7 @@ class FunctionReadings:
 
     def keep(self, key: tuple[Facts, Span, int | None], reading: FunctionReading, names: Iterable[str]) -> None:
         """Remember what was just read."""
-        reading.state, reading.names = self.state, frozenset(names)
+        reading.state, reading.survey, reading.names = self.state, self._survey, frozenset(names)
         self._known[key] = reading
 
     def find(self, key: tuple[Facts, Span, int | None], unqualified: Set[str]) -> FunctionReading | None:
@@ -87,6 +88,17 @@ class FunctionReadings:
         if reading.state != self.state:
             if any(self._changed.get(name, 0) > reading.state for name in reading.names):
                 return None
-            reading.state = self.state
+            if reading.survey is not self._survey and not self._is_same_surveyed(reading):
+                return None
+            reading.state, reading.survey = self.state, self._survey
         same = all((name in unqualified) == known for name, known in reading.asked_unqualified.items())
         return reading if same else None
+
+    def _is_same_surveyed(self, reading: FunctionReading) -> bool:
+        """Whether a survey that was made since then says nothing of the classes that were asked for."""
+        survey = self._survey
+        return (
+            reading.survey is None
+            and survey is not None
+            and not any(map(survey.defining_class, reading.wanted_classes))
+        )

@@ -35,6 +35,10 @@ POOL_FROM = 24
 """Below this many files to parse a pool of processes costs more than it saves."""
 
 
+_MANY = 200
+"""From so many files to read on, the process that asks for them reads none."""
+
+
 class Job(NamedTuple):
     """Files to parse, the names that are watched in them, and where their texts come from."""
 
@@ -286,7 +290,10 @@ def _mapped_forked(
     # Small pieces, so that no worker has much to do when the others are done.
     size = 1 if limits else max(1, min(4, len(hits) // 16))
     pieces = [tuple(hits[start : start + size]) for start in range(0, len(hits), size)]
-    readers = Readers(find, work.unread, workers, limits, done, lost)
+    # To send all that is found costs more than it saves where there is little; where there is much, a process that
+    # reads large files itself lets the others wait.
+    shared = not limits and len(hits) < _MANY
+    readers = Readers(find, work.unread, workers - shared, limits, done, lost, shared)
     with collection_paused():
         return found + readers.read(pieces)
 

@@ -39,8 +39,6 @@ _ROUNDS = 100
 """So often are workers started again when they are lost one after the other."""
 _USED_UP = 77
 """The status of a process that other files have left too little memory for the one it had in hand."""
-_ENOUGH = 2
-"""So many other processes do without this one."""
 _PATIENCE = 2000
 """Milliseconds until a process whose pipe has ended has ended."""
 
@@ -60,7 +58,7 @@ NO_LIMITS = FileLimits()
 
 @dataclass
 class Readers(Generic[_Found]):
-    """Reads files with `others` processes; where these are fewer than two, here too, unless there are limits."""
+    """Reads files with `others` processes, and here too if it is `shared` and there are no limits for each file."""
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
@@ -71,14 +69,15 @@ class Readers(Generic[_Found]):
     """Called with the number of files whenever some were read."""
     lost: list[str] = field(default_factory=list)
     """How workers ended that were lost: `killed by SIGKILL`."""
+    shared: bool = True
+    """This process reads as well; else it only unpacks what the others have found."""
     doing: str = "reading it"
     """What is done with a file, in the reasons why one is left out."""
 
     def read(self, pieces: Sequence[FilePiece]) -> list[_Found]:
         """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
         found: list[_Found] = []
-        # This process has the results of all others to unpack, and waits for none of them while it reads a large file.
-        again = self._round(pieces, found, here=self.others < _ENOUGH and not self.limits)
+        again = self._round(pieces, found, here=self.shared and not self.limits)
         # With limits each round is done with one file at least, and nothing is read here.
         for _ in count() if self.limits else range(_ROUNDS):
             if not again:
