@@ -78,10 +78,13 @@ _MODULES = {
             "jit",
             "library",
             "_C",
+            "_classes",
+            "_ops",
             "serialization",
             "utils",
             "version",
             "cuda",
+            "fft",
             "testing",
             "backends",
             "random",
@@ -108,6 +111,7 @@ _ELSEWHERE = {
     "set_anomaly_enabled": "autograd.anomaly",
     "ops": "library",
     "classes": "library.script_classes",
+    "compile": "compiler",
 }
 
 

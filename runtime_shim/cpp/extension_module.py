@@ -12,6 +12,9 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+_BEHIND_FUNCTIONS = {"torch.autograd.gradcheck": "autograd.gradient_checks"}
+"""Modules that PyTorch's package hides behind a function of the same name: an import finds them all the same."""
+
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x.y` as `<module>.x.y`: a sub-module, or an attribute that has one's place."""
@@ -29,6 +32,11 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         found: Any = importlib.import_module(self.module)
+        behind = _BEHIND_FUNCTIONS.get(spec.name)
+        if behind is not None and self.module == "guardfix.runtime_shim":
+            found = importlib.import_module(f"{self.module}.{behind}")
+            self.specs[id(found)] = found.__spec__
+            return found
         for name in spec.name.split(".")[1:]:
             found = getattr(found, name, None)
         if found is None:
