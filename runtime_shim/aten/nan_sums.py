@@ -29,7 +29,8 @@ def nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.d
     if numbers.dtype.kind in "fV":
         numbers = np.where(np.isnan(numbers), np.zeros((), numbers.dtype), numbers)
     axes = None if dim is None else dims_of(dim, self.ndim)
-    return contiguous(np.add.reduce(numbers, axis=axes, keepdims=keepdim, dtype=sum_dtype(self, dtype)))
+    add: Any = np.add
+    return contiguous(add.reduce(numbers, axis=axes, keepdims=keepdim, dtype=sum_dtype(self, dtype)))
 
 
 @composite("nanmean", out=RESIZED)

@@ -91,7 +91,9 @@ class TestCase(unittest.TestCase):
                 super().assertEqual(len(x), len(y), "The length of the sequences mismatch")
                 pairs = list(zip(x, y, strict=True))
             elif isinstance(x, Tensor | float | complex) and isinstance(y, Tensor | int | float | complex):
-                given = {} if atol is None and rtol is None else {"atol": atol or 0.0, "rtol": rtol or 0.0}
+                given: dict[str, Any] = (
+                    {} if atol is None and rtol is None else {"atol": atol or 0.0, "rtol": rtol or 0.0}
+                )
                 assert_close(x, y, equal_nan=equal_nan, check_dtype=exact_dtype, check_stride=exact_stride, **given)
                 return
             else:
@@ -205,7 +207,7 @@ def _with(test: Callable[..., Any], values: dict[str, Any]) -> Callable[..., Any
         return test(self, **values)
 
     # pytest would take the parameters of the function that this wraps for fixtures.
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run
 
 

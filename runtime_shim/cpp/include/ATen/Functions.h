@@ -407,9 +407,7 @@ inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, 
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline Tensor index_put(const Tensor& self, const c10::List<std::optional<Tensor>>& indices, const Tensor& values,
                         bool accumulate = false) {
-  Tensor copy = self.clone();
-  copy.index_put_(indices, values, accumulate);
-  return copy;
+  return self.index_put(indices, values, accumulate);
 }
 inline Tensor index(const Tensor& self, ArrayRef<indexing::TensorIndex> indices) { return self.index(indices); }
 template <typename Value>

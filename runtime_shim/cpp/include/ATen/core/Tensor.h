@@ -360,18 +360,7 @@ class Tensor {
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
 
   /// A copy with the values at the indices written.
-  template <typename Indices, typename Value>
-  Tensor index_put(const Indices& indices, const Value& values) const {
-    Tensor copy = clone();
-    copy.index_put_(indices, values);
-    return copy;
-  }
-  template <typename Value>
-  Tensor index_put(std::initializer_list<indexing::TensorIndex> indices, const Value& values) const {
-    Tensor copy = clone();
-    copy.index_put_(ArrayRef<indexing::TensorIndex>(indices), values);
-    return copy;
-  }
+  Tensor index_put(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false) const;
 
   // ---- conversion
   Tensor to(ScalarType type, bool non_blocking = false, bool copy = false,

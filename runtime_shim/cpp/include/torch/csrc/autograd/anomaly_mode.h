@@ -25,6 +25,8 @@ class DetectAnomalyGuard {
  public:
   explicit DetectAnomalyGuard(bool check_nan = true)
       : before_(AnomalyMode::is_enabled()), checked_nan_(AnomalyMode::should_check_nan()) {
+    TORCH_WARN_ONCE(
+        "This mode should be enabled only for debugging as the different tests will slow down your program execution.");
     AnomalyMode::set_enabled(true, check_nan);
   }
   DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
