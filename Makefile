@@ -21,7 +21,7 @@ SECONDS ?= 90
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help install hooks test smoke fuzz lint format types layers docs site dogfood generate thorough oracle coverage bench all clean
+.PHONY: help install hooks test smoke fuzz lint format types layers docs links site dogfood generate thorough oracle coverage bench all clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -59,6 +59,9 @@ docs: ## the documentation against the code: generated pages, examples, links
 	$(PYTEST) -q -n0 -m 'not oracle and not thorough' tests/test_docs.py tests/guardfix/verify/test_docs.py \
 	  tests/runtime_shim/test_documentation.py
 
+links: ## the documentation's links to other sites; needs the network
+	$(RUN)python bench/links.py
+
 dogfood: ## guardfix on its own code
 	$(RUN)guardfix check --isolated --select ALL linter codemods guardfix runtime_shim
 
@@ -81,7 +84,7 @@ oracle: ## the shim against PyTorch itself, which is installed for it
 	$(PYTEST) -m oracle --ignore=tests/guardfix/verify --ignore=tests/runtime_shim/cpp
 	$(PYTEST) -n2 -m oracle tests/guardfix/verify tests/runtime_shim/cpp
 
-fuzz: ## 90 seconds of fuzzing; SEED=7 tries other inputs, SECONDS=600 more of them
+fuzz: ## 90 seconds of fuzzing, guided by coverage with the extra `fuzz`; SEED=7 tries other inputs, SECONDS=600 more
 	$(RUN)python bench/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 
 coverage: ## the everyday tests, with line and branch coverage of all their processes

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from .fix import HOIST, Applicability, Fix
 
 
-@dataclass(frozen=True, slots=True)
-class FixChoice:
+class FixChoice(Struct, frozen=True):
     """Which fixes a run takes: the safe ones alone, unless it says more."""
 
     unsafe: bool = False

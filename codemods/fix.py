@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from guardfix.linter.facts import Span
 from guardfix.linter.str_enum import StrEnum
@@ -33,8 +34,7 @@ def insertion(offset: int, content: str) -> Edit:
     return Edit(Span(offset, offset), content)
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Edits of one file that belong together: all of them are applied, or none."""
 
     message: str

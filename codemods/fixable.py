@@ -9,9 +9,9 @@ from functools import cached_property
 from operator import attrgetter
 
 from guardfix.linter.engine import Report
+from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
-from guardfix.linter.frontends.embedded.embedded_cpp import real_path
 from guardfix.linter.limited_work import FIXING
 
 from .choice import FixChoice

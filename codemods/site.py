@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Facts, GuardUse
@@ -17,8 +18,7 @@ from .choice import FixChoice
 from .fix import Applicability, Edit, Fix
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """One finding with all that its edits depend on."""
 
     finding: Finding

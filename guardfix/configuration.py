@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from guardfix.linter.files.project_root import find_configuration
 from guardfix.linter.files.sources import Unreadable, read_regular
 
@@ -31,8 +33,7 @@ class BadConfiguration(Exception):
     """A configuration that cannot be used; the message says where and why."""
 
 
-@dataclass(frozen=True)
-class SettingsOf:
+class SettingsOf(Struct, frozen=True):
     """What one file says, or one `--config key=value`, by key; the values are those of TOML, checked."""
 
     path: str

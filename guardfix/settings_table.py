@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from guardfix.linter.analysis.project import REINDENT_LIMIT
 from guardfix.linter.facts.intents import PURPOSES
 from guardfix.linter.files.sources import DEFAULT_MEGABYTES
 
 
-@dataclass(frozen=True)
-class SettingKind:
+class SettingKind(Struct, frozen=True):
     """What a setting takes."""
 
     expected: str
@@ -23,8 +23,7 @@ class SettingKind:
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One setting."""
 
     key: str

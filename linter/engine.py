@@ -12,29 +12,30 @@ from typing import TYPE_CHECKING, NamedTuple
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
 from .confirmed_findings import confirm
-from .extraction_cache import ExtractionCache
 from .facts import Facts, Span, Suppression
+from .facts.embedded_paths import real_path
 from .facts.index import has_function_in
 from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
-from .files.entry_store import EntryStore
 from .files.source_positions import SourcePositions
 from .files.sources import DEFAULT_MEGABYTES, Position
-from .files.suppressions import suppressing
+from .files.suppressions import silenced_rows
 from .files.workspace import DISK, Workspace
 from .findings import Finding
-from .frontends.embedded.embedded_cpp import real_path
 from .frontends.extraction import collection_paused, guard_tables_extended
 from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .funnel import Funnel, funnel_of
 from .guards import Guard
+from .known_project import KnownProject
 from .limited_work import DECIDING, LimitedWork
-from .project_reading import FileChoice, KnownFacts, ProjectReader
+from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
 from .stale_comments import UsedCodes, stale_codes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from .extraction_cache import ExtractionCache
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def check(
         tuple(paths),
         options,
         executor,
-        KnownFacts(),
+        KnownProject(),
         replace(workspace, largest=int(options.max_file_size * (1 << 20))),
         progress=progress,
         at_first_hit=at_first_hit,
@@ -186,7 +187,7 @@ def _check_all(
     paths: Sequence[str],
     options: Options,
     executor: Executor | None,
-    known: KnownFacts,
+    known: KnownProject,
     workspace: Workspace,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -202,7 +203,7 @@ def _check_all(
             report.over = partial(_check_all, paths, options, None, known)
             return report
         # A configuration further down asks for more than was searched for: rare, and then all is read again.
-        known = KnownFacts()
+        known = KnownProject()
 
 
 def found_files(paths: Sequence[str], options: Options) -> list[str]:
@@ -225,11 +226,20 @@ def _file_choice(run: RunOptions) -> FileChoice:
     )
 
 
+def _cache(folder: str, limits: FileLimits) -> ExtractionCache | None:
+    if not folder:
+        return None
+    from .extraction_cache import ExtractionCache
+    from .files.entry_store import EntryStore
+
+    return ExtractionCache(EntryStore(folder), limits)
+
+
 def _check(
     paths: Sequence[str],
     run: RunOptions,
     executor: Executor | None,
-    known: KnownFacts,
+    known: KnownProject,
     workspace: Workspace,
     progress: Callable[[int, int], None] | None,
     at_first_hit: Callable[[], None] | None,
@@ -238,7 +248,7 @@ def _check(
     extended = run.more_rules if run.more_rules or guards else None
     choice = _file_choice(run)
     limits = FileLimits(options.timeout_per_file, options.memory)
-    cache = ExtractionCache(EntryStore(options.cache_folder), limits) if options.cache_folder else None
+    cache = _cache(options.cache_folder, limits)
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,
@@ -455,7 +465,7 @@ def _find_in(
                 comments: list[tuple[Suppression, str]] = []
                 if facts.suppressions:
                     rows = statement_rows(finding, facts)
-                    comments += suppressing(facts.suppressions, rows, rule.code, rule.name)
+                    comments += silenced_rows(facts).comments(rows, rule.code, rule.name)
                 if comments:
                     suppressed += 1
                     used[real_path(facts.path)].update((comment.places, given) for comment, given in comments)

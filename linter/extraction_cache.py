@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .facts import Facts
 from .facts.packed_facts import NoFacts, pack_facts, pack_sketch, unpack_facts, unpack_sketch
@@ -42,10 +42,6 @@ class CachedKind(NamedTuple, Generic[_Found]):
     unpack: Callable[[bytes], _Found]
 
 
-FACTS = CachedKind[Facts]("facts", pack_facts, unpack_facts)
-SKETCHES = CachedKind[Sketch]("sketch", pack_sketch, unpack_sketch)
-
-
 class _Asked(NamedTuple):
     """A file that was asked for."""
 
@@ -57,6 +53,9 @@ class _Asked(NamedTuple):
 @dataclass
 class ExtractionCache:
     """What is kept between runs in one folder. What a workspace holds in memory is neither looked up nor kept."""
+
+    FACTS: ClassVar = CachedKind[Facts]("facts", pack_facts, unpack_facts)
+    SKETCHES: ClassVar = CachedKind[Sketch]("sketch", pack_sketch, unpack_sketch)
 
     store: EntryStore
     limits: FileLimits = NO_LIMITS

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from .facts import GuardUse, Span
 from .str_enum import StrEnum
 
@@ -46,8 +48,7 @@ class Confidence(StrEnum):
     LOW = "low"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """One reason, in words, with its place."""
 
     message: str
@@ -60,8 +61,7 @@ class Evidence:
     """The name of the kind of signal that was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     context: Context
     replacement: str | None
     confidence: Confidence

@@ -58,10 +58,14 @@ def funnel_of(rules: Sequence[Rule], *, on_request: bool = False, extended: Sequ
         suffixes = suffixes_of(frontend for frontend in frontends().values() if on_request or not frontend.on_request)
         every = [*all_rules(), *(extended or ())]
         read = {language: sought_by(every, frontends()[language]) for language in dict.fromkeys(suffixes.values())}
+    asked = {language for rule in rules if rule.asks_training for language in rule.languages}
     return Funnel(
         suffixes,
-        {language: sought._replace(needles=needles_of(rules, language)) for language, sought in read.items()},
-        is_recorded,
+        {
+            language: sought._replace(needles=needles_of(rules, language), training=language in asked)
+            for language, sought in read.items()
+        },
+        is_recorded and not asked,
     )
 
 

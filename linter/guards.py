@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from .str_enum import StrEnum
 
@@ -34,8 +35,7 @@ class Effect(StrEnum):
     NEIGHBOUR = "no effect on autograd; stands beside guards"
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """One RAII guard class: where it lives, what it takes, what it does, and since when."""
 
     name: str

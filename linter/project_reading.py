@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from .analysis.build_facts import NO_BUILD, BuildFacts
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
-from .extraction_cache import FACTS, SKETCHES, ExtractionCache
 from .facts import Facts
 from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
@@ -31,8 +32,8 @@ from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named, frontend_of
 from .funnel import Funnel
 from .guards import Guard
+from .known_project import KnownProject
 from .limited_work import DECIDING, LimitedWork
-from .model_following import MODELS, MOST_FILES, ModelFollowing
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
@@ -40,6 +41,8 @@ from .surveying import Surveying
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from .extraction_cache import ExtractionCache
 
 _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
@@ -51,8 +54,7 @@ _Progress = Callable[[int, int], None]
 """What is told (files done, files in all)."""
 
 
-@dataclass(frozen=True)
-class FileChoice:
+class FileChoice(Struct, frozen=True):
     """Which files below a folder are taken, as `find_files` has it."""
 
     exclude: tuple[str, ...] = ()
@@ -64,45 +66,13 @@ class FileChoice:
     patterns_in: Callable[[str], PathPatterns] | None = None
 
 
-class KnownFacts:
-    """Facts of files as they were read before: a text that is still the same is not read again.
-
-    Facts depend on the text and on what is looked for in it, and on nothing else.
-    """
-
-    def __init__(self) -> None:
-        self._facts: dict[tuple[object, ...], Facts] = {}
-
-    def remember(self, facts: Iterable[Facts], job: Job) -> None:
-        """Keep what was read for a job."""
-        self._facts.update({_known_as(one.path, job): one for one in facts if one.digest})
-
-    def split(self, job: Job) -> tuple[list[Facts], Job]:
-        """What is known of a job's files, and the job of reading the others."""
-        if not self._facts:
-            return [], job
-        known: list[Facts] = []
-        others: list[Hit] = []
-        for hit in job.hits:
-            facts = None if hit[2] else self._facts.get(_known_as(hit[1], job))
-            if facts is not None and job.workspace.unchanged(facts) is not None:
-                known.append(facts)
-            else:
-                others.append(hit)
-        return known, job._replace(hits=tuple(others))
-
-
-def _known_as(path: str, job: Job) -> tuple[object, ...]:
-    return path, job.watched, job.named, job.stands
-
-
 @dataclass
 class ProjectReader:
     """Reads the files of one run."""
 
     rules: Sequence[Rule]
     funnel: Funnel
-    choice: FileChoice = FileChoice()
+    choice: FileChoice = field(default_factory=FileChoice)
     minimum_torch: str = ""
     intents: IntentPatterns = NO_PATTERNS
     reindent_limit: int = REINDENT_LIMIT
@@ -114,7 +84,7 @@ class ProjectReader:
     workers: int = 0
     """Processes; as many as there are processors when 0."""
     executor: Executor | None = None
-    known: KnownFacts = field(default_factory=KnownFacts)
+    known: KnownProject = field(default_factory=KnownProject)
     """What an earlier run over the same files has read, and what this one reads."""
     cache: ExtractionCache | None = None
     """What runs before this one have read."""
@@ -160,9 +130,9 @@ class ProjectReader:
             for place in self.found.unreadable
             if place.language is not None
         ]
+        self._around = Surroundings(paths, self.found, self.find, self.workspace, self.known)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
-        self._around = Surroundings(paths, self.found, self.find, self.workspace)
         checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
         project = Project(
@@ -174,11 +144,14 @@ class ProjectReader:
             around=frozenset(one.path for one in around if one.path not in checked),
             build=self._build(paths, facts),
         )
-        if any(rule.whole_project for rule in self.rules):
-            project = self._answered(project, progress)
+        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+        answers = any(rule.whole_project for rule in self.rules)
+        if answers:
+            project = self._answered(project, asked, progress)
         if any(rule.follows_models for rule in self.rules):
             project = self._models_followed(project, progress)
-        return project
+        # What a survey leads to is decided on what all other files say, and so once.
+        return self._surveyed(project, asked, progress) if answers and not project.unseen else project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
         """The build of the project around the paths, where one is described and some C++ may depend on it."""
@@ -258,19 +231,21 @@ class ProjectReader:
     def _read(self, job: Job, extract: Callable[[Job], list[Facts]]) -> list[Facts]:
         known, rest = self.known.split(job)
         if self.cache is not None:
-            kept, rest = self.cache.known(FACTS, rest)
+            kept, rest = self.cache.known(self.cache.FACTS, rest)
             self.known.remember(kept, job)
             known += kept
         read = extract(rest)
         self.known.remember(read, job)
         if self.cache is not None:
-            self.cache.keep(FACTS, rest, read)
+            self.cache.keep(self.cache.FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
     def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
-        known: list[Sketch] = []
+        known, job = self.known.split_sketches(job)
         if self.cache is not None:
-            known, job = self.cache.known(SKETCHES, job)
+            kept, job = self.cache.known(self.cache.SKETCHES, job)
+            self.known.remember_sketches(kept, self.workspace)
+            known += kept
         made, left_out = sketch_all(
             job,
             workers=self.workers,
@@ -281,12 +256,12 @@ class ProjectReader:
         )
         self.work.left_out.update(left_out)
         if self.cache is not None:
-            self.cache.keep(SKETCHES, job, made)
+            self.cache.keep(self.cache.SKETCHES, job, made)
+        self.known.remember_sketches(made, self.workspace)
         return sorted((*known, *made), key=lambda sketch: sketch.path)
 
-    def _answered(self, project: Project, progress: _Progress | None) -> Project:
-        """The project with the files that name what its open uses depend on."""
-        asked: dict[str, set[str]] = {language: set() for language in self.found.files}
+    def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
+        """The project with the files that name what its open uses depend on; these names are added to `asked`."""
         for _ in range(_ROUNDS):
             more: list[Facts] = []
             around: list[Facts] = []
@@ -304,8 +279,7 @@ class ProjectReader:
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         unseen = self._around.unseen if any(asked.values()) else ""
-        project = project.joined(unseen=unseen, common=self._common)
-        return project if unseen else self._surveyed(project, asked, progress)
+        return project.joined(unseen=unseen, common=self._common)
 
     def _questions(self, project: Project, language: str) -> set[str]:
         """The names that the rules ask about."""
@@ -322,6 +296,10 @@ class ProjectReader:
         for language in self.found.files:
             if not any(one.language == language and one.python and one.python.models for one in project):
                 continue
+            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+                continue  # then there is nothing that models could share
+            from .model_following import MODELS, ModelFollowing
+
             around = self._around.files.get(language, ())
             following = ModelFollowing(language, self.found.files[language], around)
             for _ in range(_ROUNDS):
@@ -338,6 +316,15 @@ class ProjectReader:
                     [facts for facts in found if facts.path in following.around],
                 )
         return project
+
+    def _may_fill(self, language: str) -> bool:
+        """Whether a model in some file may fill a cache of its own when it is run first."""
+        may_fill = frontend_named(language).may_fill
+        if may_fill is None:
+            return False
+        paths = (*self.found.files[language], *self._around.files.get(language, ()))
+        sources = (self.workspace.read_or_none(path) for path in paths)
+        return any(source is not None and may_fill(source.text) for source in sources)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
@@ -404,6 +391,18 @@ class ProjectReader:
 
     def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
         """The files in which one of the words stands."""
+        if among is not self._around.files.get(language):
+            return self._sifted(words, among, language)
+        # What stands in memory may be another text each time; the disk stays as it was.
+        in_memory = [path for path in among if self.workspace.buffer(path) is not None]
+        hits = self.known.search(words, among)
+        if hits is None:
+            left_out = set(in_memory)
+            hits = self._sifted(words, [path for path in among if path not in left_out], language)
+            self.known.remember_search(words, among, hits)
+        return sorted((*hits, *self._sifted(words, in_memory, language)), key=lambda hit: hit[1])
+
+    def _sifted(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
         with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
             sift.add(among, language)
             hits = sift.hits()
@@ -412,6 +411,8 @@ class ProjectReader:
 
     def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
         """The paths of those files in which one of the names is called."""
+        from .model_following import MOST_FILES
+
         words = [name.encode() for name in sorted(names)]
         if not words or not among:
             return []

@@ -60,6 +60,8 @@ class Rule:
     that files which hold no others need not be parsed for it."""
     follows_models: bool = False
     """It asks what other files do with the models that a file runs: those are read as well."""
+    asks_training: bool = False
+    """It asks what files train with (`PythonFacts.training`, `wraps`), which is not read for other rules."""
     default: bool = True
     url: str | None = None
     """The page about a rule that does not come with guardfix."""

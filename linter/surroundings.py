@@ -13,6 +13,7 @@ from functools import cached_property
 from .files.discovery import FoundFiles
 from .files.project_root import project_root
 from .files.workspace import Workspace
+from .known_project import KnownProject, Listing
 
 LARGEST = 20_000
 """Files of a project that are still searched for the answer to a question."""
@@ -28,8 +29,11 @@ class _TooMany(Exception):
 class Surroundings:
     """The files of the project that are not among those that are checked."""
 
-    def __init__(self, paths: Sequence[str], checked: FoundFiles, find: Find, workspace: Workspace) -> None:
+    def __init__(
+        self, paths: Sequence[str], checked: FoundFiles, find: Find, workspace: Workspace, known: KnownProject
+    ) -> None:
         self._paths, self._checked, self._find, self._workspace = paths, checked, find, workspace
+        self._known = known
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -62,9 +66,12 @@ class Surroundings:
         )
 
     @cached_property
-    def _listed(self) -> dict[str, list[str]] | None:
+    def _listed(self) -> Listing | None:
         if not self.roots:
             return {}
+        return self._known.listing(self._workspace, self._checked.paths(), self._list)
+
+    def _list(self) -> Listing | None:
         count = 0
 
         def counted(paths: list[str], language: str) -> None:

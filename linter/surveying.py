@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from .analysis.call_graph import call_graph, deeds_below
 from .analysis.project import Project
@@ -32,8 +33,7 @@ OpenUse = tuple[str, GuardUse]
 """A use and the file in which it stands."""
 
 
-@dataclass(frozen=True)
-class Surveying:
+class Surveying(Struct, frozen=True):
     """Asks the files of one language in one run."""
 
     language: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import weakref
+from types import SimpleNamespace
 from typing import Any
 
 from .aten import FUNCTIONS
@@ -9,7 +12,9 @@ from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
 from .core.tensor import Tensor, raw_is_leaf
+from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
+from .tape.saved_tensors import SavedTensor
 
 __all__ = ["_unsafe_preserve_version_counter", "is_grad_enabled", "is_inference_mode_enabled"]
 
@@ -278,3 +283,38 @@ def _version_counts() -> dict[str, int]:
     from .dispatch.layer_counts import COUNTS
 
     return dict(COUNTS)
+
+
+class _WeakTensorRef:
+    """A reference that doesn't keep a tensor alive."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._reference = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        return self._reference() is None
+
+
+#: `torch._C._autograd`
+_autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _saved_tensors_hooks_is_enabled=lambda: tls.state.no_saved_tensor_hooks is None,
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_functions":
+        return importlib.import_module("guardfix.runtime_shim.autograd.python_nodes")
+    if name in _LATE:
+        module, own = _LATE[name]
+        return getattr(importlib.import_module(f"guardfix.runtime_shim.{module}"), own)
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+#: Names that need modules which few programs use, and where they are.
+_LATE = {
+    "_current_autograd_node": ("autograd.backward_engine", "running_node"),
+    "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),
+    "_ConvBackend": ("aten.convolution_backends", "ConvBackend"),
+    "_select_conv_backend": ("aten.convolution", "select_conv_backend"),
+}

@@ -24,6 +24,7 @@ from .core.device import (
     preserve_format,
     strided,
 )
+from .core.device import mkldnn as _mkldnn  # noqa: F401
 from .core.dtypes import Size, dtype, get_default_dtype, set_default_dtype
 from .core.gradient_modes import (
     enable_grad,
@@ -92,6 +93,8 @@ _MODULES = {
             "_utils",
             "_dynamo",
             "compiler",
+            "_custom_ops",
+            "_library",
         )
     },
     "tracing": "core.tracing",
@@ -104,6 +107,8 @@ _ELSEWHERE = {
     "set_printoptions": "core.tensor_printing",
     "set_warn_always": "core.warned_once",
     "is_warn_always_enabled": "core.warned_once",
+    "_custom_op": "library.early_custom_ops",
+    "Tag": "library.op_tags",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",
     "is_anomaly_enabled": "autograd.anomaly",

@@ -60,3 +60,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     folder = config.stash.get(_MADE_BY_TESTS, None)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)  # PyTorch's headers alone are 0.7 GB, precompiled
+
+
+@pytest.fixture
+def own_megabytes() -> int:
+    """The address space of this process: a limit on what is forked from it counts from there."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * os.sysconf("SC_PAGESIZE") >> 20

@@ -70,6 +70,7 @@ def run(command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str
         pytest.param("vendor.github-actions", (ROOT / "action.yml").read_text(), id="the action"),
         pytest.param("vendor.github-workflows", (ROOT / ".github/workflows/release.yml").read_text(), id="releases"),
         pytest.param("vendor.github-workflows", (ROOT / ".github/workflows/ci.yml").read_text(), id="our own CI"),
+        pytest.param("vendor.github-workflows", (ROOT / ".github/workflows/links.yml").read_text(), id="links"),
         pytest.param("vendor.citation-file-format", (ROOT / "CITATION.cff").read_text(), id="citation"),
     ],
 )

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from fixture_files import ROOT
 from guardfix.cli.main import cli
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from links import external_links, malformed
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
@@ -49,6 +55,57 @@ def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
     assert broken == []
 
 
+_INLINE = re.compile(r"`guardfix ([a-z][^`\n]*)`")
+_IN_BLOCK = re.compile(r"^ *(?:\$ )?guardfix ([a-z][^\n|#;]*)", re.MULTILINE)
+_INDENTED = re.compile(r"^ {4}guardfix ([a-z][^\n|#;]*)", re.MULTILINE)
+
+
+def command_lines(page: Path) -> list[str]:
+    """What follows `guardfix` where a page shows a command, in its text or in a block."""
+    text = page.read_text(encoding="utf-8")
+    prose = _FENCED.sub("", text)
+    blocks = [block[0] for block in _FENCED.finditer(text)]
+    return [
+        *_INLINE.findall(prose),
+        *_INDENTED.findall(prose),
+        *(line for block in blocks for line in _IN_BLOCK.findall(block)),
+    ]
+
+
+def unknown_parts(line: str) -> list[str]:
+    """What of a command line guardfix doesn't know: its commands, or its options."""
+    found: click.Command = cli
+    unknown = []
+    for word in line.split():
+        if word.startswith(("…", "\\", "<", ">", "2>", "&&", "|")):
+            break
+        if isinstance(found, click.Group):
+            inner = found.get_command(click.Context(found), word.partition("|")[0])
+            if inner is None:
+                return [] if word.isupper() else [word]
+            found = inner
+        elif word.startswith("-") and word not in ("-", "--"):
+            options = {name for option in found.params for name in (*option.opts, *option.secondary_opts)} | {"--help"}
+            name = word.partition("=")[0].rstrip(".,:)")
+            if name not in options:
+                unknown.append(name)
+    return unknown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_guardfix_command_that_is_named_exists(page: Path) -> None:
+    lines = command_lines(page)
+    assert {line: wrong for line in lines if (wrong := unknown_parts(line))} == {}
+
+
+def test_commands_are_found_and_known() -> None:
+    lines = command_lines(ROOT / "docs/index.md")
+    assert {"check", "migrate --apply scale.cpp", "verify"} <= set(lines), "in the text and in blocks"
+    assert len(command_lines(ROOT / "docs/verify.md")) > 10
+    assert unknown_parts("check --since origin/main --no-such-option src/") == ["--no-such-option"]
+    assert unknown_parts("no-such-command src/") == ["no-such-command"]
+
+
 def targets() -> set[str]:
     return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
@@ -76,3 +133,33 @@ def test_make_lists_every_target() -> None:
 def test_the_readme_s_links_lead_somewhere_on_pypi_too() -> None:
     links = _LINK.findall(_FENCED.sub("", (ROOT / "README.md").read_text(encoding="utf-8")))
     assert [link for link in links if "://" not in link and not link.startswith("#")] == []
+
+
+def test_links_to_other_sites_have_the_form_of_one() -> None:
+    links = external_links()
+    assert any("linter/rules/" in name for names in links.values() for name in names), "references of rules, too"
+    assert {address: why for address in links if (why := malformed(address))} == {}
+
+
+FORMS = [
+    pytest.param("https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place", "", id="well"),
+    pytest.param("http://pytorch.org/", "not https", id="without encryption"),
+    pytest.param("https://localhost/a", "`localhost` is not the plain name of a host", id="a machine's own name"),
+    pytest.param("https://pytorch.org:8000/a", "`pytorch.org:8000` is not the plain name of a host", id="a port"),
+    pytest.param("https://me@pytorch.org/a", "it has the name of a user", id="a user"),
+    pytest.param("https://pytorch.org/caf\u00e9", "characters that must be written as %XX", id="not ASCII"),
+    pytest.param("https://pytorch.org/docs//stable", "two slashes in the path", id="a part is missing"),
+]
+
+
+@pytest.mark.parametrize(("address", "wrong"), FORMS)
+def test_what_is_wrong_with_an_address(address: str, wrong: str) -> None:
+    assert malformed(address) == wrong
+
+
+def test_where_addresses_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](https://a.org/x), <https://b.org>.\n```\nhttps://example.org\n```\n[o](https://github.com/guardfix/guardfix)\n"
+    )
+    assert external_links([page]) == {"https://a.org/x": [str(page)], "https://b.org": [str(page)]}

@@ -72,6 +72,14 @@ class _Completed(types.ModuleType):
             return Absent(f"{self.__name__}.{name}".replace(SHIM, "torch"))
 
 
+def _stands_as_an_attribute(name: str) -> bool:
+    """Whether the shim has an object in the place of a module."""
+    found: Any = sys.modules.get(SHIM)
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found is not None
+
+
 class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if not name.startswith(("torch.", "torchgen", "functorch")):
@@ -81,6 +89,8 @@ class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return None
         except ImportError:
             pass
+        if name.startswith("torch.") and _stands_as_an_attribute(name):
+            return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 
 from guardfix.linter.facts import Span
@@ -15,6 +16,7 @@ from guardfix.linter.limited_work import PARSING, LimitedWork
 from ..choice import FixChoice
 from ..fix import Edit, Fix
 from ..fixable import FixableFinding, FixableReport
+from .line_changes import StayingPart, parts_that_stay, then_stay
 
 
 @dataclass
@@ -57,46 +59,69 @@ class Rewrite:
     def applied_where(self) -> Iterator[tuple[FixableFinding, Fix, int]]:
         """The applied fixes, each with the place in the old text where what it is about begins."""
         own = len(self.applied) - sum(len(one.applied) for one in self.later)
-        earlier: list[list[Edit]] = []
-        for applied, edits in ((self.applied[:own], self.edits), *((one.applied, one.edits) for one in self.later)):
+        earlier: list[_Shifts] = []
+        for applied, step in ((self.applied[:own], self), *((one.applied, one) for one in self.later)):
             for finding, fix in applied:
                 offset = finding.span.start
-                for step in reversed(earlier):
-                    offset = _moved(offset, _reversed(step))
+                for shifts in reversed(earlier):
+                    offset = shifts.moved(offset)
                 yield finding, fix, offset
-            earlier.append(edits)
+            earlier.append(step._backward)
 
     def offset_after(self, offset: int) -> int:
         """Where a byte of the old text stands in the new one; for a removed byte, where it was removed."""
         for one in (self, *self.later):
-            offset = _moved(offset, one.edits)
+            offset = one._forward.moved(offset)
         return offset
 
     def offset_before(self, offset: int) -> int:
         """Where a byte of the new text stood in the old one; for an inserted byte, where it was inserted."""
         for one in reversed((self, *self.later)):
-            offset = _moved(offset, _reversed(one.edits))
+            offset = one._backward.moved(offset)
         return offset
 
+    def stays(self) -> list[StayingPart]:
+        """The parts of the old text that no edit of any pass touched."""
+        parts = parts_that_stay(self.edits, len(self.source.text))
+        for one in self.later:
+            parts = then_stay(parts, parts_that_stay(one.edits, len(one.source.text)))
+        return parts
 
-def _moved(offset: int, edits: Iterable[Edit]) -> int:
-    moved = offset
-    for edit in edits:
-        if edit.span.end <= offset:
-            moved += len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start)
-        elif edit.span.start < offset:
-            moved -= offset - edit.span.start
-    return moved
+    @cached_property
+    def _forward(self) -> _Shifts:
+        return _Shifts(self.edits)
+
+    @cached_property
+    def _backward(self) -> _Shifts:
+        return _Shifts(_reversed(self.edits))
 
 
-def _reversed(edits: Iterable[Edit]) -> Iterator[Edit]:
+class _Shifts:
+    """Where edits move what stands behind them; they are in the file's order, and none touches another."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self._spans = [edit.span for edit in edits]
+        self._by = [0]
+        """How far the first of them move what is behind them."""
+        for edit in edits:
+            self._by.append(self._by[-1] + len(edit.content.encode("utf-8")) - (edit.span.end - edit.span.start))
+
+    def moved(self, offset: int) -> int:
+        passed = bisect_right(self._spans, offset, key=lambda span: span.end)
+        inside = self._spans[passed : passed + 1]
+        start = inside[0].start if inside and inside[0].start < offset else offset
+        return start + self._by[passed]
+
+
+def _reversed(edits: Iterable[Edit]) -> list[Edit]:
     """The edits that lead back, as far as lengths go."""
-    shift = 0
+    back, shift = [], 0
     for edit in edits:
         start, new = edit.span.start + shift, len(edit.content.encode("utf-8"))
         old = edit.span.end - edit.span.start
-        yield Edit(Span(start, start + new), " " * old)
+        back.append(Edit(Span(start, start + new), " " * old))
         shift += new - old
+    return back
 
 
 def rewrites(report: FixableReport) -> Iterator[Rewrite]:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 
+from .line_changes import Opcode, changed_lines
 from .rewriting import Rewrite
 
 _ESCAPES = {b"\a": b"a", b"\b": b"b", b"\t": b"t", b"\n": b"n", b"\v": b"v", b"\f": b"f", b"\r": b"r"}
@@ -33,13 +34,40 @@ def unified_diff(rewritten: Rewrite, base: str = os.curdir) -> list[bytes]:
     """
     source = rewritten.source
     name = os.path.relpath(os.path.realpath(source.path), os.path.realpath(base)).replace(os.sep, "/")
+    codes = changed_lines(_lines(source.text), _lines(rewritten.text), rewritten.stays())
     before, after = (
-        text if is_for_reading(rewritten) else source.encode(text) for text in (source.text, rewritten.text)
+        _lines(text if is_for_reading(rewritten) else source.encode(text)) for text in (source.text, rewritten.text)
     )
-    lines = difflib.diff_bytes(
-        difflib.unified_diff, _lines(before), _lines(after), _header("a/" + name), _header("b/" + name)
-    )
+    found = [b"--- " + _header("a/" + name) + b"\n", b"+++ " + _header("b/" + name) + b"\n"]
+    for hunk in _Matched(codes).get_grouped_opcodes(_AROUND):
+        (_, first, _, first_new, _), (_, _, end, _, end_new) = hunk[0], hunk[-1]
+        found.append(b"@@ -%s +%s @@\n" % (_range(first, end), _range(first_new, end_new)))
+        for kind, a, b, c, d in hunk:
+            found += [b" " + line for line in before[a:b]] if kind == "equal" else [b"-" + line for line in before[a:b]]
+            found += [b"+" + line for line in after[c:d]] if kind != "equal" else []
+    lines = found if len(found) > 2 else []
     return [line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines]
+
+
+_AROUND = 3
+"""Lines around a change."""
+
+
+class _Matched(difflib.SequenceMatcher[bytes]):
+    """A comparison that was made elsewhere, for what difflib makes of one."""
+
+    def __init__(self, codes: list[Opcode]) -> None:
+        super().__init__(None, [], [])
+        self._codes = codes
+
+    def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]
+        return self._codes
+
+
+def _range(first: int, end: int) -> bytes:
+    """Lines as a hunk's head names them: from 1, and for none the line above."""
+    count = end - first
+    return b"%d" % (first + 1) if count == 1 else b"%d,%d" % (first + 1 if count else first, count)
 
 
 def is_for_reading(rewritten: Rewrite) -> bool:

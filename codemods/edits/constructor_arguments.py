@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from guardfix.linter.facts import Form, GuardUse, Span
 from guardfix.linter.facts.expressions import truth_of
@@ -62,7 +63,14 @@ def _has_more_declarators(use: GuardUse, text: bytes) -> bool:
 def _is_initialised_elsewhere(use: GuardUse, text: bytes) -> bool:
     """Whether a constructor of the deriving class builds the base with an argument."""
     written = use.written.rsplit("::", 1)[-1].encode()
-    return re.search(rb"\b" + written + rb"\s*[({]\s*\w", text[use.type_span.end :]) is not None
+    return _last_initialisation(text, written) >= use.type_span.end
+
+
+@lru_cache(maxsize=4)
+def _last_initialisation(text: bytes, written: bytes) -> int:
+    """Where a base of that name is last built with an argument; -1 if it isn't."""
+    found = [match.start() for match in re.finditer(rb"\b" + written + rb"\s*[({]\s*\w", text)]
+    return found[-1] if found else -1
 
 
 _INITIALISED = re.compile(rb"\s*[({]\s*true\s*[)}]")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
+
+from msgspec.structs import replace
 
 from guardfix.linter.analysis.declared_purposes import intent_at
 from guardfix.linter.analysis.dispatcher_bypass import bypasses_dispatcher
@@ -31,7 +33,7 @@ def preserving(site: Site) -> Site:
     decision = declared_decision(
         Purpose.PRESERVE, site.use, site.facts, site.decision, PRESERVED, "--preserve keeps what the code does today"
     )
-    return replace(site, finding=replace(site.finding, decision=decision))
+    return replace(site, finding=dataclasses.replace(site.finding, decision=decision))
 
 
 _CONTEXTS = {

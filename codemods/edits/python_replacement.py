@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
-from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.facts.python_model import Escape, PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
 from guardfix.linter.frontends.python.python_parsing import parse_python
@@ -96,26 +97,38 @@ def _edits(text: bytes, found: PythonUse, guard: str, context: Context) -> list[
 def _redundant_neighbours(found: PythonUse, facts: Facts, text: bytes) -> list[Edit]:
     """The edits that take out each `no_grad` that the inference mode makes redundant: beside it and inside it."""
     assert facts.python is not None
-    uses = facts.python.uses
     end = found.target_span.end if found.target_span is not None else found.call_span.end
     edits: list[Edit] = []
-    for other in uses:
-        if other.use.guard != guards.NO_GRAD or not other.called or other.target_span is not None:
-            continue
+    near = _no_grads(facts)
+    for other in (*near.beside.get(found.use.span, ()), *near.inside.get(found.use.type_span, ())):
         span = other.call_span
         if found.use.form is Form.WITH and other.use.span == found.use.span:
             if _only_a_comma(text[end : span.start]):
                 edits.append(Edit(Span(end, span.end), ""))
             elif _only_a_comma(text[span.end : found.call_span.start]):
                 edits.append(Edit(Span(span.start, found.call_span.start), ""))
-        elif (
-            other.use.form is Form.WITH
-            and other.around
-            and uses[other.around[-1]] is found
-            and found.use.form in (Form.WITH, Form.DECORATOR)
-        ):
+        elif other.use.form is Form.WITH and found.use.form in (Form.WITH, Form.DECORATOR):
             edits += (item_removal(text, other) if not other.target_used else None) or []
     return edits
+
+
+class _NoGrads(NamedTuple):
+    """A file's `no_grad()`s: by the statement that they are items of, and by the innermost guard around them."""
+
+    beside: dict[Span, list[PythonUse]]
+    inside: dict[Span, list[PythonUse]]
+
+
+@lru_cache(maxsize=4)
+def _no_grads(facts: Facts) -> _NoGrads:
+    found = _NoGrads(defaultdict(list), defaultdict(list))
+    uses = facts.python.uses if facts.python is not None else ()
+    for use in uses:
+        if use.use.guard == guards.NO_GRAD and use.called and use.target_span is None:
+            found.beside[use.use.span].append(use)
+            if use.around and uses[use.around[-1]].use.span != use.use.span:
+                found.inside[uses[use.around[-1]].use.type_span].append(use)
+    return found
 
 
 def _only_a_comma(between: bytes) -> bool:
@@ -135,13 +148,22 @@ def _doubts(found: PythonUse, decision: Decision, facts: Facts) -> Iterator[str]
     elif form is Form.ARGUMENT:
         yield "guardfix doesn't follow what happens to the object"
     if decision.context is Context.INFERENCE and facts.python is not None:
+        for escape in _escapes_by_use(facts).get(found.use.type_span, ()):
+            row = facts.row(escape.span.start)
+            yield (
+                f"`{escape.variable}` becomes an inference tensor and is {escape.what} at line {row}: "
+                "clone it there, or move that code into the block"
+            )
+
+
+@lru_cache(maxsize=4)
+def _escapes_by_use(facts: Facts) -> dict[Span, list[Escape]]:
+    """The tensors that leave a guard's block, by the place of the guard's name."""
+    found: dict[Span, list[Escape]] = defaultdict(list)
+    if facts.python is not None:
         for escape in facts.python.escapes:
-            if facts.python.uses[escape.use] is found:
-                row = facts.row(escape.span.start)
-                yield (
-                    f"`{escape.variable}` becomes an inference tensor and is {escape.what} at line {row}: "
-                    "clone it there, or move that code into the block"
-                )
+            found[facts.python.uses[escape.use].use.type_span].append(escape)
+    return found
 
 
 def _is_function_body(use: GuardUse, facts: Facts) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.redundancy import sets_grad_mode_in
 from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.analysis.uncounted_writes import uncounted_below
-from guardfix.linter.facts import Facts, Form, GuardUse
+from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Confidence, Context, Decision
@@ -93,8 +94,13 @@ def is_constructed_out_of_line(site: Site) -> bool:
     if site.use.class_ is None:
         return False
     class_ = site.facts.classes[site.use.class_]
-    pattern = rb"(?<![~\w])" + class_.name.encode() + rb"\s*\([^(){}]*\)\s*(?:noexcept\s*)?;"
-    return re.search(pattern, site.text[slice(*class_.span)]) is not None
+    return _declares_constructor(site.text, class_.span, class_.name)
+
+
+@lru_cache(maxsize=64)
+def _declares_constructor(text: bytes, place: Span, name: str) -> bool:
+    pattern = rb"(?<![~\w])" + name.encode() + rb"\s*\([^(){}]*\)\s*(?:noexcept\s*)?;"
+    return re.search(pattern, text[slice(*place)]) is not None
 
 
 def switches_grad_on_below(site: Site) -> bool:
@@ -133,9 +139,12 @@ def _hazards(site: Site) -> list[Hazard]:
 
 def _is_guard_struct(site: Site) -> bool:
     """A class made of guards, whose objects are used like one."""
-    if site.use.class_ is None:
-        return False
-    class_ = site.facts.classes[site.use.class_]
+    return site.use.class_ is not None and _is_struct_of_guards(site.use.class_, site.facts)
+
+
+@lru_cache(maxsize=64)
+def _is_struct_of_guards(index: int, facts: Facts) -> bool:
+    class_ = facts.classes[index]
     return not class_.has_methods and all(
         member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))
         for member in class_.members

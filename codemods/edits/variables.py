@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.facts.use_model import MOST_NAMED
 from guardfix.linter.guards import LEGACY
 
 from ..fix import Edit
@@ -35,7 +36,7 @@ def renaming(use: GuardUse, facts: Facts, text: bytes, dropped: list[Span], skip
     A name that the function already uses is not taken; names inside `dropped` statements are free.
     """
     name = use.variable or ""
-    if use.macro is not None or not speaks_of_the_old_guard(name):
+    if use.macro is not None or not speaks_of_the_old_guard(name) or len(use.variable_spans) >= MOST_NAMED:
         return name, []
     if _is_read_through_an_object(name, text):
         return name, []  # something else in the file is called so, or the member is read through an object
@@ -51,19 +52,12 @@ def _is_read_through_an_object(name: str, text: bytes) -> bool:
 def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] = (), skip: int = 0) -> str:
     """A name for a guard that its function does not use yet; the first `skip` are left to others."""
     function = facts.enclosing(use.function)
-    taken = _names_in(text, function[-1].span if function else use.scope, dropped)
+    span = function[-1].span if function else use.scope
+    taken, in_holes = _counted(text, span), [_counted(text, hole) for hole in dropped if span.holds(hole)]
     numbered = (f"guard{number}" for number in itertools.count(2))
-    free = (name for name in itertools.chain(_CANDIDATES, numbered) if name not in taken)
+    candidates = itertools.chain(_CANDIDATES, numbered)
+    free = (name for name in candidates if taken[name] == sum(hole[name] for hole in in_holes))
     return next(itertools.islice(free, skip, None))
-
-
-def _names_in(text: bytes, span: Span, dropped: Sequence[Span]) -> set[str]:
-    names = _counted(text, span)
-    in_holes: Counter[str] = Counter()
-    for hole in dropped:
-        if span.holds(hole):
-            in_holes += _counted(text, hole)
-    return {name for name in names if names[name] > in_holes[name]}
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.facts.python_model import PythonUse
-from guardfix.linter.files.suppressions import is_suppressed
+from guardfix.linter.files.suppressions import silenced_rows
 from guardfix.linter.rules.gf401_guard_on_async_def import RULE as GF401
 from guardfix.linter.rules.gf401_guard_on_async_def import stacks
 
@@ -60,7 +60,7 @@ def _unsilenced(facts: Facts) -> dict[Span, list[PythonUse]]:
 
 
 def _is_silenced(span: Span, facts: Facts) -> bool:
-    return bool(facts.suppressions) and is_suppressed(facts.suppressions, facts.rows(span), GF401.code, GF401.name)
+    return silenced_rows(facts).silence(facts.rows(span), GF401.code, GF401.name)
 
 
 def _call_text(text: bytes, found: PythonUse) -> str:

@@ -15,9 +15,9 @@ from guardfix.codemods.apply.settling import Settled, settle
 from guardfix.codemods.fix import Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter.engine import Report
+from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.frontends.embedded.embedded_cpp import real_path
 from guardfix.wording import count_of, printable
 
 from .repository_commits import CheckedOut

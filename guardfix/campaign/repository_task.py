@@ -95,7 +95,7 @@ class RepositoryTask:
             commit,
             VERSION,
             None if configuration is None else [dict(source.values) for source in configuration.sources],
-            [getattr(settings.choice, name) for name in settings.choice.__dataclass_fields__],
+            [getattr(settings.choice, name) for name in settings.choice.__struct_fields__],
             settings.timeout_per_file,
             [self.entry.test, self.entry.test_build] if settings.verify else None,
             [self.shard, shards] if self.entry.shard_count > 1 else None,

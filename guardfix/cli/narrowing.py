@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from ..wording import count_of, printable
 from .command_failure import Failure
@@ -48,8 +48,7 @@ def narrowing(command: F) -> F:
     return command
 
 
-@dataclass(frozen=True)
-class Narrowing:
+class Narrowing(Struct, frozen=True):
     """What the options of `narrowing` come to."""
 
     baseline: str | None
@@ -80,8 +79,6 @@ class Narrowing:
 
     def apply(self, report: FixableReport, run: CommandRun, *, tell: bool = True) -> FixableReport:
         """The report with the findings that count; what was left out is told on standard error."""
-        from ..adoption.changed_lines import NoDiff, lines_since
-
         if self.is_narrow:
             # A further pass would offer the fixes of what is left out here.
             report.over = None
@@ -97,6 +94,8 @@ class Narrowing:
                 click.echo(f"note: {name} holds {gone} too many; run `guardfix baseline update`", err=True)
         lines = self.diff
         if self.since is not None:
+            from ..adoption.changed_lines import NoDiff, lines_since
+
             try:
                 lines = lines_since(self.since)
             except NoDiff as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 import threading
@@ -52,6 +51,8 @@ class ProgressLine:
 
     def show(self, number: int, frame: Any) -> None:
         """Write the line anew."""
+        import shutil
+
         self._shown = True
         width = shutil.get_terminal_size().columns
         sys.stderr.write(f"\r\x1b[K{self._text[: max(0, width - 1)]}")

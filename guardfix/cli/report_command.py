@@ -9,7 +9,7 @@ import click
 
 from ..output.finding_places import repository_top
 from ..wording import count_of, printable
-from .command_failure import Failure
+from .command_failure import Failure, raise_unless_missing
 from .command_run import check_with, finished, run_from
 from .options import choice_from, choosing, reading_limits, selection
 
@@ -56,9 +56,8 @@ def command(
         from ..report.report_content import CodeLinks, content_of
         from ..report.verify_results import BadVerifyResults, read_verify_results
     except ImportError as error:
-        if error.name not in ("jinja2", "pygments", "markupsafe"):
-            raise
-        raise Failure("the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`") from None
+        why = "the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`"
+        raise_unless_missing(error, ("jinja2", "pygments", "markupsafe"), why)
     if link and "{path}" not in link:
         raise click.UsageError("--link has no {path}, so that all places would lead to the same page")
     try:

@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
 from ..output.terminal_layout import TAB, terminal_width, wrapped
@@ -49,8 +50,7 @@ def reporting(command: F) -> F:
     return command
 
 
-@dataclass(frozen=True)
-class Reporting:
+class Reporting(Struct, frozen=True):
     """What the options of `reporting` come to."""
 
     output_format: str

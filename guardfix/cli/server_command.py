@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from .command_failure import Failure
+from .command_failure import raise_unless_missing
 
 
 @click.command("server")
@@ -30,9 +30,8 @@ def command(stdio: bool, log_level: str) -> None:
     try:
         from ..server.language_server import new_server
     except ImportError as error:
-        if error.name not in ("pygls", "lsprotocol"):
-            raise
-        raise Failure("the server needs the package pygls: `pip install 'guardfix[server]'`") from None
+        why = "the server needs the package pygls: `pip install 'guardfix[server]'`"
+        raise_unless_missing(error, ("pygls", "lsprotocol"), why)
     if sys.stdin.isatty():
         click.echo("guardfix server: waiting for an editor on standard input (Ctrl-C ends)", err=True)
     logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")

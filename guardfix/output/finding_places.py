@@ -14,8 +14,6 @@ from .terminal_layout import displayable
 
 RULES_PAGE = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md"
 PROJECT_PAGE = "https://github.com/guardfix/guardfix"
-# XML 1.0 has no place for these, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def rule_url(finding: Finding) -> str:
@@ -30,7 +28,13 @@ def one_line(text: str) -> str:
 
 def xml_text(text: str) -> str:
     """A text that XML 1.0 can hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _not_xml().sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@cache
+def _not_xml() -> re.Pattern[str]:
+    """What XML 1.0 has no place for, not even escaped; compiled when asked for, since it takes a while."""
+    return re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def repository_top(start: str = os.curdir) -> str:

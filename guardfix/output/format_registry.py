@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TextIO
 
 import click
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -27,8 +27,7 @@ ALIASES = {"text": "full"}
 _SUFFIX = "_format.py"
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """Where a format writes, and what suits the place."""
 
     stream: TextIO | None = None
@@ -44,8 +43,7 @@ class Output:
         click.echo(text, file=self.stream, nl=newline, color=self.color)
 
 
-@dataclass(frozen=True)
-class OutputFormat:
+class OutputFormat(Struct, frozen=True):
     """What a format can write, each by a function."""
 
     findings: Callable[[FixableReport, Output], None]
@@ -60,8 +58,7 @@ class OutputFormat:
     """Writes how many findings each rule has."""
 
 
-@dataclass(frozen=True)
-class RuleCount:
+class RuleCount(Struct, frozen=True):
     """How many findings a rule has, and how many of them have a fix that would be applied."""
 
     code: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from lsprotocol.types import PositionEncodingKind
 
@@ -22,6 +24,10 @@ from .open_documents import OpenDocument
 
 _REUSED = 300
 """Checks that start from one reading of the project. What was asked for in between is remembered until then."""
+_UNTOLD = 2.0
+"""Seconds for which the disk counts as unchanged if the editor doesn't say when it changes."""
+_SHARE = 20
+"""It counts as unchanged for so many times as long as reading it took: the rest of the time is for typing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,16 @@ class EditorWorkspace(Workspace):
         if found is None:
             found = self.real_paths[path] = os.path.realpath(path)
         return found
+
+
+class _Base(NamedTuple):
+    """A check that others start from."""
+
+    report: Report
+    reuses: int
+    """How many have."""
+    until: float
+    """The time from which what stands on the disk is read anew, unless the editor tells of changes."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,9 @@ class DocumentChecks:
     """Checks texts, one after the other: the engine is not made for several threads."""
 
     def __init__(self) -> None:
-        self._bases: dict[str, tuple[Report, int]] = {}
+        self.is_told_of_changes = False
+        """Whether the editor says when files change on the disk."""
+        self._bases: dict[str, _Base] = {}
         self._real_paths: dict[str, str] = {}
 
     def forget(self) -> None:
@@ -99,16 +117,22 @@ class DocumentChecks:
     def check(self, document: OpenDocument, texts: Mapping[str, bytes]) -> CheckedText:
         """What is found in a document, with the texts of all open ones. Raises as `guardfix.check` does."""
         path, workspace = document.path, self.workspace(texts)
-        base, count = self._bases.get(path, (None, 0))
-        if base is not None and base.over is not None and count < _REUSED:
-            self._bases[path] = base, count + 1
-            again = base.over(replace(workspace, largest=base.workspace.largest))
+        base = self._bases.get(path)
+        if base is not None and base.report.over is not None and self._holds(base):
+            self._bases[path] = base._replace(reuses=base.reuses + 1)
+            again = base.report.over(replace(workspace, largest=base.report.workspace.largest))
             return CheckedText(document, fixes_for(again))
         # A file that is open is checked only if a check of its folder would look at it.
+        begun = time.monotonic()
         options = replace(options_for(path), force_exclude=True, workers=1)
         report = check([path], options=options, workspace=workspace)
-        self._bases[path] = report, 0
+        ended = time.monotonic()
+        self._bases[path] = _Base(report, 0, ended + max(_UNTOLD, _SHARE * (ended - begun)))
         return CheckedText(document, report)
+
+    def _holds(self, base: _Base) -> bool:
+        """Whether a check may still start from it."""
+        return base.reuses < _REUSED and (self.is_told_of_changes or time.monotonic() < base.until)
 
     def check_folders(
         self, folders: Sequence[str], texts: Mapping[str, bytes], progress: Callable[[int, int], None]

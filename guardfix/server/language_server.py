@@ -315,6 +315,7 @@ class GuardfixServer(LanguageServer):
         options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
         registration = lsp.Registration("guardfix-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
         await self.client_register_capability_async(lsp.RegistrationParams([registration]))
+        self._checks.is_told_of_changes = True
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         """Errors outside of requests; those of requests are answers."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.linter.findings import Confidence, Context
@@ -222,7 +224,9 @@ def _migration(
     }
     assert finding.decision is not None
     assert finding.use is not None
-    forced = replace(finding, decision=replace(finding.decision, context=context, replacement=names.get(context)))
+    forced = replace(
+        finding, decision=structs.replace(finding.decision, context=context, replacement=names.get(context))
+    )
     fix, source = forced.fix, report.unchanged(finding.path)
     if fix is None or source is None or not fix.edits:
         return None, ""

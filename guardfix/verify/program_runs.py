@@ -9,7 +9,6 @@ import select
 import signal
 import site
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,8 @@ from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
 from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
+
+from .run_starting import StartRun, start_run
 
 COMPILE_SECONDS = 300.0
 """How long a program may take to become ready: to compile, and to import what it runs on."""
@@ -119,6 +120,7 @@ class Process:
         environment: Mapping[str, str],
         *,
         guards: int = 0,
+        start: StartRun = start_run,
     ) -> None:
         self.limits = limits
         folder.mkdir(parents=True, exist_ok=True)
@@ -154,23 +156,8 @@ class Process:
         """Becomes readable when the program is ready, and at its end."""
         try:
             with open(folder / "output", "wb") as output, open(folder / "errors", "wb") as errors:
-                self.process = subprocess.Popen(
-                    [
-                        sys.executable,
-                        "-P",
-                        "-m",
-                        "guardfix.runtime_shim.recording",
-                        str(folder / "specification.json"),
-                        str(write),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=errors,
-                    cwd=where,
-                    env=environment,
-                    start_new_session=True,
-                    pass_fds=(write,),
-                )
+                written = folder / "specification.json"
+                self.process = start(written, where, environment, output.fileno(), errors.fileno(), write)
         except BaseException:
             os.close(read)
             raise

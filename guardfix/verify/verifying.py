@@ -24,6 +24,7 @@ from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, environment
 from .programs import Program
+from .run_starting import RunStarter, StartedRun, start_run
 from .scratch import empty_folder, scratch_folder
 from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic, with_reach
@@ -199,11 +200,15 @@ class _Pair:
         self.stack = ExitStack()
         self.trees: tuple[TreeCopy, ...] = ()
         self.precompiling: Precompilation | None = None
+        self.starter: RunStarter | None = None
 
     def __enter__(self) -> _Pair:
         parent = cache_folder().parent / "verify"
         self.folder = self.stack.enter_context(scratch_folder(parent, "\0".join(map(str, self.roots))))
         self.copies = (self.folder / "before", self.folder / "after")
+        if self.settings.backend == "shim" and RunStarter.is_possible():
+            self.starter = RunStarter(environment())
+            self.stack.callback(self.starter.close)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -305,18 +310,18 @@ class _Pair:
         entered = [any(n < len(run.counts) and run.counts[n].entered for n in old) for run in runs]
         if not any(entered):
             return []
-        found = []
-        for index, run in enumerate(runs):
-            again = run
-            if entered[index]:
-                which = (other or program) if index else program
-                name, meaning = f"other{index}", self.settings.meanings[1]
-                process = self._start(which, index, name, program, guards=part.highest_site, meaning=meaning)
-                try:
-                    again = process.finish()
-                finally:
-                    process.stop()
-            found.append(again)
+        found = list(runs)
+        meaning = self.settings.meanings[1]
+        with ExitStack() as stack:
+            processes = {}
+            for index, which in enumerate((program, other or program)[: len(runs)]):
+                if entered[index]:
+                    name = f"other{index}"
+                    process = self._start(which, index, name, program, guards=part.highest_site, meaning=meaning)
+                    stack.callback(process.stop)
+                    processes[index] = process
+            for index, process in processes.items():
+                found[index] = process.finish()
         return found
 
     def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
@@ -422,7 +427,15 @@ class _Pair:
             settings.limits,
             environment(),
             guards=guards,
+            start=self._start_run,
         )
+
+    def _start_run(self, *given: Any) -> StartedRun:
+        if self.starter is not None:
+            with contextlib.suppress(OSError):  # it was killed
+                return self.starter.start(*given)
+            self.starter = None
+        return start_run(*given)
 
     def _unit(self, unit: SourceUnit, root: Path, copy: Path) -> dict[str, Any]:
         return {

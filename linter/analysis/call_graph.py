@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..facts import Call, Facts, Function, Span
@@ -36,6 +35,7 @@ from ..facts.expressions import (
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from .call_names import MOST_METHODS, CallNames, FunctionNode
+from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
 from .declared_types import declared_type
 from .function_outlines import MAKERS, Act, Deed, outline_of
 from .model_runs import RUN_METHODS
@@ -70,34 +70,17 @@ class Reached(NamedTuple):
         return self.act.offset == self.offset and self.act.written == self.through
 
 
-@dataclass(slots=True)
-class _Group:
-    """The functions that one call can mean."""
-
-    nodes: tuple[FunctionNode, ...]
-    sure: bool
-    """The class is known, or the function is named with its scope."""
-    written: str
-    span: Span
-
-
-@dataclass(slots=True)
-class _Body:
-    """What stands in a function, or in a part of one."""
-
-    acts: dict[Deed, Act] = field(default_factory=dict)
-    groups: list[_Group] = field(default_factory=list)
-
-
 class CallGraph:
     """The functions of a project that were followed, and what they do in the end."""
 
     def __init__(self) -> None:
         self._project: Project | None = None
-        self._bodies: dict[FunctionNode, _Body] = {}
+        self._reading = FunctionReading()
+        """Of the function that is being read."""
+        self._bodies: dict[FunctionNode, FunctionBody] = {}
         self._done: dict[FunctionNode, dict[Deed, tuple[Act, str]]] = {}
-        self._called_in: dict[FunctionNode, Sorted[_Group]] = {}
-        self._callers: dict[FunctionNode, list[tuple[FunctionNode, _Group]]] = defaultdict(list)
+        self._called_in: dict[FunctionNode, Sorted[CallGroup]] = {}
+        self._callers: dict[FunctionNode, list[tuple[FunctionNode, CallGroup]]] = defaultdict(list)
         self._unqualified: set[str] = set()
         """Types that are written without a namespace: what is no class of the project may still stand for one."""
         self.wanted: set[str] = set()
@@ -107,6 +90,8 @@ class CallGraph:
         if self._project is None:
             self._project = project
             self._names = CallNames(project)
+            self._readings = project.lasting_memory(FunctionReadings)
+            self._state = self._readings.attach(project)
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
         """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
@@ -136,7 +121,7 @@ class CallGraph:
 
     # -- following
 
-    def _follow(self, groups: Iterable[_Group]) -> None:
+    def _follow(self, groups: Iterable[CallGroup]) -> None:
         """Read every function that is reached and was not read yet, and carry up what they do."""
         waiting = deque((node, 1) for group in groups for node in group.nodes if node not in self._bodies)
         fresh: list[FunctionNode] = []
@@ -175,7 +160,7 @@ class CallGraph:
                 if self._inherit(caller, group):
                     changed.append(caller)
 
-    def _inherit(self, caller: FunctionNode, group: _Group) -> bool:
+    def _inherit(self, caller: FunctionNode, group: CallGroup) -> bool:
         """Whether the caller has come to do something more, through this call."""
         own = self._done.setdefault(caller, {})
         grown = False
@@ -185,7 +170,7 @@ class CallGraph:
                 grown = True
         return grown
 
-    def _agreed(self, group: _Group, deed: Deed) -> FunctionNode | None:
+    def _agreed(self, group: CallGroup, deed: Deed) -> FunctionNode | None:
         """One of the functions that do it, when enough of those do it that can be meant."""
         doing = [node for node in group.nodes if deed in self._done.get(node, ())]
         if not doing:
@@ -213,11 +198,30 @@ class CallGraph:
 
     # -- reading
 
-    def _read(self, facts: Facts, span: Span, function: int | None) -> _Body:
+    def _read(self, facts: Facts, span: Span, function: int | None) -> FunctionBody:
         """What stands in a function, and which functions its calls can mean."""
+        key = (facts, span, function)
+        # Of two states of the project that are asked in turn, each would take the other's answers for its own.
+        is_current = self._state == self._readings.state
+        if is_current and (known := self._readings.find(key, self._unqualified)) is not None:
+            self._unqualified |= known.unqualified
+            for name in known.wanted:
+                self._want(name)
+            for name in known.wanted_classes:
+                self._want_class(name)
+            return known.body
+        self._names.asked.clear()
+        reading = self._reading = FunctionReading()
+        reading.body = self._read_anew(facts, span, function)
+        self._reading = FunctionReading()  # what is asked between two functions belongs to none
+        if is_current:
+            self._readings.keep(key, reading, self._names.asked)
+        return reading.body
+
+    def _read_anew(self, facts: Facts, span: Span, function: int | None) -> FunctionBody:
         chain = facts.enclosing(function)
         outline = outline_of(facts, span, chain[-1].span if chain else span)
-        body = _Body(dict(outline.acts))
+        body = FunctionBody(dict(outline.acts))
         for call in outline.calls:
             self._add(body, self._called(facts, call), call.callee, call.span)
             if Deed.RUN not in body.acts and self._model_called(facts, call):
@@ -229,9 +233,9 @@ class CallGraph:
         return body
 
     @staticmethod
-    def _add(body: _Body, meant: tuple[tuple[FunctionNode, ...], bool], written: str, span: Span) -> None:
+    def _add(body: FunctionBody, meant: tuple[tuple[FunctionNode, ...], bool], written: str, span: Span) -> None:
         if meant[0]:
-            body.groups.append(_Group(meant[0], meant[1], written, span))
+            body.groups.append(CallGroup(meant[0], meant[1], written, span))
 
     def _called(self, facts: Facts, call: Call) -> tuple[tuple[FunctionNode, ...], bool]:
         name = call.name
@@ -271,13 +275,20 @@ class CallGraph:
         if classes is None:
             return self._by_name(name)
         known = [class_ for class_ in classes if self._is_class(class_)]
-        if not known and all(class_ in self._unqualified for class_ in classes):
+        if not known and self._are_unqualified(classes):
             return self._by_name(name)  # a parameter of a template, an alias that is not in sight
         found: tuple[FunctionNode, ...] = ()
         for class_ in known:
             self._want(name)
             found = found or names.methods(class_, name, facts.path)
         return found, True
+
+    def _are_unqualified(self, classes: Iterable[str]) -> bool:
+        """Whether all these types are written without a namespace somewhere."""
+        found = {class_: class_ in self._unqualified for class_ in classes}
+        own = self._reading.unqualified
+        self._reading.asked_unqualified.update({name: known for name, known in found.items() if name not in own})
+        return all(found.values())
 
     def _model_called(self, facts: Facts, call: Call) -> str:
         """The class of the model that `policy_(x)` runs, which another file may declare; empty for other calls."""
@@ -366,7 +377,9 @@ class CallGraph:
             for node in nodes_of(type_)
             if isinstance(node, NamePath) and node.path[0] not in ("std", "auto", "const")
         ]
-        self._unqualified.update(path[0] for path in paths if len(path) == 1)
+        unqualified = {path[0] for path in paths if len(path) == 1}
+        self._reading.unqualified |= unqualified
+        self._unqualified |= unqualified
         for path in paths:
             self._want_class(f"{path[-1]}Impl")  # of `TORCH_MODULE(Net)`
         found = [alias for path in paths for alias in self._names.alias(path[-1])]
@@ -375,6 +388,7 @@ class CallGraph:
     # -- what is not read yet
 
     def _want(self, name: str) -> None:
+        self._reading.wanted.add(name)
         assert self._project is not None
         survey = self._project.survey
         if survey is None or name in self._project.named:
@@ -383,6 +397,7 @@ class CallGraph:
             self.wanted.add(name)
 
     def _want_class(self, name: str) -> None:
+        self._reading.wanted_classes.add(name)
         assert self._project is not None
         survey = self._project.survey
         if (

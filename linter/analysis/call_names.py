@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..facts import Class, Facts, Function
@@ -33,6 +34,8 @@ class CallNames:
         self._derived: dict[str, set[str]] = defaultdict(set)
         self._aliases: dict[str, set[Expression]] = defaultdict(set)
         self._modules: set[str] = set()
+        self.asked: set[str] = set()
+        """Names that were looked up; whoever wants to know which empties it first."""
         for facts in project:
             if facts.language != "cpp":
                 continue
@@ -59,6 +62,7 @@ class CallNames:
                     self._aliases[alias.name].add(alias.target)
 
     def is_class(self, name: str) -> bool:
+        self.asked.add(name)
         return name in self._classes
 
     def is_module(self, name: str) -> bool:
@@ -67,6 +71,7 @@ class CallNames:
 
     def alias(self, name: str) -> list[str]:
         """The classes that an alias names, innermost last; the name itself when it is none."""
+        self.asked |= {name, f"{name}Impl"}
         if name not in self._classes and f"{name}Impl" in self._modules:
             return [f"{name}Impl"]  # what `TORCH_MODULE(Net)` makes holds a `NetImpl`
         targets = self._aliases.get(name, set())
@@ -77,6 +82,7 @@ class CallNames:
 
     def functions(self, path: tuple[str, ...]) -> tuple[FunctionNode, ...]:
         """The functions that a name as written can mean."""
+        self.asked.add(path[-1])
         found = []
         for node, function, _ in self._functions.get(path[-1], ()):
             size = min(len(path), len(function.qualified))
@@ -89,6 +95,7 @@ class CallNames:
         return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
 
     def methods_of_class(self, class_: str, name: str) -> tuple[FunctionNode, ...]:
+        self.asked.add(name)
         return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
 
     def methods(self, class_: str, name: str, near: str) -> tuple[FunctionNode, ...]:
@@ -96,6 +103,7 @@ class CallNames:
 
         Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
         """
+        self.asked.add(name)
         if len(self._classes.get(class_, ())) > 1:
             own = tuple(node for node in self.methods_of_class(class_, name) if node.path == near)
             if own:
@@ -116,8 +124,7 @@ class CallNames:
                         return member.type
         return None
 
-    @staticmethod
-    def _closure(name: str, step: dict[str, set[str]]) -> dict[str, None]:
+    def _closure(self, name: str, step: dict[str, set[str]]) -> dict[str, None]:
         """A class and all that the steps lead to, nearest first."""
         found: dict[str, None] = {name: None}
         waiting = deque([name])
@@ -126,4 +133,18 @@ class CallNames:
                 if other not in found:
                     found[other] = None
                     waiting.append(other)
+        self.asked.update(found)
         return found
+
+
+def names_defined_in(facts: Facts) -> Iterator[str]:
+    """The names of which `CallNames` says something else when a file comes, goes or changes."""
+    if facts.language != "cpp":
+        return
+    for function in facts.functions:
+        yield function.name
+    for class_ in facts.classes:
+        yield from class_.qualified[-1:]
+        yield from map(last_name, class_.bases)
+    for alias in facts.aliases:
+        yield alias.name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .. import guards
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
+from ..facts.spans import Nested
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
 # What the test frameworks for C++ call their macros; each reads as a function of that name.
@@ -64,9 +66,12 @@ def inference_mode_at(facts: Facts, span: Span, function: int | None) -> GuardUs
 
 def is_expected_to_throw(call: Call, facts: Facts) -> bool:
     """Whether the call stands inside a test macro or a function that expects an error: `EXPECT_THROW(x.add_(1), …)`."""
-    return any(
-        outer.span.holds(call.span) and outer is not call and _CHECKED.search(outer.name) for outer in facts.calls
-    )
+    return any(outer is not call for outer in _checked_calls(facts).around(call.span))
+
+
+@lru_cache(maxsize=64)
+def _checked_calls(facts: Facts) -> Nested[Call]:
+    return Nested((call for call in facts.calls if _CHECKED.search(call.name)), lambda call: call.span)
 
 
 def takes_benchmark_state(function: Function) -> bool:

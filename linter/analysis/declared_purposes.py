@@ -52,9 +52,10 @@ def intent_at(use: GuardUse, facts: Facts) -> Intent | None:
 def _intents_by_row(facts: Facts) -> dict[int, int]:
     """The number of the first declaration that is about a row."""
     found: dict[int, int] = {}
-    for number, intent in enumerate(facts.intents):
-        for row in intent.rows:
-            found.setdefault(row, number)
+    covered = 0
+    for number, intent in enumerate(facts.intents):  # by where they begin
+        found |= dict.fromkeys(range(max(covered, intent.rows.start), intent.rows.stop), number)
+        covered = max(covered, intent.rows.stop)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from functools import lru_cache
 
@@ -15,17 +16,27 @@ def declared_type(name: str, function: int | None, place: int, facts: Facts) -> 
     for around in facts.enclosing(function):
         local = _declared_in(facts, around.body).get(name)
         if local:
-            return next((a.type for a in reversed(local) if a.span.start < place), local[0].type)
+            return local[max(0, bisect_left(local, place, key=lambda a: a.span.start) - 1)].type
         for parameter in around.parameters:
             if parameter.name == name:
                 return parameter.type
-        owner = "".join(around.declared_as[-2:-1])
-        for index, class_ in enumerate(facts.classes):
-            if index == around.class_ or (owner and class_.name == owner):
-                for member in class_.members:
-                    if member.name == name:
-                        return member.type
+        members = _members_of(facts)
+        for owner in (around.class_, *around.declared_as[-2:-1]):
+            if (owner, name) in members:
+                return members[owner, name]
     return None
+
+
+@lru_cache(maxsize=64)
+def _members_of(facts: Facts) -> dict[tuple[int | str | None, str], TypeName]:
+    """The types of members, by the index and by the name of their class; of classes of one name the first counts."""
+    found: dict[tuple[int | str | None, str], TypeName] = {}
+    for index, class_ in enumerate(facts.classes):
+        for member in class_.members:
+            found.setdefault((index, member.name), member.type)
+            if class_.name:
+                found.setdefault((class_.name, member.name), member.type)
+    return found
 
 
 @lru_cache(maxsize=512)

@@ -40,10 +40,14 @@ def _is_plain(call: Call, facts: Facts, depth: int, seen: frozenset[tuple[str, .
         return False
     if call.path in seen:
         return True  # a recursion that was looked at
-    definitions = [f for f in facts.functions if f.name == call.name and not f.is_lambda]
+    definitions = _definitions(call, facts)
     if not definitions:
         return False
     return all(_body_is_plain(function, facts, depth, seen | {call.path}) for function in definitions)
+
+
+def _definitions(call: Call, facts: Facts) -> list[Function]:
+    return [one for one in index_of(facts).functions_named.get(call.name, ()) if not one.is_lambda]
 
 
 def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset[tuple[str, ...]]) -> bool:
@@ -51,7 +55,7 @@ def _body_is_plain(function: Function, facts: Facts, depth: int, seen: frozenset
     for call in _calls_in(function.body, facts):
         if _enters_dispatcher(call):
             return False
-        own = any(f.name == call.name and not f.is_lambda for f in facts.functions)
+        own = bool(_definitions(call, facts))
         if own and not call.receiver and not _is_plain(call, facts, depth - 1, seen):
             return False
         if not own and not call.receiver and not _is_library_call(call):

@@ -26,7 +26,7 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
     made = _made_inside(use, facts)
     if function.immediately_invoked:
         # `auto out = [&] { guard; return model.forward(x); }();`
-        held = (a for a in facts.assignments if a.span.holds(function.span))
+        held = index_of(facts).assignments_around.around(function.span)
         made |= {name for a in held for name in assigned_names(a.target)}
     whole = facts.enclosing(use.function)[-1]
     local = _declared_in(whole.span, facts) | {parameter.name for parameter in function.parameters}
@@ -50,9 +50,7 @@ def _declared_in(span: Span, facts: Facts) -> frozenset[str]:
 
 def _is_local_there(hazard: Hazard, facts: Facts) -> bool:
     """Whether the function around a hazard has a variable of its own of that name."""
-    for function in facts.functions:
-        if not function.span.holds(hazard.span):
-            continue
+    for function in index_of(facts).functions_around.around(hazard.span):
         if any(parameter.name == hazard.variable for parameter in function.parameters):
             return True
         if hazard.variable in _declared_in(function.span, facts):

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from msgspec import Struct
+
 from ..facts import Facts
 from ..facts.intents import PURPOSES, Purpose
 from ..files.discovery import path_matcher
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredIntent:
+class ConfiguredIntent(Struct, frozen=True):
     """One pattern of the configuration, and where it stands."""
 
     pattern: str

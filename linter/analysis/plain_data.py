@@ -75,7 +75,7 @@ def _is_plain_function(function: Function, facts: Facts, depth: int) -> bool:
         return False
     if not all(is_plain(parameter.type) for parameter in function.parameters):
         return False
-    index = next((i for i, one in enumerate(facts.functions) if one is function), None)
     here = index_of(facts)
+    index = here.function_numbers.get(id(function))
     empty = not any(here.calls.within(function.body)) and not any(here.assignments.within(function.body))
     return empty or handles_plain_data_alone(function.body, index, facts, depth)

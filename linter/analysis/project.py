@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cache, cached_property, lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,13 +16,15 @@ from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
 from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
+from .items_in_sight import ItemsInSight
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .reexports import resolve_reexports
 from .survey import Survey
 
 _Memory = TypeVar("_Memory")
-_Item = TypeVar("_Item")
+FileMemory = dict[tuple[object, ...], Any]
 
+_CALLS = ("calls",)
 FUNCTION_METHODS = frozenset({"forward", "backward"})
 """The methods of an autograd Function that autograd itself calls."""
 
@@ -34,29 +36,6 @@ def takes_context(function: Function) -> bool:
 
 REINDENT_LIMIT = 10
 """Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
-
-
-class _InSight(Generic[_Item]):
-    """What files say about one name: a file that defines it means its own."""
-
-    def __init__(self, items: Iterable[tuple[Facts, _Item]], defines: Callable[[Facts], bool]) -> None:
-        self._shared: list[tuple[Facts, _Item]] = []
-        self._own: dict[str, list[tuple[Facts, _Item]]] = defaultdict(list)
-        self._before: dict[str, int] = {}
-        """How many of the shared items come before those of a file of its own."""
-        for facts, item in items:
-            if defines(facts):
-                self._before.setdefault(facts.path, len(self._shared))
-                self._own[facts.path].append((facts, item))
-            else:
-                self._shared.append((facts, item))
-
-    def at(self, path: str) -> list[tuple[Facts, _Item]]:
-        """What can be about the name as that file defines it, in the order of the files."""
-        if path not in self._own:
-            return self._shared
-        place = self._before[path]
-        return [*self._shared[:place], *self._own[path], *self._shared[place:]]
 
 
 class Project:
@@ -77,6 +56,7 @@ class Project:
         common: frozenset[str] = frozenset(),
         asked: frozenset[str] = frozenset(),
         build: BuildFacts = NO_BUILD,
+        before: Project | None = None,
     ) -> None:
         self.build = build
         """What the commands of a build say, where they are known."""
@@ -104,6 +84,11 @@ class Project:
             found[facts.path] = facts
             found |= {piece.path: piece for piece in facts.embedded}
         self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found, build))
+        self._lasting: dict[type[Any], Any] = before._lasting if before is not None else {}
+        known = before._file_memories if before is not None else {}
+        self._file_memories: dict[Facts, FileMemory] = {
+            facts: known[facts] for facts in self.files.values() if facts in known
+        }
 
     def joined(
         self,
@@ -132,6 +117,7 @@ class Project:
             common=self.common.union(common),
             asked=self.asked.union(asked),
             build=self.build,
+            before=self,
         )
 
     def _told(
@@ -149,8 +135,14 @@ class Project:
         told.named = self.named | named
         told.common = self.common | common
         told.asked = self.asked | asked
+        if told._known() == self._known():
+            return self  # with all that is remembered of it
         told._memories = {}
         return told
+
+    def _known(self) -> tuple[object, ...]:
+        """What is known of the project besides its files."""
+        return self.unseen, self.survey, self.named, self.common, self.asked
 
     def minimum_torch_of(self, facts: Facts) -> str:
         """The oldest torch that a file has to run with; empty when nobody said."""
@@ -170,6 +162,20 @@ class Project:
         found: _Memory = self._memories[kind]
         return found
 
+    def lasting_memory(self, kind: type[_Memory]) -> _Memory:
+        """As `memory`, of this project and all that it is joined to: it must notice what has changed."""
+        if kind not in self._lasting:
+            self._lasting.setdefault(kind, kind())
+        found: _Memory = self._lasting[kind]
+        return found
+
+    def file_memory(self, facts: Facts) -> FileMemory:
+        """What is remembered of one file as long as its facts are the same, whatever joins the project: what follows
+        from them alone. Keys tell who remembers what."""
+        if facts not in self._file_memories:
+            self._file_memories[facts] = {}
+        return self._file_memories[facts]
+
     # -- registrations
 
     @cached_property
@@ -182,8 +188,8 @@ class Project:
         return table
 
     @cached_property
-    def _registrations_in_sight(self) -> Callable[[str], _InSight[Registration]]:
-        return cache(lambda name: _InSight(self._registrations.get(name, ()), _defines_function(name)))
+    def _registrations_in_sight(self) -> Callable[[str], ItemsInSight[Registration]]:
+        return cache(lambda name: ItemsInSight(self._registrations.get(name, ()), _defines_function(name)))
 
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
         """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
@@ -225,16 +231,31 @@ class Project:
     # -- calls
 
     @cached_property
-    def _calls(self) -> dict[str, list[tuple[Facts, Call]]]:
-        table: dict[str, list[tuple[Facts, Call]]] = defaultdict(list)
+    def _callers(self) -> dict[str, list[Facts]]:
+        """The files in which a function of that name is called."""
+        table: dict[str, list[Facts]] = defaultdict(list)
         for facts in self:
-            for call in self.build.as_built(facts).calls:
-                table[call.name].append((facts, call))
+            for name in self._calls_in(facts):
+                table[name].append(facts)
         return table
 
+    def _calls_in(self, facts: Facts) -> dict[str, list[Call]]:
+        """A file's calls by the name of what is called."""
+        memory = self.file_memory(facts)
+        if _CALLS not in memory:
+            table: dict[str, list[Call]] = defaultdict(list)
+            for call in self.build.as_built(facts).calls:
+                table[call.name].append(call)
+            memory[_CALLS] = table
+        found: dict[str, list[Call]] = memory[_CALLS]
+        return found
+
     @cached_property
-    def _calls_in_sight(self) -> Callable[[str], _InSight[Call]]:
-        return cache(lambda name: _InSight(self._calls.get(name, ()), _defines_function(name)))
+    def _calls_in_sight(self) -> Callable[[str], ItemsInSight[Call]]:
+        return cache(lambda name: ItemsInSight(self._calls_of(name), _defines_function(name)))
+
+    def _calls_of(self, name: str) -> Iterator[tuple[Facts, Call]]:
+        return ((facts, call) for facts in self._callers.get(name, ()) for call in self._calls_in(facts)[name])
 
     def callers_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Call]]:
         """Calls that name `function`; its own body does not count."""
@@ -248,13 +269,18 @@ class Project:
     # -- classes
 
     @cached_property
-    def _classes(self) -> dict[str, list[Class]]:
-        """All classes by their unqualified names."""
-        table: dict[str, list[Class]] = defaultdict(list)
+    def _class_places(self) -> dict[str, list[tuple[Facts, Class]]]:
+        """All classes by their unqualified names, each with its file."""
+        table: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
         for facts in self:
             for class_ in facts.classes:
-                table[class_.name].append(class_)
+                table[class_.name].append((facts, class_))
         return table
+
+    @cached_property
+    def _classes(self) -> dict[str, list[Class]]:
+        """All classes by their unqualified names."""
+        return {name: [class_ for _, class_ in places] for name, places in self._class_places.items()}
 
     def classes_called(self, name: str) -> list[Class]:
         """The classes of an unqualified name, in any file."""
@@ -344,8 +370,8 @@ class Project:
         return self._places[name]
 
     @cached_property
-    def _mentions_in_sight(self) -> Callable[[str], _InSight[GuardUse]]:
-        return cache(lambda name: _InSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
+    def _mentions_in_sight(self) -> Callable[[str], ItemsInSight[GuardUse]]:
+        return cache(lambda name: ItemsInSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
 
     def mentions_of(self, name: str, facts: Facts) -> list[tuple[Facts, GuardUse]]:
         """Those `mentions` that can mean what the file of `facts` defines: a build tells what they include."""
@@ -371,10 +397,8 @@ class Project:
         """Classes of a guard's name, written in that language, that are not PyTorch's own."""
         return [
             (facts, class_)
-            for facts in self
-            if facts.language == language
-            for class_ in facts.classes
-            if class_.name == name and class_.qualified[0] not in ("at", "c10", "torch")
+            for facts, class_ in self._class_places.get(name, ())
+            if facts.language == language and class_.qualified[0] not in ("at", "c10", "torch")
         ]
 
 

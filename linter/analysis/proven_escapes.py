@@ -210,11 +210,10 @@ def _kinds_asked(facts: Facts) -> dict[str, list[Span]]:
 
 def _is_covered(hazard: Hazard, use: GuardUse, facts: Facts) -> bool:
     """Whether another InferenceMode is on there, a lambda runs it elsewhere, or a test expects the error."""
-    for call in facts.calls:
+    here = index_of(facts)
+    for call in here.calls.within(hazard.span):
         if call.span == hazard.span and (
             is_expected_to_throw(call, facts) or not is_run_in_place(call.function, use.function, facts)
         ):
             return True
-    return any(
-        other.guard == use.guard and other.live.holds(hazard.span) and other is not use for other in facts.guard_uses
-    )
+    return any(other.guard == use.guard and other is not use for other in here.neighbours_around(hazard.span))

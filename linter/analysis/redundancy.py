@@ -55,16 +55,23 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
         return []
     return [
         other
-        for other in index_of(facts).others.within(use.scope)
+        for other in _implied(facts).within(use.scope)
         if other.form in forms
-        and is_implied_by_inference_mode(other)
-        and not other.shared
-        and not other.under_error
         and other.macro == use.macro
-        and len(other.variable_spans) <= 1
         and _gates(other.span, facts) == _gates(use.span, facts)
         and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
     ]
+
+
+@lru_cache(maxsize=64)
+def _implied(facts: Facts) -> Sorted[GuardUse]:
+    """The guards that an InferenceMode implies and that can be taken out."""
+    implied = (
+        use
+        for use in facts.guard_uses
+        if is_implied_by_inference_mode(use) and not use.shared and not use.under_error and len(use.variable_spans) <= 1
+    )
+    return Sorted(implied, lambda use: use.type_span)
 
 
 def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:

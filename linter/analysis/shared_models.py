@@ -126,7 +126,7 @@ class SharedModels:
                     self._hold(built, whole.path, reached)
 
     def _hold(self, built: BuiltModel, path: str, reached: list[PythonDefinition]) -> None:
-        definition = self._find(built.class_, path)
+        definition = self._find(built.class_, path) if built.class_ else None
         held = _Held(path, built.holder, built.owner)
         if definition is not None and held not in self._holders[definition]:
             self._holders[definition].append(held)
@@ -242,7 +242,7 @@ class SharedModels:
             yield from self._methods(PythonDefinition(path, owner), method, _MOST_CALLS)
             return
         holder = first.rpartition(".")[2]
-        built = [one.class_ for one in flow.built if one.holder == holder] if first else []
+        built = [one.class_ for one in flow.built if one.class_ and one.holder == holder] if first else []
         for class_ in built:
             definition = self._find(class_, path)
             if definition is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from ..facts import Assignment, Call, Facts, Span
 from ..facts.expressions import (
@@ -27,8 +28,7 @@ from ..facts.spans import Sorted
 _IN_PLACE = re.compile(r"^[a-zA-Z]\w*[^_]_$")
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
+class Hazard(Struct, frozen=True):
     """One place outside the scope where an inference tensor would raise."""
 
     variable: str
@@ -90,8 +90,7 @@ def possible_changes(names: set[str], span: Span, facts: Facts, exclude: Span | 
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
+class _Changes(Struct, frozen=True):
     """What a file changes, by variable: a function may hold many guards, and each asks for its own tensors."""
 
     mutating: dict[str, list[tuple[Call, str]]]

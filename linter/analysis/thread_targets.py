@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..facts import Facts, Function, Span
 from ..facts.expressions import Bracketed, CallExpression, Expression, MemberAccess, NamePath, Operation, last_name
@@ -14,8 +15,7 @@ THREADS = ("thread", "jthread")
 _PUTS = frozenset({"emplace_back", "push_back", "emplace"})
 
 
-@dataclass(frozen=True, slots=True)
-class StartedFunction:
+class StartedFunction(Struct, frozen=True):
     """A function of this file that a thread runs."""
 
     function: Function
@@ -95,5 +95,4 @@ def _functions(
         if not function.is_lambda and function.qualified[-len(path) :] == path
     ]
     if len(found) == 1:
-        index = next(i for i, function in enumerate(facts.functions) if function is found[0])
-        yield StartedFunction(found[0], index, span, starter, by)
+        yield StartedFunction(found[0], index_of(facts).function_numbers[id(found[0])], span, starter, by)

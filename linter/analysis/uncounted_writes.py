@@ -8,8 +8,9 @@ here is as far as one file shows it. Reference: ATen/core/LegacyTypeDispatch.h o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from ..facts import Assignment, Call, Facts, Form, Function, GuardUse, Span
 from ..facts.expressions import (
@@ -44,8 +45,7 @@ _SAVED = frozenset({"get_saved_variables", "saved_data", "saved_tensors"})
 _SCHEMAS = frozenset({"findSchemaOrThrow", "findSchema", "findOp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Uncounted:
+class Uncounted(Struct, frozen=True):
     """One write, or one view, that the replacement would not count or track."""
 
     what: str
@@ -123,7 +123,7 @@ class _Visible:
     def is_tensor(self, value: Expression | None) -> bool:
         """Whether the variable is declared as a tensor."""
         name = variable_of(value).removeprefix("this->")
-        index = next((i for i, f in enumerate(self.facts.functions) if f is self.function), None)
+        index = index_of(self.facts).function_numbers.get(id(self.function))
         type_ = declared_type(name, index, self.function.span.end, self.facts)
         return type_ is not None and type_.last in ("Tensor", "Variable")
 
@@ -156,8 +156,7 @@ class _Visible:
         return bool(names & _VIEWS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
+class _Write(Struct, frozen=True):
     what: str
     span: Span
     variable: str = ""

@@ -6,7 +6,7 @@ Where the signals conflict or are missing the context is `unknown`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ..analysis.guard_comments import comments_about_guards, quoted
 from ..analysis.project import Project

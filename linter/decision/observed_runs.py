@@ -7,20 +7,18 @@ long as no source changes that went into the programs.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from ..files.user_cache import user_cache_folder
 from ..findings import Context
 
 
-@dataclass(frozen=True)
-class ObservedRun:
+class ObservedRun(Struct, frozen=True):
     """The one replacement with which programs still do what they should."""
 
     start: int
@@ -38,7 +36,13 @@ def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
 @lru_cache(maxsize=256)
 def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
     try:
-        kept = json.loads(Path(folder, f"{digest.hex()}.json").read_text(encoding="utf-8"))
+        text = Path(folder, f"{digest.hex()}.json").read_text(encoding="utf-8")
+    except OSError:  # as it is with nearly every file
+        return ()
+    import json
+
+    try:
+        kept = json.loads(text)
         if not all(_digest(Path(path)) == known for path, known in kept["sources"].items()):
             return ()
         return tuple(ObservedRun(one["start"], Context(one["context"]), one["shown_by"]) for one in kept["runs"])
@@ -48,6 +52,8 @@ def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
 
 def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path]) -> None:
     """Keep what was shown about a file with that digest, for as long as the sources stay as they are."""
+    import json
+
     known: Mapping[str, str] = {str(path): _digest(path) for path in sources if path.is_file()}
     kept = {
         "sources": known,
@@ -61,6 +67,8 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
 
 
 def _digest(path: Path) -> str:
+    import hashlib
+
     try:
         return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
     except OSError:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
 from ..facts.index import calls_where, index_of
+from ..facts.model import MOST_AROUND
 from ..frontends.frontend import frontend_named
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """Where a use stands."""
 
     project: Project
@@ -50,12 +51,11 @@ class Scene:
         return self.chain[-1].span if self.chain else self.use.scope
 
     def neighbours(self) -> list[GuardUse]:
-        """Other kinds of guards declared in the same block, or members of the same class."""
-        return [
-            other
-            for other in index_of(self.facts).neighbours.get(self.use.scope, ())
-            if other.type_span != self.use.type_span
-        ]
+        """Other kinds of guards declared in the same block, or members of the same class; of very many a few."""
+        beside = index_of(self.facts).neighbours.get(self.use.scope, [])
+        half = MOST_AROUND // 2
+        few = beside if len(beside) <= MOST_AROUND else [*beside[:half], *beside[-half:]]
+        return [other for other in few if other.type_span != self.use.type_span]
 
 
 def scene_of(project: Project, facts: Facts, use: GuardUse) -> Scene:

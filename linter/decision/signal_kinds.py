@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
 from ..analysis.ops import is_in_place_or_view
@@ -62,8 +63,7 @@ class Sighting(NamedTuple):
 Finder = Callable[[Scene], Iterable[Sighting]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SignalKind:
+class SignalKind(Struct, frozen=True, eq=False):
     """One kind of reason, as it is registered. Compared by identity."""
 
     name: str
@@ -75,6 +75,8 @@ class SignalKind:
     unless: tuple[SignalKind, ...] = ()
     """Kinds that say the same thing and more: where one of them is found this one is not looked for."""
     asked: Asked = Asked.ALWAYS
+    asks_project: bool = False
+    """It looks at more than the facts of the use's own file."""
     find: Finder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
 
@@ -93,8 +95,7 @@ class SignalKind:
         return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """One reason for or against a context, with its place."""
 
     kind: SignalKind
@@ -120,11 +121,18 @@ def signal(
     in_place: Side | None = None,
     unless: Iterable[SignalKind] = (),
     asked: Asked = Asked.ALWAYS,
+    asks_project: bool = False,
 ) -> Callable[[Finder], SignalKind]:
-    """Make a finder the kind of signal that it finds."""
+    """Make a finder the kind of signal that it finds.
+
+    One that looks at anything in `scene.project` says so with `asks_project`: what the others find is remembered as
+    long as the file's facts are the same.
+    """
 
     def registered(find: Finder) -> SignalKind:
-        return SignalKind(name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, find)
+        return SignalKind(
+            name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, asks_project, find
+        )
 
     return registered
 

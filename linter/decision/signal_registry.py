@@ -48,10 +48,8 @@ def direct_signals(
     `known` are signals that were found before: kinds that say no more than one of them are not looked for. A place is
     asked once for the same.
     """
-    use = scene.use
-    names = tuple(function.qualified for function in scene.chain)  # a macro's functions have others at each place
     kinds = frozenset(signal.kind for signal in known)
-    key = (scene.facts.path, use.type_span, use.form, use.macro, names, tuple(sides), asked, kinds)
+    key = (scene.facts.path, _place(scene), tuple(sides), asked, kinds)
     remembered = scene.project.memory(FoundSignals)
     if key not in remembered:
         remembered[key] = tuple(signals_at(scene, sides, asked, kinds))
@@ -67,11 +65,30 @@ def signals_at(
     """What `direct_signals` gives, looked for anew: for a place that is asked while another waits for the answer."""
     found: list[Signal] = []
     seen = set(known)
+    place = _place(scene)
+    memory = scene.project.file_memory(scene.facts)
     for kind in signal_kinds():
         if kind.find is None or kind.asked is not asked or kind.side not in sides or not seen.isdisjoint(kind.unless):
             continue
-        sightings = list(kind.find(scene))
-        if sightings:
+        if kind.asks_project:
+            signals = _found(kind, scene)
+        else:
+            key = (kind, place)
+            if key not in memory:
+                memory[key] = _found(kind, scene)
+            signals = memory[key]
+        if signals:
             seen.add(kind)
-            found += [kind.signal(scene, sighting) for sighting in sightings]
+            found += signals
     return found
+
+
+def _place(scene: Scene) -> tuple[object, ...]:
+    """What tells the use of a scene from the others of its file."""
+    use = scene.use
+    names = tuple(function.qualified for function in scene.chain)  # a macro's functions have others at each place
+    return use.guard, use.type_span, use.form, use.macro, names
+
+
+def _found(kind: SignalKind, scene: Scene) -> list[Signal]:
+    return [kind.signal(scene, sighting) for sighting in kind.find(scene)] if kind.find is not None else []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-import msgspec
+from msgspec.structs import replace
 
 from ..facts import Form, GuardUse
 from ..facts.index import index_of
@@ -57,4 +56,4 @@ def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
         )
         for function in scene.chain
     )
-    return replace(scene, use=msgspec.structs.replace(scene.use, macro=None), chain=chain)
+    return replace(scene, use=replace(scene.use, macro=None), chain=chain)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from msgspec import Struct
+
 from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
+from .expressions import assigned_names
 from .model import MOST_AROUND
 from .spans import Nested, Sorted
 
 
-@dataclass(frozen=True, slots=True)
-class FactsIndex:
+class FactsIndex(Struct, frozen=True):
     """Indexes over one file's facts."""
 
     calls: Sorted[Call]
@@ -27,6 +28,10 @@ class FactsIndex:
     others: Sorted[GuardUse]
     """As `uses`, without the old guard."""
     functions: Sorted[Function]
+    functions_around: Nested[Function]
+    function_numbers: dict[int, int]
+    """By the id() of a function, its index in `Facts.functions`."""
+    assignments_around: Nested[Assignment]
     uses_by_scope: dict[Span, list[GuardUse]]
     local_by_scope: dict[Span, list[GuardUse]]
     """Of these the declared variables."""
@@ -88,6 +93,9 @@ def index_of(facts: Facts) -> FactsIndex:
         uses=Sorted(facts.guard_uses, lambda use: use.type_span),
         others=Sorted((use for use in facts.guard_uses if use.guard != LEGACY), lambda use: use.type_span),
         functions=Sorted(facts.functions, lambda function: function.span),
+        functions_around=Nested(facts.functions, lambda function: function.span),
+        function_numbers={id(function): number for number, function in enumerate(facts.functions)},
+        assignments_around=Nested(facts.assignments, lambda assignment: assignment.span),
         uses_by_scope=by_scope,
         local_by_scope=local,
         neighbours=neighbours,
@@ -121,6 +129,27 @@ def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> 
     Found once for the guards of a function, of which each covers a part of it.
     """
     return Sorted(filter(holds, index_of(facts).calls.within(around)), lambda call: call.span)
+
+
+@lru_cache(maxsize=64)
+def values_given(facts: Facts) -> dict[str, Sorted[Assignment]]:
+    """By name, the assignments that give the variable a value: `=` in whatever form."""
+    found: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in facts.assignments:
+        if assignment.operator == "=":
+            for name in dict.fromkeys(assigned_names(assignment.target)):
+                found[name].append(assignment)
+    return {name: Sorted(given, lambda assignment: assignment.span) for name, given in found.items()}
+
+
+@lru_cache(maxsize=64)
+def holders_of_guards(facts: Facts) -> dict[str, Nested[Span]]:
+    """By name, the blocks in which local variables that hold a guard are declared."""
+    found: dict[str, list[Span]] = defaultdict(list)
+    for use in facts.guard_uses:
+        if use.holder is not None and use.holder.declared and use.function is not None:
+            found[use.holder.name].append(use.scope)
+    return {name: Nested(scopes, lambda scope: scope) for name, scopes in found.items()}
 
 
 def has_function_in(span: Span, facts: Facts) -> bool:

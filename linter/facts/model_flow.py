@@ -59,7 +59,8 @@ class BuiltModel(NamedTuple):
 
     holder: str
     class_: str
-    """Its dotted name as the imports have it; `Net` for the file's own."""
+    """Its dotted name as the imports have it; `Net` for the file's own; empty where a model is wrapped that the file
+    is given."""
     owner: str
     """The class in whose body that happens; empty outside of classes."""
 

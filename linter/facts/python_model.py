@@ -151,7 +151,7 @@ class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     escapes: tuple[Escape, ...] = ()
     lazy_caches: tuple[LazyCache, ...] = ()
     training: tuple[Training, ...] = ()
-    """Empty where the file trains nothing."""
+    """Empty where the file trains nothing, and in a run in which no rule asks."""
     wraps: tuple[Training, ...] = ()
     """The same signs, whether it trains or not."""
     models: ModelFlow | None = None

@@ -6,8 +6,9 @@ A sketch is made of every file of a project when a use stays open, so it must co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from ..str_enum import StrEnum
 
@@ -33,8 +34,7 @@ class Mention(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(Struct, frozen=True):
     """One file, by its bytes alone."""
 
     path: str

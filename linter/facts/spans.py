@@ -43,6 +43,34 @@ class Sorted(Generic[T]):
         return next(self.within(span), None)
 
 
+class Overlapping(Generic[T]):
+    """Items whose ranges may overlap in any way."""
+
+    def __init__(self, items: Iterable[T], span: Callable[[T], range]) -> None:
+        self._items = sorted(items, key=lambda item: span(item).start)
+        self._starts = [span(item).start for item in self._items]
+        self._leaves = 1 << len(self._items).bit_length()
+        # The last end below each node of a binary tree: below node n are 2n and 2n + 1, and at the bottom the items.
+        ends = [span(item).stop for item in self._items]
+        self._last = [0] * self._leaves + ends + [0] * (self._leaves - len(ends))
+        for node in range(self._leaves - 1, 0, -1):
+            self._last[node] = max(self._last[2 * node], self._last[2 * node + 1])
+
+    def touching(self, places: range) -> Iterator[T]:
+        """The items of which a part lies in `places`, by where they start."""
+        begun = bisect_left(self._starts, places.stop)
+        waiting = [(1, 0, self._leaves)]  # a node, and the items below it
+        while waiting:
+            node, first, count = waiting.pop()
+            if first >= begun or self._last[node] <= places.start:
+                continue
+            if count == 1:
+                yield self._items[first]
+            else:
+                half = count // 2
+                waiting += ((2 * node + 1, first + half, half), (2 * node, first, half))
+
+
 class Nested(Generic[T]):
     """Items whose spans hold one another or lie apart, as blocks and `#if`s do."""
 

@@ -35,6 +35,10 @@ class Form(StrEnum):
     ARGUMENT = "part of an expression"
 
 
+MOST_NAMED = 100
+"""Places of a variable's name that are kept: a scope of generated code may hold many guards of one name."""
+
+
 class Argument(NamedTuple):
     """What a constructor is given."""
 
@@ -109,7 +113,10 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """The alias through which the guard was named."""
     variable: str | None = None
     variable_spans: tuple[Span, ...] = ()
-    """Every place in the scope where the variable's name stands, its declaration first."""
+    """Every place in the scope where the variable's name stands, its declaration first.
+
+    Of a local variable no more than `MOST_NAMED`.
+    """
     argument: Argument | None = None
     built: tuple[Argument, ...] = ()
     """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .workspace import Workspace
 
@@ -18,8 +18,7 @@ _FOLDERS = ("", "build", "out", "out/build", "cmake-build-debug", "cmake-build-r
 """Where builds leave it, below the project's root; the first one that is there counts."""
 
 
-@dataclass(frozen=True)
-class CompileCommand:
+class CompileCommand(Struct, frozen=True):
     """One command of a build: what it compiles, and what of its options says what the source means."""
 
     defined: Mapping[str, str] = field(default_factory=dict)
@@ -36,8 +35,7 @@ class CompileCommand:
     """The object file, as the build writes it."""
 
 
-@dataclass(frozen=True)
-class CompileCommands:
+class CompileCommands(Struct, frozen=True):
     """A build's commands, by the workspace's keys of their sources. A file can be compiled several times."""
 
     by_file: Mapping[str, tuple[CompileCommand, ...]] = field(default_factory=dict)
@@ -57,6 +55,8 @@ def find_compile_commands(root: str, workspace: Workspace) -> CompileCommands:
 
 def read_compile_commands(path: str, workspace: Workspace) -> CompileCommands:
     """The commands of a compilation database; none of an entry, or a file, that is none."""
+    import json
+
     source = workspace.read_or_none(path)
     try:
         entries = json.loads(source.text) if source is not None else []
@@ -74,6 +74,8 @@ def read_compile_commands(path: str, workspace: Workspace) -> CompileCommands:
 
 def compile_command(entry: Any, beside: str) -> CompileCommand:
     """What an entry of the compilation database in the folder `beside` says. Raises `ValueError` where it is none."""
+    import shlex
+
     try:
         folder = os.path.join(beside, entry["directory"])
         words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])

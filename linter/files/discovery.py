@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from .funnel_table import LANGUAGES
 from .ignore_patterns import IgnorePatterns, is_pattern, pattern_lines
@@ -38,8 +39,7 @@ class UnreadPlace(NamedTuple):
     """By its name; None for a folder, which has none."""
 
 
-@dataclass
-class FoundFiles:
+class FoundFiles(Struct):
     """What was found, in the order in which it is looked at."""
 
     files: dict[str, list[str]] = field(default_factory=dict)

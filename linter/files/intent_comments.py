@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ def find_intents(text: bytes, row: Callable[[int], int], comments: Callable[[byt
     if b"guardfix:" not in text:
         return IntentComments()
     spans = sorted(Span(*span) for span in comments(text))
+    below = _CodeBelow(text, spans, row)
     found: list[Intent] = []
     notes: list[str] = []
     for index, span in enumerate(spans):
@@ -43,7 +45,8 @@ def find_intents(text: bytes, row: Callable[[int], int], comments: Callable[[byt
             known = ", ".join(sorted(purpose.value for purpose in set(PURPOSES.values())))
             notes.append(f"line {row(match.start())}: `guardfix: {word}` declares nothing; the words are {known}")
             continue
-        last = _row_of_code_below(text, spans, index, row) if _is_alone(text, span) else row(span.end - 1)
+        code = below.row_behind(index) if _is_alone(text, span) else None
+        last = code if code is not None else row(span.end - 1)
         found.append(Intent(purpose, span, range(row(span.start), last + 1), _says_more(text, span, match)))
     return IntentComments(tuple(found), tuple(notes))
 
@@ -53,26 +56,41 @@ def _is_alone(text: bytes, span: Span) -> bool:
     return not text[begin : span.start].strip() and not text[span.end : _end(_LINE, text, span.end)].strip()
 
 
-def _row_of_code_below(text: bytes, spans: list[Span], index: int, row: Callable[[int], int]) -> int:
-    """The row of the first code below the comment, further comments and `#if`s left out.
+class _CodeBelow:
+    """Where the first code below a comment is; many comments may stand above the same code."""
 
-    Its own row where a blank line follows.
-    """
-    here = row(spans[index].end - 1)
-    end = spans[index].end
-    while True:
-        at = _end(_BLANK, text, end)
-        if at >= len(text) or row(at) > row(end - 1) + 1:
-            return here
-        if text.startswith(b"#", at) and text[at + 1 : at + 3].lstrip()[:1] in (b"i", b"e"):
-            # The guard may stand in a branch of a condition.
-            end = _end(_LINE, text, at)
-            index = max((place for place, span in enumerate(spans) if span.start < end), default=index)
-        elif index + 1 < len(spans) and spans[index + 1].start == at:
-            index += 1
-            end = spans[index].end
-        else:
-            return row(at)
+    def __init__(self, text: bytes, spans: list[Span], row: Callable[[int], int]) -> None:
+        self._text, self._spans, self._row = text, spans, row
+        self._starts = [span.start for span in spans]
+        self._known: dict[int, int | None] = {}
+
+    def row_behind(self, index: int) -> int | None:
+        """The row of the first code below that comment, further comments and `#if`s left out.
+
+        None where a blank line or nothing follows.
+        """
+        passed, end = [], self._spans[index].end
+        found: int | None = None
+        while True:
+            if end in self._known:
+                found = self._known[end]
+                break
+            passed.append(end)
+            at = _end(_BLANK, self._text, end)
+            if at >= len(self._text) or self._row(at) > self._row(end - 1) + 1:
+                break
+            if self._text.startswith(b"#", at) and self._text[at + 1 : at + 3].lstrip()[:1] in (b"i", b"e"):
+                # The guard may stand in a branch of a condition.
+                end = _end(_LINE, self._text, at)
+                index = bisect_left(self._starts, end) - 1
+            elif index + 1 < len(self._spans) and self._starts[index + 1] == at:
+                index += 1
+                end = self._spans[index].end
+            else:
+                found = self._row(at)
+                break
+        self._known |= dict.fromkeys(passed, found)
+        return found
 
 
 def _end(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:

@@ -35,6 +35,20 @@ def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
     return data[:2] in _UTF16
 
 
+def holds_word(text: bytes, word: bytes) -> bool:
+    """Whether the word stands in the text as a whole."""
+    place = find(text, word, 0, len(text))
+    while place >= 0:
+        if not _is_letter(text[place - 1 : place]) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
+            return True
+        place = text.find(word, place + 1)
+    return False
+
+
+def _is_letter(character: bytes) -> bool:
+    return character.isalnum() or character == b"_"
+
+
 def _search_rest(handle: int, buffer: bytearray, needles: Sequence[bytes]) -> int:
     """Read on until a needle stands in the buffer, or to the end: however large a file is, so much of it is in memory.
 

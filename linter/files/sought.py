@@ -18,6 +18,8 @@ class Sought(NamedTuple):
     """For a second look: a file that holds one is parsed, in whatever shape it stands there."""
     words: tuple[str, ...] = ()
     """The same, for guards: a file is parsed when one of these names stands in a shape that is not ordinary."""
+    training: bool = False
+    """What files train with is looked for as well; no rule that is on by default asks that."""
 
 
 def recorded(language: str) -> Sought:

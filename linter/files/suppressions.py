@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..facts import Span, Suppression
+from ..facts import Facts, Span, Suppression
+from ..facts.spans import Overlapping
 from ..rule_names import rule_names
 
 _MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
@@ -111,21 +112,36 @@ def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
     return checks is None or any(names_rule(given, rule.code, rule.name) for given in checks for rule in rule_names())
 
 
-def suppressing(
-    suppressions: tuple[Suppression, ...], rows: range, code: str, name: str
-) -> Iterator[tuple[Suppression, str]]:
-    """The comments on `rows` that silence the rule, with the code that says so; empty for one that silences all."""
-    by_row, blocks = _by_row(suppressions)
-    for suppression in itertools.chain(blocks, *(by_row.get(row, ()) for row in rows)):
-        if _overlap(suppression.rows, rows):
+class SilencedRows:
+    """What comments silence, asked for by row."""
+
+    def __init__(self, suppressions: Iterable[Suppression]) -> None:
+        self._by_row: dict[int, list[Suppression]] = {}
+        blocks = []
+        for suppression in suppressions:
+            if len(suppression.rows) == 1:
+                self._by_row.setdefault(suppression.rows.start, []).append(suppression)
+            else:
+                blocks.append(suppression)
+        self._blocks = Overlapping(blocks, lambda suppression: suppression.rows)
+
+    def comments(self, rows: range, code: str, name: str) -> Iterator[tuple[Suppression, str]]:
+        """The comments on `rows` that silence the rule, with the code that says so; empty for one that silences all."""
+        of_rows = (self._by_row.get(row, ()) for row in rows)
+        for suppression in itertools.chain(self._blocks.touching(rows), *of_rows):
             if not suppression.codes:
                 yield suppression, ""
             yield from ((suppression, given) for given in suppression.codes if names_rule(given, code, name))
 
+    def silence(self, rows: range, code: str, name: str) -> bool:
+        """Whether one of the comments on `rows` silences the rule."""
+        return next(self.comments(rows, code, name), None) is not None
 
-def is_suppressed(suppressions: tuple[Suppression, ...], rows: range, code: str, name: str) -> bool:
-    """Whether one of the comments on `rows` silences the rule."""
-    return next(suppressing(suppressions, rows, code, name), None) is not None
+
+@lru_cache(maxsize=16)
+def silenced_rows(facts: Facts) -> SilencedRows:
+    """What a file's comments silence."""
+    return SilencedRows(facts.suppressions)
 
 
 def unknown_code(given: str) -> bool:
@@ -139,23 +155,6 @@ def is_ours(given: str) -> bool:
     """Whether a code is meant for guardfix and no other tool: one of its codes, or the name of one of its rules."""
     given = given.lower().removeprefix("guardfix-")
     return re.fullmatch(r"gf\d+\*?", given) is not None or any(given == rule.name for rule in rule_names())
-
-
-def _overlap(a: range, b: range) -> bool:
-    return max(a.start, b.start) < min(a.stop, b.stop)
-
-
-@lru_cache(maxsize=16)
-def _by_row(suppressions: tuple[Suppression, ...]) -> tuple[dict[int, list[Suppression]], list[Suppression]]:
-    """(those of one row, by row; those of several)."""
-    by_row: dict[int, list[Suppression]] = {}
-    blocks = []
-    for suppression in suppressions:
-        if len(suppression.rows) == 1:
-            by_row.setdefault(suppression.rows.start, []).append(suppression)
-        else:
-            blocks.append(suppression)
-    return by_row, blocks
 
 
 def names_rule(given: str, code: str, name: str) -> bool:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import os
 import re
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 
 from ..facts import Facts
 from ..facts.sketch import Sketch
+from ..files.search import holds_word
 from ..files.sift import Hit
 from ..files.sought import Sought
 from ..files.sources import BinaryFile, Unreadable
@@ -102,14 +102,11 @@ def extract_file(
     return replace(facts, digest=source.digest) if facts is not None else None
 
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-
-
 def _stands_in(text: bytes, sought: bytes | frozenset[bytes]) -> bool:
     """Whether the expression matches in the text, or one of the words stands there as a whole."""
     if isinstance(sought, bytes):
         return re.search(sought, text) is not None
-    return not sought.isdisjoint(_WORD.findall(text))
+    return any(holds_word(text, word) for word in sought)
 
 
 def cores() -> int:
@@ -165,7 +162,7 @@ def words_job(job: Job) -> list[WordsFound | LeftOut]:
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
         if source is not None and isinstance(job.stands, frozenset):
-            words = job.stands.intersection(_WORD.findall(source.text))
+            words = frozenset(word for word in job.stands if holds_word(source.text, word))
             if words:
                 found.append(WordsFound(hit, words, any(hint in source.text for hint in _REGISTERS)))
     return found
@@ -191,7 +188,7 @@ def sketch_job(job: Job) -> list[Sketch | LeftOut]:
         sketch = frontend_named(language).sketch
         source = job.workspace.read_or_none(path) if sketch is not None and not trouble else None
         if sketch is not None and source is not None:
-            found.append(dataclasses.replace(sketch(source), digest=source.digest))
+            found.append(replace(sketch(source), digest=source.digest))
     return found
 
 
@@ -282,12 +279,27 @@ def _mapped_forked(
     def find(hits: Sequence[Hit]) -> list[_Found]:
         return work.find(job._replace(hits=tuple(hits)))
 
-    # Small pieces: while this process reads one of its own, a worker waits that has sent more than its pipe holds.
-    size = 1 if limits else max(1, min(4, len(job.hits) // 16))
-    pieces = [job.hits[start : start + size] for start in range(0, len(job.hits), size)]
-    readers = Readers(find, work.unread, workers if limits else workers - 1, limits, done, lost)
+    first = () if limits else _first_of_new_kinds(work.find, job.hits)
+    found = find(first)
+    done(len(first))
+    hits = [hit for hit in job.hits if hit not in first]
+    # Small pieces, so that no worker has much to do when the others are done.
+    size = 1 if limits else max(1, min(4, len(hits) // 16))
+    pieces = [tuple(hits[start : start + size]) for start in range(0, len(hits), size)]
+    readers = Readers(find, work.unread, workers, limits, done, lost)
     with collection_paused():
-        return readers.read(pieces)
+        return found + readers.read(pieces)
+
+
+_READ_HERE: set[tuple[object, str]] = set()
+"""What was looked for in files of which languages in this process."""
+
+
+def _first_of_new_kinds(find: object, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """A file of each language that wasn't read in this process before: what that imports, no worker has to import."""
+    first = {(find, hit[0]): hit for hit in hits if not hit[2] and (find, hit[0]) not in _READ_HERE}
+    _READ_HERE.update(first)
+    return tuple(first.values())
 
 
 def _mapped_in(

@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from ..files.process_endings import default_signals, ending
 from ..files.sift import Hit, enlarge_pipe
 
@@ -37,12 +39,13 @@ _ROUNDS = 100
 """So often are workers started again when they are lost one after the other."""
 _USED_UP = 77
 """The status of a process that other files have left too little memory for the one it had in hand."""
+_ENOUGH = 2
+"""So many other processes do without this one."""
 _PATIENCE = 2000
 """Milliseconds until a process whose pipe has ended has ended."""
 
 
-@dataclass(frozen=True)
-class FileLimits:
+class FileLimits(Struct, frozen=True):
     """What reading one file may take; 0 for any amount."""
 
     seconds: float = 0.0
@@ -57,7 +60,7 @@ NO_LIMITS = FileLimits()
 
 @dataclass
 class Readers(Generic[_Found]):
-    """Reads files with `others` processes, and here too unless there are limits for each file."""
+    """Reads files with `others` processes; where these are fewer than two, here too, unless there are limits."""
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
@@ -74,7 +77,8 @@ class Readers(Generic[_Found]):
     def read(self, pieces: Sequence[FilePiece]) -> list[_Found]:
         """What is found in all files of all pieces of work, in any order. Raises what `extract` raises."""
         found: list[_Found] = []
-        again = self._round(pieces, found, here=not self.limits)
+        # This process has the results of all others to unpack, and waits for none of them while it reads a large file.
+        again = self._round(pieces, found, here=self.others < _ENOUGH and not self.limits)
         # With limits each round is done with one file at least, and nothing is read here.
         for _ in count() if self.limits else range(_ROUNDS):
             if not again:
@@ -264,11 +268,13 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _tells_of_memory(error: Exception, limited: bool) -> bool:
-    """Whether memory ran out: of an object, of a system call, or of a library that could not be loaded.
+    """Whether memory ran out: of an object, a system call, a thread's stack, or a library that could not be loaded.
 
     Under a limit a library fails to load in several ways, few of which name memory: the dynamic linker has words of its
     own, and an extension module that gets no memory may leave no exception behind, which is a `SystemError`.
     """
+    if limited and isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return True
     if limited and isinstance(error, (ImportError, SystemError)) and not isinstance(error, ModuleNotFoundError):
         return True
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)

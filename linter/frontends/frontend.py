@@ -66,6 +66,9 @@ class Frontend:
     extract_named: Callable[[Source, frozenset[str], Sought | None, frozenset[str]], Facts | None] | None = None
     """(source, watched, sought, names) -> the facts of a text, of which the functions with these names matter as well,
     and its classes, and what it does with models; None where `extract` reads all of a text."""
+    may_fill: Callable[[bytes], bool] | None = None
+    """Whether a model in a text may fill a cache of its own when it is run first (GF503), by the text's bytes alone;
+    None where there are no such models."""
     sketch: Callable[[Source], Sketch] | None = None
     """What a text's bytes say about the project; None where questions about a project look at no such text."""
     suffixes: frozenset[str] = frozenset()

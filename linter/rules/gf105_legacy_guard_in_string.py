@@ -31,15 +31,16 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from .. import guards
 from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
+from ..facts.embedded_paths import real_path
 from ..findings import Decision, Evidence, Finding
-from ..frontends.embedded.embedded_cpp import real_path
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
 from ..rule import Rule

@@ -36,11 +36,14 @@ References: c10/core/InferenceMode.h, c10/core/GradMode.h of torch 2.13.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..facts import Facts, Form, GuardUse, Holder
+from ..facts import Facts, Form, GuardUse, Holder, Span
 from ..facts.expressions import (
     Bracketed,
     Expression,
@@ -51,7 +54,7 @@ from ..facts.expressions import (
     pointee,
     words_of,
 )
-from ..facts.index import index_of
+from ..facts.index import holders_of_guards, index_of
 from ..findings import Finding, Severity
 from ..rule import Rule
 
@@ -90,42 +93,63 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
     assert use.function is not None
-    body, here = facts.enclosing(use.function)[-1].span, index_of(facts)
-    parts: list[Expression | None] = [*facts.deletes]
+    mentions = _mentions(facts.enclosing(use.function)[-1].span, facts)
+    return (
+        holder.name in _deleted_words(facts)
+        or holder.name in mentions.in_returns
+        # A lambda mentions what stands in it.
+        or any(not span.holds(use.span) for span in mentions.in_calls.get(holder.name, ()))
+        or any(not use.span.holds(span) for span in mentions.in_assignments.get(holder.name, ()))
+    )
+
+
+class _Mentions(NamedTuple):
+    """Which words a function mentions: in its returns, and by word in which of its calls and assignments."""
+
+    in_returns: set[str]
+    in_calls: dict[str, list[Span]]
+    in_assignments: dict[str, list[Span]]
+
+
+@lru_cache(maxsize=64)
+def _mentions(body: Span, facts: Facts) -> _Mentions:
+    here = index_of(facts)
+    found = _Mentions(set(), defaultdict(list), defaultdict(list))
+    for returned in here.returns.within(body):
+        found.in_returns.update(words_of(returned.value))
     for call in here.calls.within(body):
-        if not call.span.holds(use.span):  # a lambda mentions what stands in it
-            parts += (call.called, *call.arguments)
-    parts += (returned.value for returned in here.returns.within(body))
+        for word in set().union(*map(words_of, (call.called, *call.arguments))):
+            found.in_calls[word].append(call.span)
     for assignment in here.assignments.within(body):
-        if not use.span.holds(assignment.span):
-            parts += (assignment.target, assignment.value)
-    return any(holder.name in words_of(part) for part in parts)
+        for word in words_of(assignment.target) | words_of(assignment.value):
+            found.in_assignments[word].append(assignment.span)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _deleted_words(facts: Facts) -> frozenset[str]:
+    return frozenset().union(*map(words_of, facts.deletes))
 
 
 def _is_local(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the smart pointer that is given the guard is declared in a block around."""
-    return any(
-        other.holder is not None
-        and other.holder.declared
-        and other.holder.name == holder.name
-        and other.function is not None
-        and other.scope.holds(use.span)
-        for other in facts.guard_uses
-    )
+    declared = holders_of_guards(facts).get(holder.name)
+    return declared is not None and next(declared.around(use.span), None) is not None
 
 
 def _is_released(holder: Holder, facts: Facts) -> bool:
-    last = holder.last
-    return (
-        any(last_name(pointee(deleted)) == last for deleted in facts.deletes)
-        or any(
-            last_name(call.receiver) == last and call.name in ("reset", "release", "swap")
-            for call in facts.calls
-            if call.receiver is not None and not call.arguments
-        )
-        or any(
-            last_name(pointee(assignment.target)) == last and _is_empty(assignment.value)
-            for assignment in facts.assignments
+    return holder.last in _released(facts)
+
+
+@lru_cache(maxsize=64)
+def _released(facts: Facts) -> frozenset[str]:
+    """The last names of what the file deletes, resets or empties."""
+    methods = (call for call in facts.calls if call.receiver is not None and not call.arguments)
+    return frozenset(
+        (
+            *(last_name(pointee(deleted)) for deleted in facts.deletes),
+            *(last_name(call.receiver) for call in methods if call.name in ("reset", "release", "swap")),
+            *(last_name(pointee(given.target)) for given in facts.assignments if _is_empty(given.value)),
         )
     )
 

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .. import guards
 from ..analysis.ownership import is_gradient_guard
@@ -56,7 +57,7 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.form is not Form.MEMBER or use.class_ is None or use.macro is not None or use.under_error:
         return
     class_ = facts.classes[use.class_]
-    if is_made_of_guards(class_) or _is_fixture(class_) or not is_gradient_guard(use, facts, project):
+    if is_made_of_guards(use.class_, facts) or _is_fixture(class_) or not is_gradient_guard(use, facts, project):
         return
     name = f"`{class_.name}`" if class_.name else "the class"
     yield RULE.at(
@@ -68,8 +69,10 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     )
 
 
-def is_made_of_guards(class_: Class) -> bool:
+@lru_cache(maxsize=64)
+def is_made_of_guards(index: int, facts: Facts) -> bool:
     """Whether the class is a guard itself."""
+    class_ = facts.classes[index]
     if class_.name in guards.CPP or _SCOPED.search(class_.name):
         return True
     return not class_.has_methods and all(

@@ -41,6 +41,7 @@ References: ATen/Parallel.h ("parallel_for does NOT copy thread local states"); 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -55,7 +56,7 @@ from ..analysis.grad_switches import is_implied_by_inference_mode
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..analysis.thread_targets import THREADS, started_functions
-from ..facts import Call, Facts, Function, GuardUse, Span
+from ..facts import Assignment, Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -283,9 +284,9 @@ def _switches_off(use: GuardUse) -> bool:
 def _sets_its_mode(function: Function, facts: Facts) -> bool:
     """Whether a guard stands in the lambda, or what may be one: a setter, a macro, an object that nobody uses."""
     places = index_of(facts)
-    if any(function.span.holds(use.type_span) for use in facts.guard_uses):
+    if places.uses.first(function.span) is not None:
         return True
-    macros = {use.macro for use in facts.guard_uses} - {None}
+    macros = _macros_with_guards(facts)
     calls = list(places.calls.within(function.body))
     if any(
         call.name in _SETTERS or call.name in macros or (call.name.isupper() and _MODE_MACRO.search(call.name))
@@ -298,12 +299,28 @@ def _sets_its_mode(function: Function, facts: Facts) -> bool:
     used = [words_of(part) for call in calls for part in (call.called, *call.arguments)]
     used += [words_of(returned.value) for returned in places.returns.within(function.body)]
     mentioned = set().union(*used)
+    in_assignments = Counter(word for one in here for word in _words_assigned(one))
     for given in here:
         if given.builds and given.variable and not _NO_MODE.search(given.variable):
-            others = (other for other in here if other is not given and other.value is not None)
-            if given.variable not in mentioned.union(*(words_of(o.target) | words_of(o.value) for o in others)):
+            elsewhere = in_assignments[given.variable] - (given.variable in _words_assigned(given))
+            if given.variable not in mentioned and not elsewhere:
                 return True
     return False
+
+
+def _words_assigned(assignment: Assignment) -> set[str]:
+    """The words of an assignment; none where a declaration gives no value."""
+    return words_of(assignment.target) | words_of(assignment.value) if assignment.value is not None else set()
+
+
+@lru_cache(maxsize=64)
+def _macros_with_guards(facts: Facts) -> frozenset[str]:
+    return frozenset(use.macro for use in facts.guard_uses if use.macro is not None)
+
+
+@lru_cache(maxsize=64)
+def _functions_with_guards(facts: Facts) -> frozenset[str]:
+    return frozenset(facts.functions[use.function].name for use in facts.guard_uses if use.function is not None)
 
 
 def _is_given_by_function(value: Expression | None) -> bool:
@@ -328,7 +345,7 @@ _NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|
 
 def _first_work(index: int, facts: Facts) -> Call | None:
     """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
-    guarded = {facts.functions[use.function].name for use in facts.guard_uses if use.function is not None}
+    guarded = _functions_with_guards(facts)
     for call in index_of(facts).calls.within(facts.functions[index].body):
         if not computes_tensors(call) or call.name in guarded or _makes_data(call):
             continue
@@ -348,7 +365,7 @@ def _makes_data(call: Call) -> bool:
     return call.path[:-1] in (("torch",), ("at",)) and _MAKES_DATA.fullmatch(call.name) is not None
 
 
-def _is_run_by(index: int, inner: int | None, guarded: set[str], facts: Facts) -> bool:
+def _is_run_by(index: int, inner: int | None, guarded: frozenset[str], facts: Facts) -> bool:
     """Whether `inner` is the lambda or stands in it, and is not handed to a function that has a guard.
 
     `pool.submit([&] { return without_gradients([&] { return model->forward(x); }); })`

@@ -90,8 +90,7 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 
 def late_work(use: GuardUse, facts: Facts) -> Call | None:
     """The load or run above the guard that it should cover; None when there is none."""
-    below = list(index_of(facts).calls.within(use.live))
-    return _late_load(use, facts, below) or _late_run(use, facts, below)
+    return _late_load(use, facts) or _late_run(use, facts)
 
 
 @lru_cache(maxsize=64)
@@ -101,28 +100,34 @@ def _trains(facts: Facts, span: Span) -> bool:
 
 def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
     """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
-    for call in calls_where(facts, use.scope, wanted).within(Span(use.scope.start, use.span.start)):
+    first = (index_of(facts).local_by_scope.get(use.scope) or [use])[0]  # what is behind it in the block, it covers
+    for call in calls_where(facts, use.scope, wanted).within(Span(use.scope.start, first.span.start)):
         if call.function == use.function and not any(covering(facts, call.span, call.function)):
             yield call
 
 
-def _late_load(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
-    run = {_held(call.receiver or call.called) for call in below if is_run(call)}
-    if not run:
+def _late_load(use: GuardUse, facts: Facts) -> Call | None:
+    loads = list(_above(use, facts, is_load))
+    if not loads:
         return None
-    return next((call for call in _above(use, facts, is_load) if _loaded_into(call, facts) & run), None)
+    run = {_held(call.receiver or call.called) for call in calls_where(facts, use.scope, is_run).within(use.live)}
+    return next((call for call in loads if _loaded_into(call, facts) & run), None)
 
 
 def _loaded_into(load: Call, facts: Facts) -> set[str]:
     """The names that hold the model: `m = torch::jit::load(path)`, `torch::load(m, path)`."""
-    names = {_held(a.target) for a in facts.assignments if a.span.holds(load.span) and a.function == load.function}
+    around = index_of(facts).assignments_around.around(load.span)
+    names = {_held(assignment.target) for assignment in around if assignment.function == load.function}
     if len(load.arguments) > 1:
         names.add(_held(load.arguments[0]))
     return names - {""}
 
 
-def _late_run(use: GuardUse, facts: Facts, below: list[Call]) -> Call | None:
-    if not below or not any(call.name in _READS for call in below) or not all(map(_only_reads, below)):
+def _late_run(use: GuardUse, facts: Facts) -> Call | None:
+    if not all(map(_only_reads, index_of(facts).calls.within(use.live))):
+        return None
+    below = list(index_of(facts).calls.within(use.live))
+    if not any(call.name in _READS for call in below):
         return None
     read = set().union(*(words_of(part) for call in below for part in (call.called, *call.arguments)))
     return next((call for call in _above(use, facts, is_run) if _gives(call, facts) & read), None)
@@ -132,8 +137,7 @@ def _gives(run: Call, facts: Facts) -> set[str]:
     """The names that a run gives a value, `auto [mean, variance] = net->forward(x)` included."""
     if run.function is None:
         return set()
-    around = index_of(facts).assignments.within(facts.functions[run.function].body)
-    held = (a for a in around if a.span.holds(run.span) and a.function == run.function)
+    held = (a for a in index_of(facts).assignments_around.around(run.span) if a.function == run.function)
     return {word for a in held for word in words_of(a.target)}
 
 

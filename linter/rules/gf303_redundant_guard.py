@@ -45,6 +45,7 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
+from ..facts.index import index_of
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -76,7 +77,7 @@ def _is_member(use: GuardUse, facts: Facts) -> bool:
 def _has_constructors(class_: Class, facts: Facts) -> bool:
     """Whether one is declared or defined in it; a defined one may be among the functions known by name only."""
     return class_.has_constructors or any(
-        function.name == class_.name and class_.span.holds(function.span) for function in facts.functions
+        class_.span.holds(function.span) for function in index_of(facts).functions_named.get(class_.name, ())
     )
 
 

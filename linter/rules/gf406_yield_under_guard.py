@@ -26,8 +26,8 @@ Fix: none. Only a person can say what should be computed under the guard.
 
 Not flagged: generators that are context managers or fixtures (`@contextmanager`, `@pytest.fixture`, `quiet =
 contextmanager(_quiet)`, …), where this is the purpose; generators that a guard decorates; generators whose only
-consumers in the file are loops that compute nothing (a sampler whose last step is kept); functions, lambdas and
-generator expressions that are defined inside the block, and are suspended when they run.
+consumers in the file compute nothing with a step (a loop that keeps the last one, `list(…)`, `*_, last = …`);
+functions, lambdas and generator expressions that are defined inside the block, and are suspended when they run.
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
 torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).

@@ -35,6 +35,7 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonFacts, PythonUse
+from ..facts.spans import Sorted
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -61,13 +62,14 @@ def redundant(facts: Facts, project: Project) -> Iterator[Finding]:
             inside[use.around[-1]].append(use)
         if use.decorated is not None:
             beside[use.decorated.span].append(use)
+    switched_on = Sorted(filter(_switches_on, python.uses), lambda use: use.use.span)
     for own, found in enumerate(python.uses):
         if found.use.guard != guards.NO_GRAD or found.use.form not in (Form.WITH, Form.DECORATOR):
             continue
         if found.use.form is Form.DECORATOR:
             inference = _on_same_function(found, beside)
         else:
-            inference = _around(found, python) or _directly_inside(found, inside[own])
+            inference = _around(found, python, switched_on) or _directly_inside(found, inside[own])
         if inference is not None and found.called:
             where = (
                 "the same function"
@@ -95,29 +97,27 @@ def _on_same_function(found: PythonUse, beside: Mapping[Span, Sequence[PythonUse
     return next(iter(beside.get(found.decorated.span, ())), None)
 
 
-def _around(found: PythonUse, python: PythonFacts) -> PythonUse | None:
+def _switches_on(use: PythonUse) -> bool:
+    """Whether it switches gradients on without a block of its own."""
+    return (
+        use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED)
+        and use.use.form not in (Form.WITH, Form.DECORATOR)
+        and use.mode is not False
+    )
+
+
+def _around(found: PythonUse, python: PythonFacts, switched_on: Sorted[PythonUse]) -> PythonUse | None:
     covering: PythonUse | None = None
     for index in found.around:
         use = python.uses[index]
         acts = use.decorated is None or use.decorated.kind in (Kind.FUNCTION, Kind.GENERATOR)
         if _is_on(use) and acts:
-            covering = None if _switched_on_in(use, found, python) else use
+            # Of items of one `with` the block comes later.
+            in_block = use.use.span != found.use.span and switched_on.first(use.use.scope) is not None
+            covering = None if in_block else use
         elif use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE):
             covering = None
     return covering
-
-
-def _switched_on_in(inference: PythonUse, found: PythonUse, python: PythonFacts) -> bool:
-    """Whether something in the block of `inference` switches gradients on without a block of its own."""
-    if inference.use.span == found.use.span:
-        return False  # items of one `with`: the block comes later
-    return any(
-        use.use.guard in (guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED)
-        and use.use.form not in (Form.WITH, Form.DECORATOR)
-        and use.mode is not False
-        and inference.use.scope.holds(use.use.span)
-        for use in python.uses
-    )
 
 
 def _directly_inside(found: PythonUse, inside: Sequence[PythonUse]) -> PythonUse | None:

@@ -52,6 +52,7 @@ RULE = Rule(
     languages=("python",),
     odd_uses_only=True,
     follows_models=True,
+    asks_training=True,
     guards=guards_with(Effect.INFERENCE),
     default=False,
 )

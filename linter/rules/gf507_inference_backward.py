@@ -37,7 +37,7 @@ from ..analysis.coverage import inference_mode_at, is_expected_to_throw, is_infe
 from ..analysis.declared_types import declared_type
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..facts import Assignment, Call, Facts, Function, GuardUse
+from ..facts import Call, Facts, Function, GuardUse
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -49,7 +49,6 @@ from ..facts.expressions import (
     Operation,
     OtherExpression,
     Subscript,
-    assigned_names,
     innermost_object,
     is_named,
     last_name,
@@ -58,7 +57,7 @@ from ..facts.expressions import (
     variable_of,
     words_of,
 )
-from ..facts.index import calls_where
+from ..facts.index import calls_where, values_given
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule
@@ -128,8 +127,10 @@ def _may_be_tensor(name: str, call: Call, facts: Facts) -> bool:
 
 def _is_built_otherwise(name: str, chain: tuple[Function, ...], facts: Facts) -> bool:
     """`Tape tape(weight);`, `auto tape = Tape(weight);`: an object that is no tensor."""
-    given = (a.value for a in facts.assignments if _gives(a, name) and any(f.body.holds(a.span) for f in chain))
-    values = [value for value in given if value is not None]
+    given = values_given(facts).get(name)
+    if given is None or not chain:
+        return False
+    values = [one.value for one in given.within(chain[-1].body) if one.value is not None]
     return bool(values) and all(map(_builds, values))
 
 
@@ -156,9 +157,6 @@ def _is_plain(argument: Expression) -> bool:
     )
 
 
-def _gives(assignment: Assignment, name: str) -> bool:
-    return assignment.operator == "=" and name in assigned_names(assignment.target)
-
-
 def _is_made_inside(name: str, use: GuardUse, facts: Facts) -> bool:
-    return any(_gives(assignment, name) and use.live.holds(assignment.span) for assignment in facts.assignments)
+    given = values_given(facts).get(name)
+    return given is not None and given.first(use.live) is not None

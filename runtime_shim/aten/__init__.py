@@ -17,7 +17,15 @@ from ..core.tensor import Tensor
 #: Modules that only networks need, and the functions at whose first use they are imported. They would double the time
 #: of the import; what is not named here is imported at once.
 LATE = {
-    "convolution": ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+    "convolution": (
+        "convolution",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+    ),
     "einsum": ("einsum",),
     "embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
     "losses": (),

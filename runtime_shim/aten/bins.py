@@ -1,4 +1,4 @@
-"""Counting and placing elements by value: bincount, histc, bucketize, searchsorted."""
+"""Counting elements by value: bincount, histc."""
 
 from __future__ import annotations
 
@@ -6,85 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, sizes
+from ..core.dtypes import Array
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import op
-
-
-def _check_boundaries(boundaries: Any) -> None:
-    if boundaries.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-
-
-def _places(sequence: Any, values: Any, right: bool, int32: bool) -> Array:
-    found = np.searchsorted(sequence, values, side="right" if right else "left")
-    return np.asarray(found).astype(np.int32 if int32 else np.int64)
-
-
-@op(
-    "bucketize",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    tensor_params=("input", "boundaries"),
-    numbers=("input",),
-)
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Array:
-    """For each element the number of boundaries, which are sorted, below it; with `right`, below or equal."""
-    _check_boundaries(boundaries)
-    return _places(boundaries, input, right, out_int32)
-
-
-@op(
-    "searchsorted",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    tensor_params=("sorted_sequence", "self"),
-    numbers=("self",),
-)
-def searchsorted(
-    sorted_sequence: Any,
-    self: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Any = None,
-) -> Array:
-    """Where each element would stand in the sequence: one sequence for all, or one for each row."""
-    if side not in (None, "left", "right"):
-        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
-    if side == "left" and right:
-        raise RuntimeError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
-        )
-    after = right or side == "right"
-    if sorter is not None:
-        order = getattr(sorter, "_array", sorter)
-        if order.shape != sorted_sequence.shape:
-            raise RuntimeError(
-                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
-                f"{sizes(sorted_sequence.shape)}and got sorter tensor {sizes(order.shape)}"
-            )
-        sorted_sequence = np.take_along_axis(sorted_sequence, order, -1)
-    if sorted_sequence.ndim == 1 or not isinstance(self, np.ndarray):
-        if sorted_sequence.ndim != 1:
-            raise RuntimeError(
-                "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we "
-                f"got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
-            )
-        return _places(sorted_sequence, self, after, out_int32)
-    if sorted_sequence.shape[:-1] != self.shape[:-1]:
-        raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-            f"tensor and input value tensor must match, but we got boundaries tensor {sizes(sorted_sequence.shape)} "
-            f"and input value tensor {sizes(self.shape)}"
-        )
-    found = np.empty(self.shape, np.int32 if out_int32 else np.int64)
-    for row in np.ndindex(*self.shape[:-1]):
-        found[row] = _places(sorted_sequence[row], self[row], after, out_int32)
-    return found
 
 
 @op("bincount", computes=ANY_DTYPE, out=RESIZED, tensor_params=("self", "weights"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ..core import dtypes
@@ -117,10 +118,20 @@ for _name, _least in (("hsplit", 1), ("vsplit", 2), ("dsplit", 3)):
     _split_along(_name, _least)
 
 
+class _LegacyMeta(type):
+    """What is an instance of `torch.LongTensor` says the dtype."""
+
+    dtype: dtypes.dtype
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
+
+
+@functools.cache
 def legacy_constructor(dtype: dtypes.dtype) -> Any:
     """`torch.LongTensor` and the like: a tensor of that dtype from sizes or from a sequence."""
 
-    class Legacy:
+    class Legacy(metaclass=_LegacyMeta):
         def __new__(cls, *args: Any) -> Any:
             import numpy as np
 
@@ -132,7 +143,9 @@ def legacy_constructor(dtype: dtypes.dtype) -> Any:
                 return new_tensor(np.empty(tuple(args[0]), dtype.numpy))
             return FUNCTIONS["tensor"](args[0], dtype=dtype)
 
-    Legacy.dtype = dtype  # type: ignore[attr-defined]
+    Legacy.dtype = dtype
+    Legacy.__name__ = Legacy.__qualname__ = f"{dtype.scalar_name}Tensor"
+    Legacy.__module__ = "torch"
     return Legacy
 
 

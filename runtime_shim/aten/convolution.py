@@ -1,4 +1,4 @@
-"""Convolution in any number of dimensions, plain and transposed, and its im2col.
+"""Convolution in any number of dimensions, plain and transposed.
 
 Plain convolution, transposed convolution and the gradient of the weight are the three sides of one trilinear
 form, so two ops that are each other's derivatives give gradients of every order. Messages and checks as in
@@ -7,23 +7,23 @@ ATen/native/Convolution.cpp.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.device import mkldnn
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
+from ..core.onednn_array import OneDnnArray, elements_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
-
-# Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
-_CHUNK = 1 << 22
+from .convolution_backends import ConvBackend, ConvolutionShape, chosen_backend
+from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
+from .onednn_layout import as_dense, result_in_layout, to_mkldnn
 
 
 def per_dimension(value: Any, count: int, name: str = "stride", function: str = "convolution") -> Ints:
@@ -41,135 +41,18 @@ def per_dimension(value: Any, count: int, name: str = "stride", function: str = 
     return found
 
 
-def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int] | None = None) -> Array:
-    """`x` with its last dimensions widened by `padding` in front and `after` (default the same) behind."""
-    after = padding if after is None else after
-    if not any(padding) and not any(after):
-        return x
-    lead = x.ndim - len(padding)
-    inner = x.shape[lead:]
-    shape = [n + p + q for n, p, q in zip(inner, padding, after, strict=True)]
-    made = np.full((*x.shape[:lead], *shape), fill, x.dtype)
-    interior: Any = (..., *(slice(p, p + n) for p, n in zip(padding, inner, strict=True)))
-    made[interior] = x
-    return made
-
-
-def convolved_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
-    return tuple(
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
-    )
-
-
-def _windows(x: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
-    """A window onto padded `x`: (batch, channels, *kernel, *out), without a copy."""
-    inner = x.strides[2:]
-    return np.lib.stride_tricks.as_strided(
-        x,
-        (*x.shape[:2], *kernel, *out),
-        (
-            *x.strides[:2],
-            *(a * d for a, d in zip(inner, dilation, strict=True)),
-            *(a * s for a, s in zip(inner, stride, strict=True)),
-        ),
-        writeable=False,
-    )
-
-
-def _offsets(kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Iterator[tuple[Ints, Any]]:
-    """Each element of the kernel, with the slice of padded input that it meets."""
-    for position in np.ndindex(*kernel):
-        yield (
-            position,
-            (
-                ...,
-                *(
-                    slice(i * d, i * d + (o - 1) * s + 1, s)
-                    for i, d, o, s in zip(position, dilation, out, stride, strict=True)
-                ),
-            ),
-        )
-
-
-def _chunks(batch: int, columns: int) -> Iterator[slice]:
-    step = max(1, _CHUNK // max(1, columns))
-    for start in range(0, batch, step):
-        yield slice(start, start + step)
-
-
-def _columns(x: Array, rows: slice, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
-    """im2col: (batch, groups, channels per group times kernel, positions)."""
-    part = x[rows]
-    shape = (len(part), groups, x.shape[1] // groups * math.prod(kernel), math.prod(out))
-    return _windows(part, kernel, stride, dilation, out).reshape(shape)
-
-
-def _wide(*operands: Array) -> tuple[tuple[Array, ...], np.dtype[Any]]:
-    """float16 operands as float32: sums of products need the width."""
-    dtype = operands[0].dtype
-    if dtype == np.float16:
-        return tuple(a.astype(np.float32) for a in operands), dtype
-    return operands, dtype
-
-
-def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
-    """(batch, in, *size) and (out, in / groups, *kernel) to (batch, out, *size)."""
-    (x, w), dtype = _wide(x, w)
-    kernel = w.shape[2:]
-    out = convolved_size(x.shape[2:], kernel, stride, padding, dilation)
-    x = padded(x, padding)
-    weights = w.reshape(groups, w.shape[0] // groups, -1)
-    found = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
-    flat = found.reshape(x.shape[0], groups, w.shape[0] // groups, math.prod(out))
-    for rows in _chunks(x.shape[0], x.shape[1] * math.prod(kernel) * math.prod(out)):
-        np.matmul(weights, _columns(x, rows, groups, kernel, stride, dilation, out), out=flat[rows])
-    return found.astype(dtype, copy=False)
-
-
-def spread(g: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, groups: int, size: Ints) -> Array:
-    """The adjoint of `correlate`: (batch, out, *positions) to (batch, in, *size)."""
-    (g, w), dtype = _wide(g, w)
-    kernel, out = w.shape[2:], g.shape[2:]
-    weights = w.reshape(groups, w.shape[0] // groups, -1).transpose(0, 2, 1)
-    channels = w.shape[1] * groups
-    # Wide enough for every window, then cut to what was asked for.
-    wide = [
-        max(n + 2 * p, (o - 1) * s + d * (k - 1) + 1)
-        for n, p, o, s, d, k in zip(size, padding, out, stride, dilation, kernel, strict=True)
-    ]
-    found = np.zeros((g.shape[0], channels, *wide), g.dtype)
-    flat = g.reshape(g.shape[0], groups, w.shape[0] // groups, math.prod(out))
-    for rows in _chunks(g.shape[0], channels * math.prod(kernel) * math.prod(out)):
-        columns = np.matmul(weights, flat[rows])
-        columns = columns.reshape(len(columns), channels, *kernel, *out)
-        part = found[rows]
-        for position, where in _offsets(kernel, stride, dilation, out):
-            at = (slice(None), slice(None), *position)
-            part[where] += columns[at]
-    cut: Any = (..., *(slice(p, p + n) for p, n in zip(padding, size, strict=True)))
-    return np.ascontiguousarray(found[cut]).astype(dtype, copy=False)
-
-
-def weight_gradient(x: Array, g: Array, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
-    """The gradient of the weight: (batch, in, *size) and (batch, out, *positions) to `shape`."""
-    (x, g), dtype = _wide(x, g)
-    kernel, out = shape[2:], g.shape[2:]
-    x = padded(x, padding)
-    flat = g.reshape(g.shape[0], groups, shape[0] // groups, math.prod(out))
-    found = np.zeros((groups, shape[0] // groups, shape[1] * math.prod(kernel)), x.dtype)
-    for rows in _chunks(x.shape[0], x.shape[1] * math.prod(kernel) * math.prod(out)):
-        columns = _columns(x, rows, groups, kernel, stride, dilation, out)
-        found += np.matmul(flat[rows], columns.swapaxes(-1, -2)).sum(0)
-    return found.reshape(shape).astype(dtype, copy=False)
-
-
 # -- the ops
 # ---------------------------------------------------------------------------------------------------
 
 
-def _sum_channels(grad: Tensor) -> Tensor:
+def _sum_channels(grad: Tensor, bias_shape: Ints) -> Tensor:
+    if grad._array.shape[1:2] != bias_shape:  # without channels to convolve, the result has none
+        return grad.new_zeros(bias_shape)
     return grad.sum([d for d in range(grad._array.ndim) if d != 1])
+
+
+def _conjugate(t: Tensor) -> Tensor:
+    return t.conj() if t._array.dtype.kind == "c" else t
 
 
 def input_gradient(
@@ -182,6 +65,7 @@ def input_gradient(
     transposed: bool,
     groups: int,
 ) -> Tensor:
+    weight = _conjugate(weight)
     if transposed:
         none = (0,) * len(stride)
         return convolution(grad, weight, None, stride, padding, dilation, False, none, groups)
@@ -204,6 +88,7 @@ def _weight_gradient(
     transposed: bool,
     groups: int,
 ) -> Tensor:
+    input = _conjugate(input)
     x, g = (grad, input) if transposed else (input, grad)
     return convolution_weight(x, g, weight._array.shape, stride, padding, dilation, groups)
 
@@ -212,18 +97,30 @@ def _convolution_below(*args: Any) -> Tensor:
     """Where no autograd kernel wraps it, the writes of PyTorch's kernels show on the result."""
     made = new_tensor(_convolution(*arrays(args)))
     if made._version_counter is not None:
-        input, weight, bias, groups = args[0], args[1], args[2], args[8]
-        if bias is None:
+        if args[2] is None:
             made._version_counter[0] += bool(tls.state.excluded & AUTOGRAD)
         else:
-            made._version_counter[0] += 1 if _by_onednn(input._array, weight._array, groups) else 2
+            made._version_counter[0] += 1 if _backend(*args) in _WRITES_ONCE else 2
     return made
 
 
-def _by_onednn(x: Array, w: Array, groups: int) -> bool:
-    """Whether PyTorch would leave it to oneDNN (ConvParams::use_mkldnn), whose result is written once."""
-    large = all(k > 3 for k in w.shape[2:]) or x.shape[0] > 1 or x.size > 20480
-    return x.dtype == np.float32 and (groups > 1 or large)
+#: Backends whose result is written once, the bias included.
+_WRITES_ONCE = (ConvBackend.Mkldnn, ConvBackend.MkldnnTranspose)
+
+
+def _backend(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> Any:
+    x, w, name, opaque = input._array.shape, weight._array.shape, input.dtype.scalar_name, input.layout is mkldnn
+    return chosen_backend(ConvolutionShape(x, w, name, stride, dilation, transposed, output_padding, groups, opaque))
 
 
 def _convolution(
@@ -244,12 +141,24 @@ def _convolution(
                 input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding, strict=True
             )
         )
-        found = spread(input, weight, stride, padding, dilation, groups, size)
-    else:
+        if input.size:
+            found = spread(input, weight, stride, padding, dilation, groups, size)
+        else:
+            found = _empty(input, weight.shape[1] * groups, size)
+    elif input.size:
         found = correlate(input, weight, stride, padding, dilation, groups)
-    if bias is not None:
+    else:
+        found = _empty(
+            input, weight.shape[0], convolved_size(input.shape[2:], weight.shape[2:], stride, padding, dilation)
+        )
+    if bias is not None and found.size:
         found += bias.reshape(-1, *[1] * len(stride))
     return in_format_of(found, input, weight)
+
+
+def _empty(input: Array, channels: int, size: Ints) -> Array:
+    """The result for an input without batch, or without channels: it has as few."""
+    return np.zeros((input.shape[0], channels if input.shape[1] else 0, *size), input.dtype)
 
 
 convolution = op(
@@ -274,14 +183,44 @@ convolution = op(
     method=False,
     function=False,
     x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
-        g, x, grad, stride, padding, dilation, False, groups
+        _conjugate(g), x, _conjugate(grad), stride, padding, dilation, False, groups
     ),
     g=lambda grad, x, stride, padding, dilation, groups: convolution(
-        x, grad, None, stride, padding, dilation, False, (0,) * len(stride), groups
+        _conjugate(x), grad, None, stride, padding, dilation, False, (0,) * len(stride), groups
     ),
 )
 def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
+    if not x.size or not g.size:
+        return np.zeros(shape, x.dtype)
     return weight_gradient(x, g, shape, stride, padding, dilation, groups)
+
+
+# -- in oneDNN's layout
+# ----------------------------------------------------------------------------------------------------
+
+
+_OPAQUE = describe_recording(
+    "convolution",
+    lambda input, weight, bias, stride, padding, dilation, transposed, output_padding, groups: input,
+    {
+        "input": lambda grad, input, weight, stride, padding, dilation, transposed, groups: to_mkldnn(
+            input_gradient(as_dense(grad), input, weight, stride, padding, dilation, transposed, groups)
+        ),
+        "weight": lambda grad, input, weight, stride, padding, dilation, transposed, groups: _weight_gradient(
+            as_dense(grad), as_dense(input), weight, stride, padding, dilation, transposed, groups
+        ),
+        "bias": lambda grad, bias_shape: _sum_channels(as_dense(grad), bias_shape),
+    },
+)
+
+
+def _in_either_layout(input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
+    """The convolution of checked arguments; the result has the layout of the input."""
+    if type(input._array) is not OneDnnArray:
+        return convolution(input, weight, bias, *options)
+    operands: Any = [None if t is None else elements_of(t) for t in (input, weight, bias)]
+    found = np.ascontiguousarray(_convolution(*operands, *options))
+    return result_in_layout(_OPAQUE, (input, weight, bias, *options), found, opaque=True)
 
 
 # -- checks
@@ -432,8 +371,63 @@ def _convolve(
                     )
                 )
     _check(x, weight, bias, steps, pads, dilations, transposed, groups)
-    result = convolution(x, weight, bias, steps, pads, dilations, transposed, more, groups)
+    result = _in_either_layout(x, weight, bias, steps, pads, dilations, transposed, more, groups)
     return result if batched else result.squeeze(0)
+
+
+def _checked_options(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> tuple[Any, ...]:
+    """The options of a convolution of as many dimensions as the weight has; RuntimeError for what doesn't fit."""
+    count = weight._array.ndim - 2
+    if count <= 0:
+        raise RuntimeError("weight should have at least three dimensions")
+    steps, pads = per_dimension(stride, count, "stride"), per_dimension(padding, count, "padding")
+    gaps, more = per_dimension(dilation, count, "dilation"), per_dimension(output_padding, count, "output_padding")
+    _check(input, weight, bias, steps, pads, gaps, transposed, groups)
+    return steps, pads, gaps, transposed, more, groups
+
+
+@composite("convolution", method=False)
+def convolution_of_any_rank(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Tensor:
+    """The convolution of a batch, plain or transposed, in as many dimensions as the weight has."""
+    options = _checked_options(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return _in_either_layout(input, weight, bias, *options)
+
+
+def select_conv_backend(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    bias_sizes_opt: Any = None,
+) -> Any:
+    """The backend that PyTorch would choose for these arguments of `torch.convolution`."""
+    options = _checked_options(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return _backend(input, weight, bias, *options)
 
 
 def _register(count: int) -> None:

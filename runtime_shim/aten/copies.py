@@ -118,7 +118,7 @@ def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
         if dtype not in found:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[dtype])
-    return to(self, dtype)
+    return to(self, getattr(dtype, "dtype", dtype))
 
 
 @composite("cpu", function=False)

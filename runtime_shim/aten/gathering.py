@@ -408,6 +408,14 @@ def _check_index_copy(self: Any, d: int, index: Any, source: Any) -> None:
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
         return self.reshape(-1).gather(0, indices.reshape(-1))
+    if self._array.ndim != indices._array.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices"
+        )
+    if indices._array.dtype != np.int64:
+        given = indices.dtype.scalar_name
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {given}")
     d = wrap_dim(dim, self._array.ndim)
     shape = list(np.broadcast_shapes(self._array.shape[:d], indices._array.shape[:d]))
     shape += [self._array.shape[d]]

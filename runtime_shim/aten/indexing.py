@@ -129,7 +129,7 @@ def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
     return FUNCTIONS["index_put"](grad, indices, FUNCTIONS["zeros"]((), dtype=grad.dtype))
 
 
-@composite("index_put_", function=False)
+@composite("index_put_")
 def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
     """Write `values` where the index tensors point; with `accumulate`, add, each repetition counting."""
     if not isinstance(values, Tensor):

@@ -1,4 +1,7 @@
-"""Elements by their rank: kthvalue, median, nanmedian, quantile. Derivatives as in derivatives.yaml."""
+"""What depends on the order of elements: median, places in sorted sequences, membership.
+
+Derivatives as in derivatives.yaml.
+"""
 
 from __future__ import annotations
 
@@ -6,158 +9,157 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, wrap_dim
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import RESIZED, Computes
+from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule
 from ..dispatch.registration import composite, op
-from .extremes import _at_index, _evenly, pair
+from .extremes import _by_name, _evenly, pair, value_selecting_backward
 
 
-def _ranked(self: Any, d: int, rank: Any, keepdim: bool) -> tuple[Array, Array]:
-    """The element of that rank along a dimension, and where it stands; `rank` may differ from row to row."""
-    order = np.argsort(self, axis=d, kind="stable")
-    places = np.take_along_axis(order, rank, axis=d)
-    values = np.take_along_axis(self, places, axis=d)
-    return (values, places) if keepdim else (values.squeeze(d), places.squeeze(d))
+def _middle(self: Array, ignores_nan: bool) -> Array:
+    """Where along the last dimension the lower median stands; a NaN stands for all unless it is ignored."""
+    order = np.argsort(self, axis=-1, kind="stable")  # NaN counts as the greatest
+    if self.dtype.kind != "f":
+        return order[..., (self.shape[-1] - 1) // 2]
+    missing = np.isnan(self)
+    count = self.shape[-1] - missing.sum(-1)
+    if ignores_nan:
+        place = np.maximum(count - 1, 0) // 2
+    else:
+        place = np.where(count < self.shape[-1], count, (self.shape[-1] - 1) // 2)
+    return np.take_along_axis(order, np.asarray(place)[..., None], -1)[..., 0]
+
+
+def _median_back(
+    grads: list[Any], self_shape: tuple[int, ...], dim: int, keepdim: bool, result: list[Tensor]
+) -> Tensor:
+    return value_selecting_backward(grads[0], result[1], self_shape, dim, keepdim)
+
+
+def _register(name: str, ignores_nan: bool) -> None:
+    def of_all(self: Any) -> Array:
+        if not self.size:
+            return np.asarray(np.nan, self.dtype)
+        flat = self.reshape(-1)
+        return np.asarray(flat[_middle(flat, ignores_nan)])
+
+    op(
+        f"{name}_all",
+        computes=Computes("bif", f"{name}_out_impl"),
+        out=RESIZED,
+        node=f"{name.capitalize()}Backward0",
+        method=False,
+        function=False,
+        self=_evenly,
+    )(of_all)
+
+    def of_dim(self: Any, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+        if self.ndim == 0:
+            wrap_dim(dim, 0)
+            return self.copy(), np.zeros((), np.int64)
+        d = wrap_dim(dim, self.ndim)
+        if not self.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+        indices = np.expand_dims(_middle(np.moveaxis(self, d, -1), ignores_nan), d)
+        values = np.take_along_axis(self, indices, d)
+        if not keepdim:
+            indices, values = indices.squeeze(d), values.squeeze(d)
+        return values.copy(), indices.astype(np.int64)
+
+    op(
+        f"{name}_dim",
+        computes=Computes("bif", f"{name}_out"),
+        out=RESIZED,
+        node=f"{name.capitalize()}Backward1",
+        method=False,
+        function=False,
+        outputs=pair(name),
+        nondifferentiable=(1,),
+        self=_median_back,
+    )(of_dim)
+
+    def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
+
+    call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (
+        "NaN is left out." if ignores_nan else "NaN where there is one."
+    )
+    composite(name)(call)
+
+
+_register("median", False)
+_register("nanmedian", True)
 
 
 @op(
-    "kthvalue",
-    computes=Computes("if", "kthvalue_cpu"),
-    out=RESIZED,
-    outputs=pair("kthvalue"),
-    nondifferentiable=(1,),
-    self=_at_index,
+    "isin",
+    computes=Computes("bif", "isin"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    method=False,
+    tensor_params=("elements", "test_elements"),
+    numbers=("elements", "test_elements"),
 )
-def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The `k`-th least element along `dim`, counted from 1, and its index."""
-    d = wrap_dim(dim, self.ndim)
-    if self.ndim and self.size == 0 and self.shape[d] == 0:
-        raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
-    if not 1 <= k <= (self.shape[d] if self.ndim else 1):
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(d))
-    if self.ndim == 0:
-        return self.copy(), np.zeros((), np.int64)
-    shape = [*self.shape[:d], 1, *self.shape[d + 1 :]]
-    return _ranked(self, d, np.full(shape, k - 1, np.int64), keepdim)
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Array:
+    return np.isin(elements, test_elements, invert=invert)
 
 
-def _middle(self: Any, d: int, ignore_nan: bool) -> Array:
-    """The rank of the lower median: that of the numbers alone, or the first NaN's where there is one."""
-    nan = np.isnan(self) if self.dtype.kind in "fV" else np.zeros(self.shape, bool)
-    numbers = self.shape[d] - nan.sum(axis=d, keepdims=True)
-    if ignore_nan:
-        return np.maximum(numbers - 1, 0) // 2
-    return np.where(numbers < self.shape[d], numbers, (self.shape[d] - 1) // 2)
+def _places(sorted_sequence: Array, values: Array, right: bool) -> Array:
+    side: Any = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        return np.asarray(np.searchsorted(sorted_sequence, values, side))
+    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+    wanted = values.reshape(len(rows), -1)
+    found = [np.searchsorted(row, value, side) for row, value in zip(rows, wanted, strict=True)]
+    return np.asarray(found, np.int64).reshape(values.shape)
 
 
-def _register(name: str, ignore_nan: bool) -> None:
-    whole = "NanmedianBackward0" if ignore_nan else "MedianBackward0"
-
-    @op(f"{name}_all", computes=Computes("if", f"{name}_cpu"), out=RESIZED, node=whole, method=False, function=False,
-        self=_evenly)  # fmt: skip
-    def of_all(self: Any) -> Array:
-        if self.size == 0:
-            return np.full((), np.nan, self.dtype) if self.dtype.kind in "fV" else np.zeros((), self.dtype)
-        flat = self.reshape(-1)
-        return _ranked(flat, 0, _middle(flat, 0, ignore_nan), False)[0]
-
-    @op(f"{name}_dim", computes=Computes("if", f"{name}_out"), out=RESIZED, node=whole.replace("0", "1"),
-        method=False, function=False, outputs=pair(name), nondifferentiable=(1,), self=_at_index)  # fmt: skip
-    def along(self: Any, dim: int, keepdim: bool = False) -> Any:
-        d = wrap_dim(dim, self.ndim)
-        if self.ndim == 0:
-            return self.copy(), np.zeros((), np.int64)
-        if self.shape[d] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
-        return _ranked(self, d, _middle(self, d, ignore_nan), keepdim)
-
-    @composite(name, out=RESIZED)
-    def either(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        return of_all(self) if dim is None else along(self, dim, keepdim)
-
-
-_register("median", ignore_nan=False)
-_register("nanmedian", ignore_nan=True)
-
-_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
-
-
-def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
-    if interpolation not in _INTERPOLATIONS:
+@op(
+    "searchsorted",
+    computes=Computes("bif", "searchsorted_out_cpu"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    method=False,
+    tensor_params=("sorted_sequence", "self", "sorter"),
+    numbers=("self",),
+)
+def searchsorted(
+    sorted_sequence: Any,
+    self: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Array:
+    """Where each value belongs in a sorted sequence, whose leading dimensions are those of the values."""
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
-    array = self._array
-    if array.size == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if array.dtype not in (np.float32, np.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    if not isinstance(q, Tensor) and not 0 <= q <= 1:
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
-    ranks = q if isinstance(q, Tensor) else self.new_full((), q)
-    if ranks._array.dtype != array.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-    if ranks._array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if ((ranks._array < 0) | (ranks._array > 1)).any():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-    d = 0 if dim is None else wrap_dim(dim, array.ndim)
-    source = self.flatten() if dim is None or array.ndim == 0 else self
-    ordered = source.transpose(d, -1).sort(dim=-1).values.unsqueeze(-2)  # (..., 1, n)
-    numbers = np.isnan(ordered._array)
-    count = ordered._array.shape[-1] - numbers.sum(axis=-1, keepdims=True)
-    places = ranks._array.reshape(-1, 1) * np.maximum(count - 1, 0)  # (..., number of q, 1)
-    if name == "quantile":  # one NaN makes all of its row NaN
-        places = np.where(numbers.any(axis=-1, keepdims=True), ordered._array.shape[-1] - 1, places)
-    below, above = np.floor(places), np.ceil(places)
-    if interpolation == "nearest":
-        below = above = np.round(places)
-    elif interpolation == "lower":
-        above = below
-    elif interpolation == "higher":
-        below = above
-    wide = ordered.expand(*np.broadcast_shapes((*ordered._array.shape[:-1], 1), places.shape)[:-1], -1)
-    low = wide.gather(-1, _indices(below, wide))
-    if below is above:
-        found = low
-    else:
-        weight = np.full(places.shape, 0.5, array.dtype) if interpolation == "midpoint" else places - below
-        found = low.lerp(wide.gather(-1, _indices(above, wide)), _tensor(weight.astype(array.dtype), low))
-    found = found.squeeze(-1)  # (..., number of q), the reduced dimension swapped with the last
-    if dim is None or array.ndim == 0:
-        found = found.reshape([-1, *([1] * array.ndim if keepdim else [])])
-    else:
-        found = found.movedim(-1, 0).unsqueeze(-1).transpose(d + 1, -1)
-        if not keepdim:
-            found = found.squeeze(d + 1)
-    return found if ranks._array.ndim else found.squeeze(0)
+    values = np.asarray(self)
+    if sorted_sequence.ndim != 1 and values.ndim == 0:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
+    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {sizes(sorted_sequence.shape)} "
+            f"and input value tensor {sizes(values.shape)}"
+        )
+    if sorter is not None:
+        sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
+    found = _places(sorted_sequence, values, right or side == "right")
+    return found.astype(np.int32 if out_int32 else np.int64, copy=False)
 
 
-def _tensor(array: Array, like: Tensor) -> Tensor:
-    from ..core.tensor import new_tensor
-
-    return new_tensor(np.ascontiguousarray(np.broadcast_to(array, like._array.shape)))
-
-
-def _indices(places: Array, wide: Tensor) -> Tensor:
-    from ..core.tensor import new_tensor
-
-    shape = (*wide._array.shape[:-1], 1)
-    return new_tensor(np.ascontiguousarray(np.broadcast_to(places, shape)).astype(np.int64))
-
-
-@composite("quantile", out=RESIZED)
-def quantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """The elements at the ranks `q`, from 0 to 1; a tensor of several ranks gives a first dimension of them."""
-    return _quantile(self, q, dim, keepdim, interpolation, "quantile")
-
-
-@composite("nanquantile", out=RESIZED)
-def nanquantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """The same of the elements that are numbers."""
-    return _quantile(self, q, dim, keepdim, interpolation, "nanquantile")
+@composite("bucketize", method=False)
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The number of the bucket of each value; `boundaries` is sorted and has one dimension."""
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
+    found: Tensor = FUNCTIONS["searchsorted"](boundaries, input, out_int32=out_int32, right=right)
+    return found

@@ -14,7 +14,7 @@ from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .convolution import padded
+from .convolution_kernels import padded
 
 
 def _pair(value: Any, name: str, function: str) -> Ints:

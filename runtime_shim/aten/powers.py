@@ -79,8 +79,7 @@ def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
 
 
 def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    positive = exponent.real if isinstance(exponent, Tensor) and exponent.is_complex() else exponent
-    condition = (self == 0) & (positive >= 0)
+    condition = (self == 0) & _not_negative(exponent)
     logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
     return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
 
@@ -109,8 +108,15 @@ def pow_tensor(self: Any, exponent: Any) -> Array:
 
 def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
     if self == 0:
-        return FUNCTIONS["where"](exponent >= 0, 0.0, grad * conj(result * -float("inf")))
-    return grad * conj(result * (np.log(self).item() if not isinstance(self, complex) else complex(np.log(self))))
+        return FUNCTIONS["where"](_not_negative(exponent), 0.0, grad * conj(result * -float("inf")))
+    base = complex(self) if exponent.is_complex() else self  # whose logarithm is that of negative numbers as well
+    return grad * conj(result * np.log(base).item())
+
+
+def _not_negative(exponent: Any) -> Any:
+    if isinstance(exponent, Tensor) and exponent.is_complex():
+        return (exponent.imag == 0) & (exponent.real >= 0)
+    return exponent >= 0
 
 
 @op(

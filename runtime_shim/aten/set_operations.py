@@ -1,4 +1,4 @@
-"""Tensors as sets of their elements: unique, unique_consecutive, isin."""
+"""Tensors as sets of their elements: unique, unique_consecutive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.dtypes import Array, wrap_dim
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 
 
@@ -101,16 +101,3 @@ def unique_consecutive(
 ) -> Any:
     """The first element, or slice along `dim`, of each run of equal ones; on demand the run of each, and its length."""
     return _chosen(_unique_consecutive(self, dim), return_inverse, return_counts)
-
-
-@op(
-    "isin",
-    computes=Computes("if", "isin_default_cpu"),
-    out=RESIZED,
-    method=False,
-    tensor_params=("elements", "test_elements"),
-    numbers=("elements", "test_elements"),
-)
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Array:
-    """For each element whether it is among `test_elements`; with `invert`, whether it is not."""
-    return np.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)

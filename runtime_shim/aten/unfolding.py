@@ -10,7 +10,7 @@ import numpy as np
 from ..core.dtypes import Array, Ints
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
-from .convolution import _offsets, _windows, convolved_size, padded
+from .convolution_kernels import _offsets, _windows, convolved_size, padded
 
 
 @op(

@@ -19,6 +19,22 @@ def _edge_of(given: Any) -> Edge | None:
     return gradient_edge(given) if isinstance(given, Tensor) else (given.node, given.output_nr)
 
 
+def _check_root(i: int, grad: Tensor, shape: tuple[int, ...], dtype: Any) -> None:
+    """RuntimeError unless `grad` fits an output that is named by its edge."""
+    from ..core.dtypes import BY_CHAR
+
+    if grad._array.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and output[{i}] has a shape "
+            f"of {Size(shape)}."
+        )
+    if (grad._array.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of {BY_CHAR[dtype.char]}."
+        )
+
+
 def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tensor]]:
     import numpy as np
 
@@ -33,9 +49,12 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
     for i, (out, grad) in enumerate(zip(outputs, given, strict=True)):
         if not isinstance(out, Tensor):
             shape, dtype = out.node.outputs[out.output_nr]
-            if grad is None and shape not in ((), (1,)):
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            found.append(new_tensor(np.ones(shape, dtype)) if grad is None else grad)
+            if grad is None:
+                if shape not in ((), (1,)):
+                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                grad = new_tensor(np.ones(shape, dtype))
+            _check_root(i, grad, shape, dtype)
+            found.append(grad)
         elif isinstance(grad, Tensor):
             if grad._array.shape != out._array.shape:
                 raise RuntimeError(
@@ -149,6 +168,8 @@ def grad(
     for i, value in enumerate(found):
         if value is None:
             if materialize_grads:
+                if not isinstance(chosen[i], Tensor):
+                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
                 found[i] = FUNCTIONS["zeros_like"](chosen[i], requires_grad=create_graph)
             elif not allow_unused:
                 raise RuntimeError(
@@ -186,6 +207,7 @@ _ELSEWHERE = {
     "is_multithreading_enabled": f"{_HERE}.anomaly",
     "gradcheck": f"{_HERE}.gradient_checks",
     "gradgradcheck": f"{_HERE}.gradient_checks",
+    "SavedTensor": "guardfix.runtime_shim.tape.saved_tensors",
     "Variable": f"{_HERE}.variable",
     **dict.fromkeys(
         ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "guardfix.runtime_shim.core.gradient_modes"
@@ -196,6 +218,8 @@ _ELSEWHERE = {
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name == "torch":  # PyTorch's module imports it, and so has it
+        return importlib.import_module("guardfix.runtime_shim")
     if name in _SUBMODULES:
         return importlib.import_module(f"{_HERE}.{name}")
     if name in _ELSEWHERE:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,17 +42,80 @@ def run_backward(
     global _backwards
     outer = state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks
     _backwards += 1
-    state.backward_id, state.backward_inputs, state.backward_callbacks = _backwards, inputs is not None, []
+    confined = "" if inputs is None else "accumulated" if accumulate else "returned"
+    state.backward_id, state.backward_inputs, state.backward_callbacks = _backwards, confined, []
+    state.backward_depth += 1
     try:
-        found = _execute(roots, grads, keep_graph, create_graph, inputs, accumulate)
+        if state.backward_depth % _DEEPEST:
+            found = _execute(roots, grads, keep_graph, create_graph, inputs, accumulate)
+        else:
+            found = _on_a_new_stack(_execute, roots, grads, keep_graph, create_graph, inputs, accumulate)
         for callback in state.backward_callbacks:
             callback()
         return found
     finally:
+        state.backward_depth -= 1
         state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks = outer
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
         state.refresh()
+
+
+#: How many backwards run within each other on one Python stack. Deeper ones continue on another, as PyTorch's do.
+_DEEPEST = 30
+
+
+def _on_a_new_stack(call: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on a thread of its own that has this one's state, and wait for it."""
+    state = tls.state
+    found: list[Any] = []
+
+    def run() -> None:
+        tls.state = state
+        try:
+            found.append((call(*args), None))
+        except BaseException as error:
+            found.append((None, error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    result, error = found[0]
+    if error is not None:
+        raise error
+    return result
+
+
+def will_execute(node: Any) -> bool:
+    """Whether the backward that is running calls this node (`torch._C._will_engine_execute_node`).
+
+    RuntimeError outside a backward, for what isn't a node, and for a leaf whose gradient `grad()` is to return.
+    """
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
+    state = tls.state
+    if not state.backward_id:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if node not in state.backward_nodes:
+        return False
+    if state.backward_inputs == "returned" and isinstance(node, AccumulateGrad):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported."
+        )
+    return True
+
+
+def running_node() -> Node | None:
+    """The node whose function is running in this thread, or None. It is found on the stack, so that running a node
+    costs nothing more.
+    """
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _call.__code__:
+            return frame.f_locals["node"]
+        frame = frame.f_back
+    return None
 
 
 def _dependencies(roots: list[Edge]) -> dict[Node, int]:
@@ -207,7 +271,18 @@ def _run_pre_hooks(node: Node, buffer: Grads) -> None:
         for hook in list(node.pre_hooks.values()):
             found = hook(tuple(buffer))
             if found is not None:
-                buffer[:] = [found] if isinstance(found, Tensor) else list(found)
+                buffer[:] = _as_given(hook, found, len(buffer))
+
+
+def _as_given(hook: Any, found: Any, count: int) -> Grads:
+    """What a node's hook returned, as a list. RuntimeError unless it is as many values as the hook was given."""
+    values = [found] if isinstance(found, Tensor) else list(found)
+    if len(values) != count:
+        name = getattr(hook, "__name__", "<unknown>")
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(values)}, but expected {count})"
+        )
+    return values
 
 
 def _run_accumulator(node: AccumulateGrad, buffer: Grads, create_graph: bool) -> None:
@@ -237,7 +312,7 @@ def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
         for post_hook in list(node.post_hooks.values()):
             found = post_hook(tuple(outputs), inputs_for_hooks)
             if found is not None:
-                outputs = [found] if isinstance(found, Tensor) else list(found)
+                outputs = _as_given(post_hook, found, len(outputs))
     return outputs
 
 

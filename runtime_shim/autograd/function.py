@@ -5,6 +5,7 @@ python_function.cpp).
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..core.thread_state import tls
 from ..dispatch.inplace_layers import bump
 from ..tape.history import gradient_edge, handle_view_on_rebase, rebase_history, set_gradient_edge
 from ..tape.nodes import Edge, Grads, Node
-from ..tape.saved_tensors import Saved
+from ..tape.saved_tensors import Saved, shown_raw
 
 _LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
@@ -68,9 +69,14 @@ class _Context(Node):
         return tuple(found)
 
     @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        import warnings
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        found = self.saved or ()
+        if any(s is not None and s.tensor is None for s in found):
+            raise RuntimeError(error_texts.BACKWARD_TWICE)
+        return tuple(map(shown_raw, found))
 
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -146,6 +152,9 @@ class Function(metaclass=_FunctionMeta):
 
     _backward_cls: type[Any]
 
+    #: Whether vmap is to derive a rule of its own from forward and backward; the shim has no vmap.
+    generate_vmap_rule = False
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
@@ -165,6 +174,19 @@ class Function(metaclass=_FunctionMeta):
         raise NotImplementedError
 
     vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -213,6 +235,8 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
     state = tls.state
     for t in ctx.dirty:
         bump(t, state)
+    if ctx.dirty:
+        _check_dirty(ctx, inputs)
     dirty = {id(t) for t in ctx.dirty}
     if dirty - {id(o) for o in outputs}:
         raise RuntimeError(
@@ -259,6 +283,16 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
     else:
         ctx.to_save = None
     return wrapped[0] if single else tuple(wrapped)
+
+
+def _check_dirty(ctx: Any, inputs: list[Tensor]) -> None:
+    given = {id(t) for t in inputs}
+    if any(id(t) not in given for t in ctx.dirty):
+        warnings.warn(
+            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to "
+            "pass it to mark_dirty().",
+            stacklevel=4,
+        )
 
 
 def _set_history(ctx: Any, t: Tensor, nr: int, is_input: bool, modified: bool, differentiable: bool) -> Tensor:
@@ -359,7 +393,7 @@ class NestedIOFunction(Function):
         raise NotImplementedError("the shim has no torch.autograd.function.NestedIOFunction; supported: Function")
 
 
-FunctionCtx = _Context
+FunctionCtx = BackwardCFunction = _Context
 
 
 class InplaceFunction(Function):

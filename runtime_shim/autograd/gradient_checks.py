@@ -1,7 +1,7 @@
 """`torch.autograd.gradcheck` and `gradgradcheck`: gradients against finite differences.
 
-Source of the behaviour: torch/autograd/gradcheck.py, its slow mode. Not checked: undefined and batched gradients, and
-forward-mode differentiation.
+Source of the behaviour: torch/autograd/gradcheck.py, its slow mode. Not checked: batched gradients, and forward-mode
+differentiation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array
+from ..core.device import mkldnn
+from ..core.dtypes import BY_CHAR, Array, Size
+from ..core.onednn_array import elements_of
 from ..core.tensor import Tensor, requires_grad
 from . import _as_tuple, grad
 
@@ -47,10 +49,15 @@ def gradcheck(
     Inputs should be of double precision. GradcheckError if a gradient is off by more than `atol + rtol * |value|`, or
     if two runs of backward differ by more than `nondet_tol`; with `raise_exception=False`, False instead.
     """
+    given = _as_tuple(inputs)
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        if any(t.layout is mkldnn for t in _inputs_to_check(given)):
+            raise ValueError("MKLDNN inputs are not support for forward AD gradcheck.")
         raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
     try:
-        _check(func, _as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        if check_undefined_grad and check_backward_ad:
+            _check_undefined_gradients(func, given)
     except GradcheckError:
         if raise_exception:
             raise
@@ -102,6 +109,7 @@ def gradgradcheck(
         rtol=rtol,
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
     )
 
@@ -136,7 +144,8 @@ def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
-        if any(stride == 0 and n > 1 for stride, n in zip(t._array.strides, t._array.shape, strict=True)):
+        strides = () if t.layout is mkldnn else t.stride()
+        if any(stride == 0 and n > 1 for stride, n in zip(strides, t._array.shape, strict=False)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call "
@@ -157,9 +166,52 @@ def _check(
 ) -> None:
     checked = _inputs_to_check(inputs)
     outputs = _differentiable(func(*inputs))
+    if any(o.layout is mkldnn for o in outputs):
+        raise ValueError(
+            "MKLDNN output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of "
+            "fn for gradcheck."
+        )
     if not outputs:
         _check_constant(func, inputs, checked, eps)
         return
+    if not any(o.is_complex() for o in outputs):
+        _check_real_outputs(func, inputs, checked, outputs, eps, atol, rtol, nondet_tol, dtypes, "")
+        return
+    of_complex = [o.is_complex() for o in outputs]
+    for part, name in (("imaginary", "imag"), ("real", "real")):
+
+        def one_part(*values: Any, name: str = name) -> tuple[Any, ...]:
+            return tuple(getattr(o, name) if o.is_complex() else o for o in _differentiable(func(*values)))
+
+        prefix = f"While considering the {part} part of complex outputs only, "
+        prefixes = [prefix if is_complex else "" for is_complex in of_complex]
+        _check_real_outputs(
+            one_part,
+            inputs,
+            checked,
+            _differentiable(one_part(*inputs)),
+            eps,
+            atol,
+            rtol,
+            nondet_tol,
+            dtypes,
+            *prefixes,
+        )
+
+
+def _check_real_outputs(
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    checked: list[Tensor],
+    outputs: tuple[Tensor, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    dtypes: bool,
+    *prefixes: str,
+) -> None:
+    """Check a function whose outputs are real; `prefixes` say what of the outputs they are, one for each or for all."""
     analytical = [_analytical(output, checked, dtypes) for output in outputs]
     again = [_analytical(output, checked, dtypes) for output in outputs]
     for first, second in zip(analytical, again, strict=True):
@@ -175,9 +227,46 @@ def _check(
         for i, (found, expected) in enumerate(zip(analytical, numerical, strict=True)):
             if not np.allclose(found[j], expected, rtol, atol):
                 raise GradcheckError(
-                    f"Jacobian mismatch for output {i} with respect to input {j},\n"
-                    f"numerical:{_shown(expected)}\nanalytical:{_shown(found[j])}\n"
+                    f"{prefixes[i if len(prefixes) > 1 else 0]}Jacobian mismatch for output {i} with respect to input "
+                    f"{j},\nnumerical:{_shown(expected)}\nanalytical:{_shown(found[j])}\n"
                 )
+
+
+def _check_undefined_gradients(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
+    """GradcheckError unless backward copes with gradients that aren't there: all of them, and each alone."""
+    from .python_nodes import UndefinedGrad
+
+    targets = [t for t in inputs if isinstance(t, Tensor) and requires_grad(t)]
+    count = len(_differentiable(func(*inputs)))
+    without: list[Sequence[int]] = [range(count)] if count else []
+    if count > 1:
+        without += [(i,) for i in range(count)]
+    for missing in without:
+        outputs = [UndefinedGrad()(o) if i in missing else o for i, o in enumerate(_differentiable(func(*inputs)))]
+        weights = [o.detach().new_zeros(o.shape) for o in outputs]
+        try:
+            found = grad(outputs, targets, weights, allow_unused=True)
+        except RuntimeError as error:
+            _warn_of_new_check()
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at "
+                '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            ) from error
+        if any(g is not None and np.any(g._array != 0) for g in found):
+            _warn_of_new_check()
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
+                'look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            )
+
+
+def _warn_of_new_check() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+        "break existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature',
+        stacklevel=2,
+    )
 
 
 def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor], eps: float) -> None:
@@ -206,7 +295,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
                 raise GradcheckError("Analytical gradient has incorrect size")
             if dtypes and gradient._array.dtype != t._array.dtype:
                 raise GradcheckError("Analytical gradient has dtype mismatch")
-            jacobian[:, column] = gradient._array.reshape(-1)
+            jacobian[:, column] = elements_of(gradient).reshape(-1)
     return found
 
 
@@ -220,18 +309,33 @@ def _numerical(
 
     def results() -> list[Array]:
         given = _as_tuple(func(*inputs))  # with a history: it may be of gradients
-        return [np.array(given[i]._array).reshape(-1) for i in wanted]
+        return [np.array(given[i]._array) for i in wanted]
 
-    for row, index in enumerate(np.ndindex(t._array.shape)):
-        before = t._array[index].copy()
-        t._array[index] = before - eps
-        low = results()
-        t._array[index] = before + eps
-        high = results()
-        t._array[index] = before
-        for jacobian, above, below in zip(found, high, low, strict=True):
-            jacobian[row] = (above - below) / (2 * eps)
+    elements = elements_of(t)
+    steps = [(eps, 1)] if elements.dtype.kind != "c" else [(eps, 1), (eps * 1j, 1j)]
+    for row, index in enumerate(np.ndindex(elements.shape)):
+        before = elements[index].copy()
+        for step, direction in steps:
+            elements[index] = before - step
+            low = results()
+            elements[index] = before + step
+            high = results()
+            elements[index] = before
+            for jacobian, above, below in zip(found, high, low, strict=True):
+                _check_alike(below, above, index, step)
+                jacobian[row] += (above - below).reshape(-1) / (2 * eps) * direction
     return found
+
+
+def _check_alike(below: Array, above: Array, index: tuple[int, ...], step: complex) -> None:
+    """AssertionError if an output depends on the input's values in its shape or dtype."""
+    dtypes: tuple[Any, Any] = BY_CHAR[below.dtype.char], BY_CHAR[above.dtype.char]
+    for what, one, two in (("shape", Size(below.shape), Size(above.shape)), ("dtype", *dtypes)):
+        if one != two:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed on index {index} by "
+                f"{step}, but got: {what}s {one} and {two}."
+            )
 
 
 def _is_among(output: Any, outputs: Sequence[Tensor]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ..core.gradient_modes import _Guard
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
+from ..tape import nodes
 from ..tape.history import gradient_edge
-from ..tape.nodes import Node
 
 __all__ = [
     "GradientEdge",
@@ -22,6 +22,20 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
+
+
+class _NodeMeta(type):
+    """What is a node says the tape, whose classes don't inherit from this one."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, nodes.Node)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return other is cls or issubclass(other, nodes.Node)
+
+
+class Node(metaclass=_NodeMeta):
+    """Every `grad_fn`, and every `ctx` of a custom Function, is an instance; it is in no class's bases."""
 
 
 class saved_tensors_hooks:
@@ -135,7 +149,7 @@ def increment_version(tensor: Any) -> None:
 class GradientEdge(NamedTuple):
     """Where a gradient goes: the node, and which of its inputs."""
 
-    node: Node
+    node: nodes.Node
     output_nr: int
 
 

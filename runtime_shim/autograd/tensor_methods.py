@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,40 @@ def _backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+def _refuse_deletion(message: str) -> Callable[[Tensor], None]:
+    def delete(self: Tensor) -> None:
+        raise RuntimeError(message)
+
+    return delete
+
+
+def _backward_hooks(self: Tensor) -> Any:
+    return None if self._meta is None else self._meta.hooks
+
+
+def _set_backward_hooks(self: Tensor, hooks: Any) -> None:
+    """Put a table of hooks in the place of a leaf's own. The node of another tensor is not told, as in PyTorch."""
+    meta_of(self).hooks = hooks
+
+
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _ignored(self: Tensor, value: object) -> None:
+    warnings.warn("volatile was removed. Use `with torch.no_grad():` instead.", stacklevel=2)
+
+
 attach("grad_fn", read_only(_grad_fn))
+attach(
+    "_grad_fn", property(_grad_fn, None, _refuse_deletion("Deletion of _grad_fn not allowed. Detach tensor instead!"))
+)
+attach(
+    "_backward_hooks",
+    property(_backward_hooks, _set_backward_hooks, _refuse_deletion("Deletion of _backwards_hooks not allowed!")),
+)
+attach("volatile", property(_volatile, _ignored))
 attach("is_leaf", read_only(_is_leaf))
 attach("retain_grad", _retain_grad)
 attach("register_hook", _register_hook)

@@ -1,4 +1,4 @@
-"""`torch.backends`: what PyTorch is built with, as switches that say no."""
+"""`torch.backends`: what PyTorch is built with, as switches that change nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from ..core.supported_names import missing_attribute
 from . import cudnn
 
 
-def _library(**more: Any) -> SimpleNamespace:
+def _library(is_there: bool = False, **more: Any) -> SimpleNamespace:
     return SimpleNamespace(
-        is_available=lambda: False, enabled=False, allow_tf32=False, flags=cudnn.flags, version=lambda: None, **more
+        is_available=lambda: is_there,
+        enabled=is_there,
+        allow_tf32=False,
+        flags=cudnn.flags,
+        version=lambda: None,
+        **more,
     )
 
 
 cuda = _library(matmul=SimpleNamespace(allow_tf32=False), is_built=lambda: False)
-mkldnn = _library()
+mkldnn = _library(is_there=True)  # tensors can have its layout
 mkl = _library()
 mps = _library(is_built=lambda: False)
 openmp = _library()

@@ -46,13 +46,19 @@ CPU = device("cpu")
 
 
 class layout:
-    """`torch.strided`, the only layout."""
+    """How elements lie in memory: `torch.strided`, or `torch._mkldnn`, which oneDNN's own ops alone can read."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
-        return "torch.strided"
+        return f"torch.{self.name}"
 
 
-strided = layout()
+strided = layout("strided")
+mkldnn = layout("_mkldnn")
 
 
 class memory_format(str):

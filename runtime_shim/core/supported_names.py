@@ -64,6 +64,15 @@ def mark_unsupported() -> None:
     for name in TENSOR_NAMES.split():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, Unsupported(name))
+    Tensor.__dir__ = _names_of  # type: ignore[method-assign,assignment]
+
+
+def _names_of(tensor: object) -> list[str]:
+    """`dir(tensor)`: what it has."""
+    from .tensor import Tensor
+
+    own = vars(Tensor)
+    return [n for n in object.__dir__(tensor) if not isinstance(own.get(n), Unsupported)]
 
 
 class Unsupported:

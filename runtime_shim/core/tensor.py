@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from . import dtypes, error_texts
-from .device import CPU, strided
+from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from .warned_once import TO_NUMBER, warn_once
@@ -133,9 +133,7 @@ class Tensor:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = from_legacy_arguments(args, kwargs)
-        if cls is not Tensor:
-            made.__class__ = cls
-        return made
+        return made if cls is Tensor else of_class(made, cls)
 
     # -- what it is
     # ---------------------------------------------------------------------------------------------
@@ -231,9 +229,13 @@ class Tensor:
 
     @read_only
     def layout(self) -> Any:
-        return strided
+        return getattr(self._array, "layout", strided)
 
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = False
+    @read_only
+    def is_mkldnn(self) -> bool:
+        return self.layout is mkldnn
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_nested = is_mps = is_xpu = False
     is_cpu = True
 
     def get_device(self) -> int:
@@ -444,6 +446,27 @@ class Tensor:
 
 
 Tensor.__module__ = "torch"
+
+
+def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """What a class has in the place of `__torch_function__` that ops treat as they treat Tensor."""
+    return func(*args, **(kwargs or {}))
+
+
+def of_class(made: Tensor, cls: type[Tensor]) -> Any:
+    """`made` as an instance of a subclass. NotImplementedError if the class wants to be asked in the place of ops."""
+    for name, known in (("__torch_function__", _NOT_ASKED), ("__torch_dispatch__", ())):
+        found = getattr(cls, name, None)
+        if found is not None and getattr(found, "__func__", found) not in known:
+            raise NotImplementedError(
+                f"the shim doesn't call {cls.__name__}.{name}; supported: subclasses of Tensor without it, and "
+                "TorchDispatchMode"
+            )
+    made.__class__ = cls
+    return made
+
+
+_NOT_ASKED = vars(Tensor)["__torch_function__"].__func__, disabled_torch_function
 
 
 def attach(name: str, value: Any) -> None:

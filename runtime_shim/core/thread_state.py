@@ -31,10 +31,12 @@ class ThreadState:
         "anomaly",
         "anomaly_checks_nan",
         "backward_callbacks",
+        "backward_depth",
         "backward_id",
         "backward_inputs",
         "backward_nodes",
         "before_write",
+        "dispatch_modes",
         "excluded",
         "fast",
         "grad_mode",
@@ -55,17 +57,19 @@ class ThreadState:
         self.included = ADINPLACEORVIEW
         self.excluded = 0
         self.guards: list[str] = []
+        self.dispatch_modes: list[Any] = []  # the innermost last
         self.tracer: Any = None
         self.sequence = 0
         self.wrap_scalars = True
         self.saved_tensor_hooks: list[tuple[Any, Any]] = []
         self.running_node: Any = None  # of backward, in anomaly mode
+        self.backward_depth = 0  # how many backwards of this thread run within each other
         self.backward_id = 0  # of the backward that runs in this thread, 0 for none
         self.backward_nodes: Any = frozenset()  # what that backward comes by
         self.backward_callbacks: list[Any] = []  # called when it has ended
         self.before_write: Any = None  # told of every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none
-        self.backward_inputs = False  # whether that backward has inputs to which it is confined
+        self.backward_inputs = ""  # "accumulated" or "returned", if that backward has inputs to which it is confined
         self.anomaly = False
         self.anomaly_checks_nan = True
         self.fast = False
@@ -75,6 +79,7 @@ class ThreadState:
         self.fast = (
             self.inference_mode
             and self.tracer is None
+            and not self.dispatch_modes
             and (self.excluded & AUTOGRAD) != 0
             and not (self.included & ADINPLACEORVIEW)
         )

@@ -12,9 +12,6 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-_BEHIND_FUNCTIONS = {"torch.autograd.gradcheck": "autograd.gradient_checks"}
-"""Modules that PyTorch's package hides behind a function of the same name: an import finds them all the same."""
-
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x.y` as `<module>.x.y`: a sub-module, or an attribute that has one's place."""
@@ -32,18 +29,15 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         found: Any = importlib.import_module(self.module)
-        behind = _BEHIND_FUNCTIONS.get(spec.name)
-        if behind is not None and self.module == "guardfix.runtime_shim":
-            found = importlib.import_module(f"{self.module}.{behind}")
-            self.specs[id(found)] = found.__spec__
-            return found
         for name in spec.name.split(".")[1:]:
             found = getattr(found, name, None)
-        if found is None:
+        if not isinstance(found, ModuleType):
             real = self.module + spec.name.removeprefix("torch")
-            try:
+            try:  # a module goes before a function of its name
                 found = importlib.import_module(real)
             except ModuleNotFoundError as error:
+                if found is not None:
+                    return found
                 if error.name != real:
                     raise
                 raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tape.nodes import Edge, Grads, Node, node_class
-from ..tape.saved_tensors import Saved, SavedNumber
+from ..tape.saved_tensors import Saved, SavedNumber, shown_raw
 from .op_description import Op
 
 _types: dict[Op, Any] = {}
@@ -78,8 +78,16 @@ class OpNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         """`grad_fn._saved_self` and the like."""
+        if name.startswith("_raw_saved_"):
+            value = self.saved.get(name[len("_raw_saved_") :], self)
+            if type(value) is Saved:
+                return shown_raw(value)
+            if type(value) is list:
+                return tuple(shown_raw(v if type(v) is Saved else None) for v in value)
         if name.startswith("_saved_"):
             value = self.saved.get(name[len("_saved_") :], self)
             if value is not self:
+                if type(value) is list:
+                    return tuple(v.unpack(self) if type(v) is Saved else v for v in value)
                 return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -32,6 +32,11 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 0x1
 
 
+def _is_folder(entry: zipfile.ZipInfo) -> bool:
+    # `ZipInfo.is_dir` raises IndexError for an entry without a name.
+    return entry.filename.endswith("/") and entry.file_size == 0
+
+
 @dataclass(frozen=True)
 class ArchiveLimits:
     """What an archive may ask for. Sizes in bytes."""
@@ -138,7 +143,7 @@ class Archive:
     def _checked_entries(self) -> dict[str, zipfile.ZipInfo]:
         entries: dict[str, zipfile.ZipInfo] = {}
         folders: set[str] = set()
-        files = [entry for entry in self._zip.infolist() if not (entry.is_dir() and entry.file_size == 0)]
+        files = [entry for entry in self._zip.infolist() if not _is_folder(entry)]
         deflated = 0
         for entry in files:
             folder, record = self._split(entry)

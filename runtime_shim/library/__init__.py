@@ -108,6 +108,7 @@ class Library:
                 f"registered at {_caller()}. Original registration: registered at {op.defined_at}"
             )
         op._schema, op.defined_at = parsed, self._place
+        op.tags = list(tags) if isinstance(tags, tuple | list) else [tags]
         self._undo.append(lambda: _undefine(op, name))
         return schema.partition("(")[0].strip()
 
@@ -137,8 +138,14 @@ class Library:
             )
         if key not in KEYS:
             _check_elsewhere(key)
+            elsewhere = entry(self.ns, name).elsewhere
+            elsewhere.append(key)
+            self._undo.append(lambda: elsewhere.remove(key))
             return
         op, bit = entry(self.ns, name), KEYS[key]
+        if key == "CompositeExplicitAutograd":
+            op.elsewhere.append("for all")
+            self._undo.append(lambda: op.elsewhere.remove("for all"))
         if op.kernels.get(bit):
             _warn_of_overriding(op, key)
         kernel = WithKeySet(fn) if with_keyset else fn
@@ -220,8 +227,19 @@ def _split(qualname: str) -> tuple[str, str]:
     return namespace, name
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
-    """Declare `namespace::name` with a schema without the name, `(Tensor x) -> Tensor`."""
+def define(qualname: Any, schema: str, alias_analysis: str = "", *, lib: Library | None = None, tags: Any = ()) -> Any:
+    """Declare `namespace::name` with a schema without the name, `(Tensor x) -> Tensor`.
+
+    `define(library, schema)` declares an op of that Library, and decorates its kernel for all devices.
+    """
+    if isinstance(qualname, Library):
+        library, name = qualname, qualname.define(schema, alias_analysis, tags=tags)
+
+        def implement(function: Callable[..., Any]) -> Callable[..., Any]:
+            library.impl(name, function)
+            return function
+
+        return implement
     if not isinstance(qualname, str):
         raise ValueError(
             "define(qualname, schema): expected qualname to be instance of str, got " + str(type(qualname))
@@ -232,7 +250,8 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
             'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
             f'"{schema}"'
         )
-    _library(namespace, lib).define(name + schema)
+    _library(namespace, lib).define(name + schema, tags=tags)
+    return None
 
 
 def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Library | None = None) -> Any:

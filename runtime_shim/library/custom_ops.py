@@ -6,12 +6,14 @@ torch/csrc/autograd/autograd_not_implemented_fallback.cpp.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..aten import FUNCTIONS
+from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..tape.history import gradient_edge, set_history
@@ -74,10 +76,17 @@ class OpOverload:
         self.defined_at = ""
         #: Kernels by layer, the newest last; it is the one that runs.
         self.kernels: dict[int, list[Any]] = {}
+        #: Keys of devices that aren't here, for which kernels were registered. "for all": a kernel for any device.
+        self.elsewhere: list[str] = []
+        #: Raises what is said of a call that no kernel is there for, given the key of the call.
+        self.report_missing: Callable[[str], None] | None = None
+        self.tags: list[Any] = []
         #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
         self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
         self.__module__ = f"torch._ops.{namespace}"
+
+    _defined_in_python = True
 
     #: How often a definition came or went, of any op.
     definitions = 0
@@ -143,6 +152,8 @@ class OpOverload:
                 kernel = self._kernel(COMPOSITE)
             if kernel is not None and kernel is not fallthrough_kernel:
                 return self._call(kernel, bit, keys, args, kwargs)
+        if self.report_missing is not None:
+            self.report_missing("CPU" if any(True for _ in _tensors((*args, *kwargs.values()))) else "Undefined")
         raise NotImplementedError(
             f"Could not run '{self.name()}' with arguments from the 'CPU' backend. No kernel is registered for it; "
             f"registered: {', '.join(LAYERS[b] for b in LAYERS if self._kernel(b) is not None) or 'none'}"
@@ -343,10 +354,13 @@ class Namespace:
 
     def __getattr__(self, name: str) -> Any:
         if self._name == "aten":
+            late = LATE_FUNCTIONS.get(name)
+            if late is not None:
+                importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
             if name in FUNCTIONS:
-                return AtenPacket(name, FUNCTIONS[name])
+                return aten_packet(name, FUNCTIONS[name])
             if not name.startswith("__") and hasattr(Tensor, name):
-                return AtenPacket(name, getattr(Tensor, name))
+                return aten_packet(name, getattr(Tensor, name))
         elif any(o._opname == name and o._schema is not None for o in REGISTRY.get(self._name, {}).values()):
             packet = self.__dict__[name] = OpOverloadPacket(self._name, name)
             return packet
@@ -355,6 +369,8 @@ class Namespace:
 
 class AtenPacket:
     """An aten op; overloads (`.Tensor`, `.default`) are the op itself, which chooses by its arguments."""
+
+    _defined_in_python = False
 
     def __init__(self, name: str, function: Kernel, overload: str = "") -> None:
         self.__name__ = name
@@ -367,7 +383,7 @@ class AtenPacket:
     def __getattr__(self, name: str) -> AtenPacket:
         if name.startswith("__"):
             raise AttributeError(name)
-        return AtenPacket(self.__name__, self._function, name)
+        return aten_packet(self.__name__, self._function, name)
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}" + (f".{self._overload}" if self._overload else "")
@@ -376,6 +392,12 @@ class AtenPacket:
         if self._overload:
             return f"<OpOverload(op='aten.{self.__name__}', overload='{self._overload}')>"
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+@functools.cache
+def aten_packet(name: str, function: Kernel, overload: str = "") -> AtenPacket:
+    """The one object that stands for an aten op, or for an overload of it."""
+    return AtenPacket(name, function, overload)
 
 
 class Ops:

@@ -152,6 +152,17 @@ class SchemaArgument:
     default: Any = REQUIRED
     keyword_only: bool = False
 
+    @property
+    def default_value(self) -> Any:
+        return None if self.default is REQUIRED else self.default
+
+    def has_default_value(self) -> bool:
+        return self.default is not REQUIRED
+
+    @property
+    def kwarg_only(self) -> bool:
+        return self.keyword_only
+
     def __str__(self) -> str:
         return f"{self.type} {self.name}" + (
             "" if self.default is REQUIRED else "=" + _literal(self.default, self.type)

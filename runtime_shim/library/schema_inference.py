@@ -55,6 +55,10 @@ RETURN_TYPES: dict[Any, str] = {
 }
 
 
+#: The names that PyTorch's own module has for them.
+SUPPORTED_PARAM_TYPES, SUPPORTED_RETURN_TYPES = PARAMETER_TYPES, RETURN_TYPES
+
+
 def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
     """The schema that the annotations of a function say, `(Tensor x, SymInt n=2) -> Tensor`.
 

@@ -95,6 +95,8 @@ _LATE = {
         ).split(),
         "loss_layers",
     ),
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
+    "DataParallel": "containers",
     **dict.fromkeys(
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
         "recurrent_layers",

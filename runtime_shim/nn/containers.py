@@ -1,4 +1,4 @@
-"""Sequential, ModuleList, ModuleDict and ParameterList."""
+"""Sequential, ModuleList, ModuleDict, ParameterList and DataParallel."""
 
 from __future__ import annotations
 
@@ -188,3 +188,15 @@ class ParameterList(Module):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self[i] for i in range(self._size))
+
+
+class DataParallel(Module):
+    """Calls a module, as PyTorch's does where there is no device to distribute batches over."""
+
+    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[int] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)

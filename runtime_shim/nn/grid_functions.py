@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -185,20 +186,36 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+def _drop_channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
+    x = input if batched else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    found: Tensor = FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](x, p, training)
+    return found if batched else found.squeeze_(0) if inplace else found.squeeze(0)
+
+
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, length)."""
+    """Zero whole channels of (batch, channels, length), or without the batch."""
     _check(p)
-    found: Tensor = FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](
-        input if input.dim() == 3 else input.unsqueeze(0), p, training
-    )
-    return found if input.dim() == 3 else found.squeeze(0)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to "
+            "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
+            "batch dimension (i.e. 2D or 3D inputs)."
+        )
+    return _drop_channels(input, p, training, inplace, input.dim() == 3)
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, depth, height, width)."""
+    """Zero whole channels of (batch, channels, depth, height, width), or without the batch."""
     _check(p)
-    found: Tensor = FUNCTIONS["feature_dropout_" if inplace else "feature_dropout"](input, p, training)
-    return found
+    if input.dim() not in (4, 5):
+        warnings.warn(
+            f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated and will result in an "
+            "error in a future release. To retain the behavior and silence this warning, please use dropout instead. "
+            "Note that dropout3d exists to provide channel-wise dropout on inputs with 3 spatial dimensions, a channel "
+            "dimension, and an optional batch dimension (i.e. 4D or 5D inputs).",
+            stacklevel=2,
+        )
+    return _drop_channels(input, p, training, inplace, input.dim() == 5)
 
 
 _ALPHA = 1.7580993408473766

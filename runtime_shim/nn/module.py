@@ -118,7 +118,7 @@ class Module:
                     )
                 result = backward.after(result)
             if old:
-                hook_the_old_way(self, result, old)
+                hook_the_old_way(self, args, result, old)
             return result
         except Exception:
             self._call_always(called, args, kwargs, result)
@@ -138,6 +138,18 @@ class Module:
                             f"another error was raised in forward: {error}",
                             stacklevel=3,
                         )
+
+    @property
+    def _forward_hooks_with_kwargs(self) -> dict[int, bool]:
+        return {key: True for key, (_, with_kwargs, _) in self._forward_hooks.items() if with_kwargs}
+
+    @property
+    def _forward_hooks_always_called(self) -> dict[int, bool]:
+        return {key: True for key, (_, _, always) in self._forward_hooks.items() if always}
+
+    @property
+    def _forward_pre_hooks_with_kwargs(self) -> dict[int, bool]:
+        return {key: True for key, (_, with_kwargs) in self._forward_pre_hooks.items() if with_kwargs}
 
     def register_forward_hook(
         self,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..aten.pickling import REBUILT_BY, rebuild
-from ..core.tensor import Tensor, set_requires_grad
+from ..core.tensor import Tensor, of_class, set_requires_grad
 
 
 class Parameter(Tensor):
@@ -16,7 +16,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
-        made.__class__ = cls
+        made = of_class(made, cls)
         if requires_grad and made._array.dtype.kind not in "fcV":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(made, requires_grad)
@@ -41,7 +41,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
-        made.__class__ = cls
+        made = of_class(made, cls)
         made.persistent = persistent
         return made
 

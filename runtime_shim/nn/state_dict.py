@@ -163,7 +163,7 @@ def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> I
     metadata = getattr(state_dict, "_metadata", {})
     given = OrderedDict(state_dict)
 
-    def visit(part: _Module, prefix: str) -> None:
+    def visit(part: _Module, given: Any, prefix: str) -> None:
         local = dict(metadata.get(prefix[:-1], {}))
         if assign:
             local["assign_to_params_buffers"] = True
@@ -171,7 +171,7 @@ def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> I
         for name, child in part._modules.items():
             if child is not None:
                 inner = f"{prefix}{name}."
-                visit(child, inner)
+                visit(child, {k: v for k, v in given.items() if k.startswith(inner)}, inner)
         incompatible = IncompatibleKeys(missing, unexpected)
         for hook in list(part._load_state_dict_post_hooks.values()):
             if hook(part, incompatible) is not None:
@@ -180,7 +180,7 @@ def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> I
                     "values, if incompatible_keys need to be modified, it should be done inplace."
                 )
 
-    visit(module, "")
+    visit(module, given, "")
     if strict:
         for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
             if keys:

@@ -24,7 +24,7 @@ def run_program(path: str, tell: int | None = None) -> int:
 
     The file descriptor `tell` is closed when the program is ready to run.
     """
-    _die_with_parent()
+    die_with_parent()
     if tell is not None:
         os.set_inheritable(tell, False)  # a compiler's server would keep it open
     specification = Specification.read(path)
@@ -121,7 +121,8 @@ def _run_python(specification: Specification, writer: Writer) -> int:
         return execute(specification, writer)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """This process is killed when the one ends that started it, where the system can do that."""
     pr_set_pdeathsig = 1
     with contextlib.suppress(AttributeError, OSError):  # Linux only
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)

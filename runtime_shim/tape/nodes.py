@@ -8,6 +8,7 @@ custom_function / functions/tensor.cpp.
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +76,6 @@ class Node:
 
     def _remember_forward(self) -> None:
         """Keep where the program is, for anomaly mode, and which node of a backward with a graph is running."""
-        import sys
         import traceback
 
         frame = sys._getframe(2)
@@ -101,7 +101,10 @@ class Node:
                 )
             else:
                 text = "Traceback of forward call that caused the error:\n" + "".join(lines)
-            warnings.warn(said + text, UserWarning, stacklevel=2)
+            try:
+                warnings.warn(said + text, UserWarning, stacklevel=2)
+            except UserWarning:  # made an error by a filter: what backward raises goes before it
+                print(said + text, file=sys.stderr)
             parent = node.metadata.get("parent_")
             if parent is not None:
                 said = f"\n\nPrevious calculation was induced by {parent.name()}. "

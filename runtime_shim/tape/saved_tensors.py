@@ -72,6 +72,16 @@ class Saved:
         if state.saved_tensor_hooks:
             self._pack(t, *state.saved_tensor_hooks[-1])
 
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Pack what is saved, as if the hooks had been there when it was saved. RuntimeError if there are hooks, or if
+        it was freed.
+        """
+        if self.unpack_hook is not None:
+            raise RuntimeError(error_texts.SAVED_HOOKS_TWICE)
+        if self.tensor is None:
+            raise RuntimeError(error_texts.SAVED_HOOKS_FREED)
+        self._pack(self.tensor, pack_hook, unpack_hook)
+
     def _pack(self, t: Tensor, pack_hook: Callable[[Tensor], Any], unpack_hook: Any) -> None:
         if self.original:
             self.edge = gradient_edge(t)
@@ -140,3 +150,35 @@ class Saved:
 
     def release(self) -> None:
         self.tensor = None
+
+
+class _SavedTensorMeta(type):
+    def __call__(cls, *args: object, **kwargs: object) -> object:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+
+class SavedTensor(metaclass=_SavedTensorMeta):
+    """Where a node saves a tensor, as `grad_fn._raw_saved_…` shows it; `saved` is None where there is none."""
+
+    saved: Saved | None
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any = None) -> None:
+        """Call `pack_hook` with the saved tensor, keep what it returns, and give that to `unpack_hook` in backward."""
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                "    1. (self: torch._C._autograd.SavedTensor, arg0: Callable, arg1: Callable) -> None"
+            )
+        if self.saved is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        self.saved.register_hooks(pack_hook, unpack_hook)
+
+
+SavedTensor.__module__ = "torch._C._autograd"
+
+
+def shown_raw(saved: Saved | None) -> SavedTensor:
+    """A saved tensor as Python sees it before it is unpacked."""
+    made = object.__new__(SavedTensor)
+    made.saved = saved
+    return made

@@ -21,6 +21,14 @@ from ..core.thread_state import tls
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]
 
 
+_TIP = """
+Tip: To see a more detailed error message, either pass `debug=True` to
+`torch.utils.checkpoint.checkpoint(...)` or wrap the code block
+with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to
+enable checkpoint\u2011debug mode globally.
+"""
+
+
 class CheckpointError(RuntimeError):
     """What recomputing found differs from what forward saved."""
 
@@ -208,7 +216,7 @@ class _Frame:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                 f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\nNumber of tensors saved "
-                f"during recomputation: {self.counts[gid]}."
+                f"during recomputation: {self.counts[gid]}.\n{_TIP}"
             )
         different = []
         for i, reference in enumerate(self.holders):
@@ -225,7 +233,7 @@ class _Frame:
             )
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                f"during the forward pass.\n{shown}"
+                f"during the forward pass.\n{shown}.\n{_TIP}"
             )
 
 
@@ -244,11 +252,12 @@ class _Recomputing(saved_tensors_hooks):
             place = target.counts[gid]
             target.counts[gid] += 1
             if place >= len(target.holders):
-                if target.early_stop:
+                if target.forward_done:
                     raise CheckpointError(
                         "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
-                        f"original forward pass.\nOriginal forward pass saved {len(target.holders)} tensors."
+                        f"original forward pass.\n{_TIP}"
                     )
+                target.ignore_metadata = True  # a backward within forward, which has not saved all yet
                 return t
             holder = target.holders[place]()
             if holder is not None:
@@ -377,5 +386,19 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     return [], []
 
 
+#: What selective checkpoints are made of, which other programs don't pay for.
+_SELECTIVE = (
+    "CheckpointPolicy",
+    "SelectiveCheckpointContext",
+    "_CachedTorchDispatchMode",
+    "_CachingTorchDispatchMode",
+    "create_selective_checkpoint_contexts",
+)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SELECTIVE:
+        import importlib
+
+        return getattr(importlib.import_module("guardfix.runtime_shim.utils.selective_checkpoint"), name)
     raise missing_attribute("torch.utils.checkpoint", name)

@@ -105,6 +105,7 @@ def test_what_cannot_be_run_is_left_out(name: str, text: str, tmp_path: Path) ->
 
 GUIDES = [
     pytest.param("index.md", 4, id="five minutes"),
+    pytest.param("kernel_libraries.md", 9, id="a library of kernels", marks=pytest.mark.thorough),
     # Compiles a program twice.
     pytest.param("inference_applications.md", 4, id="an inference application", marks=pytest.mark.thorough),
 ]
@@ -154,17 +155,3 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"rules.md"}  # on the site, each rule has a page
     assert {page for page in pages if f": {page}\n" not in navigation} == set()
-
-
-@pytest.mark.thorough
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("material")
-    pytest.importorskip("mkdocstrings")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    guards = (tmp_path / "site" / "guards" / "index.html").read_text(encoding="utf-8")
-    assert 'id="guards-data"' in guards
-    assert (tmp_path / "site" / "rules" / "gf201-temporary-guard" / "index.html").is_file()

@@ -103,12 +103,57 @@ CPP: dict[str, Shape] = {
     "InferenceMode and escapes": cpp(
         "struct S { at::Tensor kept@; };\n", "at::Tensor f@(S& s, at::Tensor x) { c10::InferenceMode guard; auto y = x * 2; s.kept@ = y; return y; }\n"
     ),
+    "InferenceMode in branches and statements behind": cpp(
+        "void f(at::Tensor x) {\n  at::Tensor y = x;\n",
+        "  if (y.numel() > @) { c10::InferenceMode guard; y = torch::relu(x); }\n  y = y + @;\n",
+        "}\n",
+    ),
+    "changes below InferenceMode": cpp(
+        "", "void f@(at::Tensor x) { at::Tensor y; { c10::InferenceMode g; y = torch::relu(x); } y.add_(1); }\n"
+    ),
+    "backward under InferenceMode": cpp("", "void f@(at::Tensor x) { c10::InferenceMode g; auto y = x * 2; y.backward(); }\n"),
+    "one member that all methods give a value": cpp(
+        "struct Net {\nat::Tensor kept;\n", f"at::Tensor f@{NET} {{ {GUARD} kept = m.forward({{x}}).toTensor(); return kept; }}\n", "};\n"
+    ),
+    "one member that all methods change": cpp(
+        "struct Net {\nat::Tensor kept;\n", f"void f@{NET} {{ {GUARD} kept = m.forward({{x}}).toTensor(); kept.add_(1); }}\n", "};\n"
+    ),
+    "guards of one name in one scope": cpp(f"void f{NET} {{\n", f"  {GUARD} m.forward({{x}});\n", "}\n"),
     "namespace scope": cpp("", "at::AutoNonVariableTypeMode guard@(true);\n"),
     "heap": cpp("", f"at::Tensor f@{NET} {{ auto g = new at::AutoNonVariableTypeMode(true); {RUN} }}\n"),
     "temporaries": cpp("", f"at::Tensor f@{NET} {{ at::AutoNonVariableTypeMode(true); {RUN} }}\n"),
     "optional guards": cpp("", f"at::Tensor f@{NET} {{ std::optional<at::AutoNonVariableTypeMode> g(true); {RUN} }}\n"),
     "members": cpp("", "struct S@ { at::AutoNonVariableTypeMode guard{true}; at::Tensor x; };\n"),
     "members of one class": cpp("struct S {\n", "at::AutoNonVariableTypeMode guard@{true};\n", "};\n"),
+    "old and other guards in one scope": cpp(
+        f"void f{NET} {{\n", "  at::AutoNonVariableTypeMode g@(true);\n  at::NoGradGuard h@;\n", "  m.forward({x});\n}\n"
+    ),
+    "classes derived from guards": cpp("", "struct D@ : at::AutoNonVariableTypeMode { int x; };\n"),
+    "members and their initializers": cpp("", "struct S@ { S@() : guard_@(true) {} at::AutoNonVariableTypeMode guard_@; };\n"),
+    "members of one name and their initializers": cpp(
+        "", "struct S@ { S@() : guard_(true) {} at::AutoNonVariableTypeMode guard_; };\n"
+    ),
+    "members of one class and their initializers": lambda count: {
+        "a.cpp": HEAD + "struct S {\nS() : a(0)" + numbered(", guard@(true)", range(count)) + " {}\nint a;\n"
+        + numbered("at::AutoNonVariableTypeMode guard@;\n", range(count)) + "};\n"
+    },
+    "members that methods use": lambda count: {
+        "a.cpp": HEAD + "struct S {\n" + numbered("torch::jit::Module m@;\n", range(count))
+        + numbered(f"at::Tensor f@(at::Tensor x) {{ {GUARD} return m@.forward({{x}}).toTensor(); }}\n", range(count)) + "};\n"
+    },
+    "classes and methods defined outside": cpp(
+        "", f"struct S@ {{ at::Tensor run(at::Tensor x); torch::jit::Module m; }};\nat::Tensor S@::run(at::Tensor x) {{ {GUARD} return m.forward({{x}}).toTensor(); }}\n"
+    ),
+    "structs of InferenceMode": cpp("", "struct S@ { c10::InferenceMode g; at::AutoGradMode b{false}; void f() { x(); } };\n"),
+    "guards kept in members": cpp(
+        "",
+        "struct S@ { void on() { guard_@ = std::make_unique<at::AutoNonVariableTypeMode>(true); }\n"
+        "std::unique_ptr<at::AutoNonVariableTypeMode> guard_@; };\n",
+    ),
+    "guards on the heap of one function": cpp(
+        f"void f{NET} {{\n", "auto* g@ = new at::AutoNonVariableTypeMode(true); m.forward(x); delete g@;\n", "}\n"
+    ),
+    "loads": cpp("", f'void f@(at::Tensor x) {{ auto m = torch::jit::load("m.pt"); {GUARD} m.forward({{x}}); }}\n'),
     # Names for guards.
     "aliases": cpp("", f"using G@ = at::AutoNonVariableTypeMode; at::Tensor f@{NET} {{ G@ g; {RUN} }}\n"),
     "chained aliases": cpp(
@@ -137,6 +182,10 @@ CPP: dict[str, Shape] = {
     "uses of one struct of guards": cpp(
         "struct G { at::AutoNonVariableTypeMode b{true}; };\n", f"at::Tensor f@{NET} {{ G g; {RUN} }}\n"
     ),
+    "unqualified names beside classes": cpp(
+        "using namespace at;\n", f"struct C@ {{}};\nat::Tensor f@{NET} {{ AutoNonVariableTypeMode g(true); {RUN} }}\n"
+    ),
+    "static calls of aliases": cpp("", "using N@ = at::NonVariableTypeMode; bool f@() { return N@::is_enabled(); }\n"),
     "macros": cpp("", f"#define G@ {GUARD}\nat::Tensor f@{NET} {{ G@ {RUN} }}\n"),
     "uses of one macro": cpp(f"#define G {GUARD}\n", f"at::Tensor f@{NET} {{ G {RUN} }}\n"),
     "macros of macros": cpp(
@@ -177,6 +226,15 @@ CPP: dict[str, Shape] = {
         f"at::Tensor k@(at::Tensor x) {{ {GUARD} return x + 1; }}\n"
         'TORCH_LIBRARY_IMPL(my@, CPU, m) { m.impl("k@", k@); }\n',
     ),
+    "kernels that call their helpers": cpp(
+        "",
+        "static at::Tensor h@(const at::Tensor& x) { return at::relu(x); }\n"
+        "struct F@ : torch::autograd::Function<F@> { static at::Tensor forward("
+        f"torch::autograd::AutogradContext* ctx, at::Tensor x) {{ {GUARD} return h@(x); }} }};\n",
+    ),
+    "threads that are given functions": cpp(
+        "", f"void w@{NET} {{ m.forward({{x}}); }}\nvoid f@{NET} {{ {GUARD} std::thread t(w@, m, x); t.join(); }}\n"
+    ),
     "threads": cpp(
         "", f"void f@{NET} {{ {GUARD} std::thread t([&] {{ m.forward({{x}}); }}); t.join(); }}\n"
     ),
@@ -198,6 +256,7 @@ CPP: dict[str, Shape] = {
     "codes in one suppression": cpp(f"{USE} // NOLINT(", "GF@,", ")\n"),
     "suppressions of nothing": cpp(USE, "int x@; // NOLINT(GF101)\n"),
     "comments": cpp("", f"/* here is a comment, @ */ // and another one, guard @\n{USE}"),
+    "declared purposes one below the other": cpp("", "// guardfix: inference\n", USE),
     "declared purposes": cpp("", f"at::Tensor f@{NET} {{\n// guardfix: inference\n{GUARD}\n{RUN} }}\n"),
     # The preprocessor.
     "includes": cpp("", '#include "header_@.h"\n', USE),
@@ -256,6 +315,7 @@ CPP_BYTES: dict[str, Shape] = {
     "line continuations": cpp(USE, "\\\n", "\n"),
     "less-than signs": cpp(USE, "a<", "\n"),
     "words": cpp(USE, "word ", "\n"),
+    "words of linkage": cpp(USE, "extern ", ") {\n"),
     "one word": cpp(USE, "word", "\n"),
     "hashes": cpp(USE, "#\n", ""),
     "endifs": cpp(USE, "#endif\n", ""),
@@ -372,6 +432,18 @@ PYTHON: dict[str, Shape] = {
     "comments": python("import torch\n", "# a comment about x@\nx@ = 1\n", _NO_GRAD + "  x = m(x)\n"),
     "else-if": python("import torch\nif a == 0: pass\n", f"elif a == @:\n  {_NO_GRAD}    x = m(x)\n"),
     "tries": python("import torch\n", f"try:\n  {_NO_GRAD}    x = m(x)\nexcept E@:\n  pass\n"),
+    "generators with guards in one function": python(
+        "import torch\ndef f():\n", "  @@torch.no_grad()\n  def f@(xs):\n    for x in xs:\n      yield x\n"
+    ),
+    "one variable for all guards": python(
+        "import torch\ndef f(model, x):\n", "  g = torch.no_grad()\n  with g:\n    x = model(x)\n", "  return x\n"
+    ),
+    "modes entered on one stack": python(
+        "import contextlib, torch\ndef f(model, x):\n  with contextlib.ExitStack() as stack:\n",
+        "    stack.enter_context(torch.inference_mode())\n    y@ = model(x)\n",
+        "  return y0.add_(1)\n",
+    ),
+    "escapes in one string": python("import torch\nx = b'at::AutoNonVariableTypeMode g;", "\\N{", "'\n"),
     "lambdas": python("import torch\n", "f@ = lambda x: torch.no_grad()(g)(x)\n"),
     "one list": python("import torch\nx = [", "1, ", "]\n" + _NO_GRAD + "  x = m(x)\n"),
     "one list in lines": python("import torch\nx = [\n", "  1, 2, 3,\n", "]\n" + _NO_GRAD + "  x = m(x)\n"),

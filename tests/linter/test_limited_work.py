@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
-import resource
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -136,9 +136,21 @@ def test_more_lost_processes_than_rounds(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(work.left_out) == 11
 
 
-def test_memory_that_other_files_took_is_not_held_against_one() -> None:
-    own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() >> 20
-    work = LimitedWork(FileLimits(megabytes=own + 1100), 1)  # for two of six
+def test_a_thread_that_finds_no_memory_for_its_stack_is_the_file_s_trouble(own_megabytes: int) -> None:
+    def of_file(path: str) -> str:
+        threading.stack_size(512 << 20)
+        thread = threading.Thread(target=str)
+        thread.start()
+        thread.join()
+        return path
+
+    work = LimitedWork(FileLimits(megabytes=own_megabytes + 300), 1)
+    assert work.each(of_file, "a", "doing it") == []
+    assert work.left_out == {"a": f"doing it takes more than {own_megabytes + 300} MB (--memory)"}
+
+
+def test_memory_that_other_files_took_is_not_held_against_one(own_megabytes: int) -> None:
+    work = LimitedWork(FileLimits(megabytes=own_megabytes + 1100), 1)  # for two of six
     kept: list[mmap.mmap] = []
 
     def of_file(path: str) -> int:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from reduction import smaller  # type: ignore[import-not-found]
+
 import guardfix
 from guardfix.codemods.apply.settling import settle
 
@@ -182,24 +184,5 @@ _CHECKS: dict[str, Callable[[str, bytes, bytes], bool]] = {
 
 
 def reduced(name: str, text: bytes, what: str, *, twice: bool) -> bytes:
-    """A smaller text of which the same does not hold: lines are taken out, then characters, while it stays so."""
-
-    def fails(candidate: bytes) -> bool:
-        return broken(name, candidate, twice=twice)[:30] == what[:30]
-
-    for split in (lambda data: data.splitlines(keepends=True), lambda data: [bytes([byte]) for byte in data]):
-        parts = split(text)
-        size = max(1, len(parts) // 2)
-        while size:
-            place = 0
-            while place < len(parts):
-                candidate = parts[:place] + parts[place + size :]
-                if fails(b"".join(candidate)):
-                    parts = candidate
-                else:
-                    place += size
-            size //= 2
-        text = b"".join(parts)
-        if len(text) > 2000:
-            break
-    return text
+    """A smaller text of which the same does not hold."""
+    return smaller(text, lambda candidate: broken(name, candidate, twice=twice)[:30] == what[:30])

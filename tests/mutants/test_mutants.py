@@ -58,3 +58,20 @@ def test_the_checks_see_what_they_are_for() -> None:
         assert _CHECKS[what]("a.cpp", text, text)
         assert not _CHECKS[what]("a.cpp", text, after), what
     assert not _CHECKS["it does not compile any more"]("a.py", b"x = 1\n", b"x = \n")
+
+
+def test_a_failure_is_reduced_to_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check is planted that an `int` does not survive the edit of a file."""
+    from invariants import _CHECKS, reduced
+
+    monkeypatch.setitem(_CHECKS, "planted", lambda name, before, after: b"int b" not in after)
+    text = (
+        b"#include <torch/script.h>\n// nothing to do with it\nint a;\nint b;\n\nstatic int c = 7;\n"
+        b"void run(torch::jit::Module& m, at::Tensor x) {\n  at::AutoNonVariableTypeMode guard(true);\n"
+        b"  m.forward({x});\n}\nint d;\n"
+    )
+    small = reduced("a.cpp", text, broken("a.cpp", text), twice=False)
+    assert broken("a.cpp", small) == "planted"
+    assert b"int b" in small
+    assert b"AutoNonVariableTypeMode" in small
+    assert len(small) < len(text) / 2

@@ -250,7 +250,8 @@
       if (KEYS.every((key) => !selects[key].value || one[key] === selects[key].value)
         && words.every((word) => texts[number].includes(word))) visible.push(number);
     });
-    find("shown").textContent = visible.length === findings.length ? `${findings.length} findings` : `${visible.length} of ${findings.length} findings`;
+    const total = `${findings.length} finding${findings.length === 1 ? "" : "s"}`;
+    find("shown").textContent = visible.length === findings.length ? total : `${visible.length} of ${total}`;
     find("nothing").hidden = visible.length > 0 || findings.length === 0;
     draw(true);
   }
@@ -346,12 +347,20 @@
   });
 
   // In print, every finding that is shown is on paper, opened when there are few.
+  const openedByReader = new Set();
   addEventListener("beforeprint", () => {
     printing = true;
+    for (const number of opened) openedByReader.add(number);
     if (visible.length <= 200) for (const number of visible) opened.add(number);
     draw(true);
   });
-  addEventListener("afterprint", () => { printing = false; opened.clear(); draw(true); });
+  addEventListener("afterprint", () => {
+    printing = false;
+    opened.clear();
+    for (const number of openedByReader) opened.add(number);
+    openedByReader.clear();
+    draw(true);
+  });
 
   if (innerWidth < 760) for (const one of [...document.querySelectorAll(".counts")].slice(1)) one.open = false;
   filter();

@@ -11,31 +11,31 @@ from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, signal
 
 
-@signal("declared-kernel", side=Side.KERNEL, weight=Weight.DECLARED)
+@signal("declared-kernel", side=Side.KERNEL, weight=Weight.DECLARED, asks_project=True)
 def declared_kernel(scene: Scene) -> Iterator[Sighting]:
     """a comment (`guardfix: kernel`) or the configuration says so"""
     yield from _declared(scene, Purpose.KERNEL)
 
 
-@signal("declared-below-autograd", side=Side.BELOW_AUTOGRAD, weight=Weight.DECLARED)
+@signal("declared-below-autograd", side=Side.BELOW_AUTOGRAD, weight=Weight.DECLARED, asks_project=True)
 def declared_below_autograd(scene: Scene) -> Iterator[Sighting]:
     """a comment (`guardfix: below_autograd`) or the configuration says so"""
     yield from _declared(scene, Purpose.BELOW_AUTOGRAD)
 
 
-@signal("declared-preserve", side=Side.BELOW_AUTOGRAD, weight=Weight.DECLARED)
+@signal("declared-preserve", side=Side.BELOW_AUTOGRAD, weight=Weight.DECLARED, asks_project=True)
 def declared_preserve(scene: Scene) -> Iterator[Sighting]:
     """a comment (`guardfix: preserve`) or the configuration says to keep what the old guard does since torch 1.9"""
     yield from _declared(scene, Purpose.PRESERVE)
 
 
-@signal("declared-inference", side=Side.INFERENCE, weight=Weight.DECLARED)
+@signal("declared-inference", side=Side.INFERENCE, weight=Weight.DECLARED, asks_project=True)
 def declared_inference(scene: Scene) -> Iterator[Sighting]:
     """a comment (`guardfix: inference`) or the configuration says so"""
     yield from _declared(scene, Purpose.INFERENCE)
 
 
-@signal("declared-remove", side=Side.REMOVE, weight=Weight.DECLARED)
+@signal("declared-remove", side=Side.REMOVE, weight=Weight.DECLARED, asks_project=True)
 def declared_remove(scene: Scene) -> Iterator[Sighting]:
     """a comment (`guardfix: remove`) or the configuration says so"""
     yield from _declared(scene, Purpose.REMOVE)

@@ -75,7 +75,14 @@ def loads_model(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(f"the same function loads a model: `{shown(str(built.type))}`", built.span.start)
 
 
-@signal("reaches-model-run", side=Side.INFERENCE, weight=Weight.STRONG, unless=[runs_model], asked=Asked.WHEN_OPEN)
+@signal(
+    "reaches-model-run",
+    side=Side.INFERENCE,
+    weight=Weight.STRONG,
+    unless=[runs_model],
+    asked=Asked.WHEN_OPEN,
+    asks_project=True,
+)
 def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
     """a function of the project that is called below the guard runs a model, itself or through others"""
     if scene.use.macro is None and scene.chain:
@@ -84,7 +91,14 @@ def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
             yield _behind(found)
 
 
-@signal("reaches-model-load", side=Side.INFERENCE, weight=Weight.STRONG, unless=[loads_model], asked=Asked.WHEN_OPEN)
+@signal(
+    "reaches-model-load",
+    side=Side.INFERENCE,
+    weight=Weight.STRONG,
+    unless=[loads_model],
+    asked=Asked.WHEN_OPEN,
+    asks_project=True,
+)
 def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
     """a function of the project that its function calls loads a model, itself or through others"""
     if scene.use.macro is None and scene.outermost is not None:
@@ -207,7 +221,7 @@ def _runs_node(call: Call) -> bool:
     return _NODE.search(last_name(pointee(call.receiver))) is not None
 
 
-@signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE)
+@signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
 def in_test(scene: Scene) -> Iterator[Sighting]:
     """it stands in a test that only makes tensors, runs ops and compares, in a file without ops of its own"""
     function = scene.outermost

@@ -24,7 +24,7 @@ from ..signal_kinds import Sighting, Weight, shown, signal
 _DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|^typed$")
 
 
-@signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE)
+@signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)
 def in_function_forward(scene: Scene) -> Iterator[Sighting]:
     """the guard is in `forward` of a `torch::autograd::Function`"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
@@ -36,7 +36,9 @@ def in_function_forward(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(message, part.function.span.start)
 
 
-@signal("helps-function-forward", side=Side.KERNEL, weight=Weight.STRONG, unless=[in_function_forward])
+@signal(
+    "helps-function-forward", side=Side.KERNEL, weight=Weight.STRONG, unless=[in_function_forward], asks_project=True
+)
 def helps_function_forward(scene: Scene) -> Iterator[Sighting]:
     """its function is another method of such a class, or takes an `AutogradContext`, and `backward` does not call it"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
@@ -53,7 +55,13 @@ def _with_owner(scene: Scene, function: Function) -> str:
     return scene.spelled(*function.qualified[-2:])
 
 
-@signal("registered-under-autograd", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.DECISIVE)
+@signal(
+    "registered-under-autograd",
+    side=Side.KERNEL,
+    in_place=Side.BELOW_AUTOGRAD,
+    weight=Weight.DECISIVE,
+    asks_project=True,
+)
 def registered_under_autograd(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under an Autograd key, in any file"""
     for name, where, registration in _registrations(scene):
@@ -61,7 +69,7 @@ def registered_under_autograd(scene: Scene) -> Iterator[Sighting]:
             yield _registered(f"{name} is registered under {registration.key}", where, registration)
 
 
-@signal("registered-under-adinplaceorview", side=Side.KERNEL, weight=Weight.DECISIVE)
+@signal("registered-under-adinplaceorview", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)
 def registered_under_adinplaceorview(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under `ADInplaceOrView`, in any file"""
     for name, where, registration in _registrations(scene):
@@ -79,7 +87,13 @@ def builds_graph_itself(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(message, call.span.start)
 
 
-@signal("registered-under-another-key", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
+@signal(
+    "registered-under-another-key",
+    side=Side.KERNEL,
+    in_place=Side.BELOW_AUTOGRAD,
+    weight=Weight.STRONG,
+    asks_project=True,
+)
 def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under another key (`CPU`, `CUDA`, …), in any file"""
     for name, where, registration in _registrations(scene):
@@ -87,7 +101,9 @@ def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
             yield _registered(f"{name} is the {registration.key} kernel", where, registration)
 
 
-@signal("registered-without-a-key", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
+@signal(
+    "registered-without-a-key", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, asks_project=True
+)
 def registered_without_a_key(scene: Scene) -> Iterator[Sighting]:
     """its function is given to the dispatcher under no key, in any file"""
     for name, where, registration in _registrations(scene):

@@ -25,7 +25,9 @@ class _FirstOfScopes(dict[tuple[str, Span], tuple[GuardUse, ...]]):
     """By file and scope, what `_first_in` found."""
 
 
-@signal("beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off])
+@signal(
+    "beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off], asks_project=True
+)
 def beside_inference_workload(scene: Scene) -> Iterator[Sighting]:
     """another old guard beside it or around it becomes an `InferenceMode`, with high confidence"""
     use = scene.use

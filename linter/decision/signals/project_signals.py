@@ -20,7 +20,7 @@ _HARDLY = 10
 """Gradients hardly appear where models are loaded and run at least so many times as often."""
 
 
-@signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST)
+@signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST, asks_project=True)
 def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     """the project loads or runs models, defines no ops, and gradients hardly appear in it"""
     survey = _survey_for(scene)
@@ -43,6 +43,7 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     weight=Weight.MODERATE,
     unless=[project_runs_models],
     asked=Asked.LAST,
+    asks_project=True,
 )
 def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
     """the project computes with tensors, defines no ops, and computes no gradients"""
@@ -55,7 +56,14 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(message, place.mention.offset, None, "", place)
 
 
-@signal("file-runs-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[project_runs_models], asked=Asked.LAST)
+@signal(
+    "file-runs-model",
+    side=Side.INFERENCE,
+    weight=Weight.MODERATE,
+    unless=[project_runs_models],
+    asked=Asked.LAST,
+    asks_project=True,
+)
 def file_runs_model(scene: Scene) -> Iterator[Sighting]:
     """its file runs a model elsewhere and defines no op, and gradients hardly appear in the project"""
     survey = scene.project.survey

@@ -14,7 +14,7 @@ from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, signal
 
 
-@signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE)
+@signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE, asks_project=True)
 def in_function_backward(scene: Scene) -> Iterator[Sighting]:
     """the guard is in `backward` of a `torch::autograd::Function`"""
     if is_in_parallel_region(scene.use, scene.facts):
@@ -26,7 +26,7 @@ def in_function_backward(scene: Scene) -> Iterator[Sighting]:
             return
 
 
-@signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward])
+@signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward], asks_project=True)
 def in_node_apply(scene: Scene) -> Iterator[Sighting]:
     """the guard is in `apply` of a backward node"""
     for function in scene.chain:
@@ -41,6 +41,7 @@ def in_node_apply(scene: Scene) -> Iterator[Sighting]:
     side=Side.REMOVE,
     weight=Weight.DECISIVE,
     unless=[in_function_backward, in_node_apply],
+    asks_project=True,
 )
 def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
     """nothing is computed below the guard, in `forward` of a `torch::autograd::Function`"""

@@ -20,7 +20,14 @@ def trains(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(f"{training_in(call)} under the guard: `{shown(call.callee)}`", call.span.start)
 
 
-@signal("reaches-training", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG, unless=[trains], asked=Asked.WHEN_OPEN)
+@signal(
+    "reaches-training",
+    side=Side.AGAINST_INFERENCE,
+    weight=Weight.STRONG,
+    unless=[trains],
+    asked=Asked.WHEN_OPEN,
+    asks_project=True,
+)
 def reaches_training(scene: Scene) -> Iterator[Sighting]:
     """a function that is called below the guard computes gradients or steps an optimizer, itself or through others"""
     if scene.use.macro is None and scene.chain:

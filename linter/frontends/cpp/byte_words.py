@@ -7,10 +7,12 @@ faster, and `bytes.find` faster still. So matches are asked afterwards whether t
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 _FEW = 64
 """Up to so many names are each looked for on their own."""
+_WHOLE_WORD = re.compile(rb"\w+")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -27,6 +29,14 @@ def words(word: bytes, text: bytes, start: int = 0, end: int | None = None) -> I
     for place in places(word, text, start, end):
         if begins_word(text, place) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
             yield place
+
+
+def places_by_word(text: bytes) -> dict[bytes, list[int]]:
+    """Where each word of the text stands."""
+    found: dict[bytes, list[int]] = defaultdict(list)
+    for match in _WHOLE_WORD.finditer(text):
+        found[match[0]].append(match.start())
+    return found
 
 
 def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:

@@ -40,7 +40,7 @@ def runs_after(block: Node) -> list[tuple[int, int]]:
             return found
         if parent.type in _LISTS and current.type != "case_statement":
             if in_branch:
-                jump, goes_on = _unconditional(current, parent, found)
+                jump, goes_on = _unconditional(current, found)
                 if not goes_on:
                     return found
             else:
@@ -55,23 +55,23 @@ def runs_after(block: Node) -> list[tuple[int, int]]:
     return found
 
 
-def _unconditional(current: Node, parent: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
+def _unconditional(current: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
     """Adds the statements behind `current` that depend on no condition.
 
-    Gives the jump that ends them, and whether the end of `parent` is surely reached without one in a condition.
+    Gives the jump that ends them, and whether the end of their block is surely reached without one in a condition.
     """
     conditions = 0
-    for following in parent.named_children:
-        if following.start_byte < current.end_byte:
-            continue
+    following = current.next_named_sibling
+    while following is not None:
         if following.type in _CHOICES:
             conditions += 1
             if conditions > _FAR or _holds_a_jump(following):
                 return None, False
-            continue
-        found.append((following.start_byte, following.end_byte))  # of a jump, too: `return output.add_(1);`
-        if _is_jump(following):
-            return following, True
+        else:
+            found.append((following.start_byte, following.end_byte))  # of a jump, too: `return output.add_(1);`
+            if _is_jump(following):
+                return following, True
+        following = following.next_named_sibling
     return None, True
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -23,7 +23,7 @@ from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import dead_branches, find_conditionals
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
-from .cpp_parsing import grammar_for, is_objective_c, masked_text, read_through
+from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
@@ -75,11 +75,8 @@ def extract_cpp(
             if not needs_all(code):
                 code, left_out = focused(code, places, named)
         masked = code = mask_macros(code)
-    parsed = read_through(masked, code, watched, grammar, sparse=bool(left_out))
-    root, masked = parsed.tree.root_node, parsed.masked
-    code = blanked(code, parsed.blanked)
-    reading = Reading(source.text, masked, code, 0, None)
-    reading.collect(root, grammar)
+    parsed, reading = _read(source.text, masked, code, watched, grammar, sparse=bool(left_out))
+    root = parsed.tree.root_node
     watched_names = {*watched, *wrappers(reading)}
     uses = list(guard_uses(reading, root, watched_names))
     macro_uses, macro_functions, macro_calls = macro_bodies(source, reading, grammar, watched_names)
@@ -87,8 +84,6 @@ def extract_cpp(
     if parsed.blanked:
         uses = [_doubted(use, parsed.blanked) for use in uses]
     makers = {use.macro for use in macro_uses if use.macro is not None and use.function is not None}
-    reading.functions += macro_functions
-    reading.calls += macro_calls
     partial = root.has_error
     directives = find_directives(source.text, source.row, cpp_comments)
     declared = find_intents(source.text, source.row, cpp_comments)
@@ -101,9 +96,9 @@ def extract_cpp(
         guard_uses=tuple(
             sorted(map(_as_the_one_it_is_like, with_comments(uses, source.text, bare)), key=lambda use: use.type_span)
         ),
-        functions=(*reading.functions, *left_out),
+        functions=(*reading.functions, *macro_functions, *left_out),
         classes=tuple(reading.classes),
-        calls=tuple(reading.calls),
+        calls=(*reading.calls, *macro_calls),
         registrations=_registrations(live, live_code),
         assignments=tuple(reading.assignments),
         returns=tuple(reading.returns),
@@ -118,6 +113,35 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
     )
+
+
+class _LastRead(NamedTuple):
+    """A text as it was read last."""
+
+    key: tuple[object, ...]
+    parsed: ParsedText
+    reading: Reading
+
+
+_last_read: list[_LastRead] = []
+"""At most one. A file is read again for the names that its guards make interesting; of a single file, as in an editor,
+that is the text that was read just before."""
+
+
+def _read(
+    text: bytes, masked: bytes, code: bytes, watched: Iterable[str], grammar: str, *, sparse: bool
+) -> tuple[ParsedText, Reading]:
+    """The tree of a text, and what is read off it."""
+    key = grammar, sparse, text, masked, code
+    if _last_read and _last_read[0].key == key:
+        return _last_read[0][1:]
+    parsed = read_through(masked, code, watched, grammar, sparse=sparse)
+    root = parsed.tree.root_node
+    reading = Reading(text, parsed.masked, blanked(code, parsed.blanked), 0, None)
+    reading.collect(root, grammar)
+    if not root.has_error and not parsed.blanked:  # otherwise what is watched makes a difference
+        _last_read[:] = [_LastRead(key, parsed, reading)]
+    return parsed, reading
 
 
 def _doubted(use: GuardUse, blanked: Iterable[Span]) -> GuardUse:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ...facts import Span
 from .byte_words import begins_word
@@ -222,6 +223,8 @@ def closing(text: bytes, opening: int) -> int | None:
     """The offset just behind the bracket that closes the one at `opening`; None when nothing does."""
     depth = 0
     for match in _TOKEN.finditer(text, opening):
+        if match.start() > opening + _NEAR and opening in (closings := _closings(text)):
+            return closings[opening]
         token = match.group()
         if len(token) > 1:
             continue
@@ -232,6 +235,28 @@ def closing(text: bytes, opening: int) -> int | None:
             if depth == 0:
                 return match.end()
     return None
+
+
+_NEAR = 2000
+"""Bytes behind a bracket in which its partner is looked for. Beyond, all brackets of the text are matched at once: many
+may end far away, or nowhere."""
+
+
+@lru_cache(maxsize=2)
+def _closings(text: bytes) -> dict[int, int | None]:
+    """The offset just behind its partner, by the offset of each opening bracket."""
+    found: dict[int, int | None] = {}
+    opened: list[int] = []
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if len(token) > 1:
+            continue
+        if token in b"([{":
+            opened.append(match.start())
+            found[match.start()] = None
+        elif opened:
+            found[opened.pop()] = match.end()
+    return found
 
 
 def mask_block_comments(text: bytes) -> bytes:

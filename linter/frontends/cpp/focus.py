@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 from ... import guards
 from ...facts import Function, Span
-from .byte_words import line_before, places, words
+from .byte_words import line_before, places, places_by_word, words
 from .cpp_masking import blank
 
 _GRADIENT_GUARDS = guards.GuardNames(guards.CPP, guards.gradient_guards)
 _ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
+_FEW = 100
+"""Names that are each looked for by themselves; where a file gives guards more aliases, its words are listed once."""
 _ALIAS_LENGTH = 200
 """How far in front of the guard's name an alias's declaration may begin."""
 _TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
@@ -46,9 +48,12 @@ def guard_places(code: bytes) -> list[int]:
     names = {name for guard in _GRADIENT_GUARDS for name in (guard, *guards.CPP[guard].companions)}
     waiting = [name.encode() for name in sorted(names)]
     known = set(waiting)
+    by_word: dict[bytes, list[int]] | None = None
     while waiting:
         name = waiting.pop()
-        for place in words(name, code):
+        if len(known) > _FEW and by_word is None:
+            by_word = places_by_word(code)
+        for place in words(name, code) if by_word is None else by_word.get(name, ()):
             found.append(place)
             alias = _alias_at(place, place + len(name), code)
             if alias and alias not in known:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ... import guards
 from ...facts import Form, GuardUse, Span
+from ...facts.model import MOST_AROUND
+from ...facts.use_model import MOST_NAMED
 from .control_flow import runs_after
 from .first_work import first_work
 from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
@@ -85,7 +87,7 @@ def _complete(
         variable = reading.slice(reading.span(declarator))
         # A member can be named above its declaration, in a constructor's initialisers.
         first = scope if form is Form.MEMBER else reading.span(declarator)
-        spans = variable_spans(reading, variable, first, scope)
+        spans = variable_spans(reading, variable, first, scope, None if form is Form.MEMBER else MOST_NAMED)
         own = reading.span(declarator)
         if spans[:1] != (own,):
             spans = (own, *(span for span in spans if span != own))
@@ -148,18 +150,16 @@ def _is_torchs(reading: Reading, top: Node, written: str, name: str, resolve: di
         around = reading.namespace(top)[:1]
         return not _NAMESPACES.isdisjoint(around) or (first in ("autograd", "jit", "impl") and _opens_torch(reading))
     span = reading.span(top)
-    if any(class_.name == name and class_.span.holds(span) for class_ in reading.classes):
+    if reading.is_inside_class(name, span):
         return False  # the class itself: its constructors, its copies
-    if any(class_.name == name and class_.span.start <= top.start_byte + reading.shift for class_ in reading.classes):
-        owner = next(class_ for class_ in reading.classes if class_.name == name)
-        return owner.qualified[0] in _NAMESPACES
+    first_class = reading.classes_named.get(name)
+    if first_class is not None and first_class.span.start <= span.start:
+        return first_class.qualified[0] in _NAMESPACES
     return True
 
 
 def _opens_torch(reading: Reading) -> bool:
-    return any(
-        alias.kind == "using-namespace" and alias.path and alias.path[0] in _NAMESPACES for alias in reading.aliases
-    )
+    return any(path[:1] and path[0] in _NAMESPACES for path in reading.opened_namespaces)
 
 
 def _static_call(reading: Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
@@ -185,10 +185,10 @@ def _means_torchs(reading: Reading, top: Node, name: str, guard: str) -> bool:
     written = reading.written(top).split(f"{name}::")[0] + name
     if name == guard:
         return _is_torchs(reading, top, written, name, {})
-    targets = {alias.name: str(alias.target) for alias in reading.aliases if alias.kind == "type"}
+    aliases = reading.type_aliases
     target, seen = name, {name}
-    while target in targets and targets[target] not in seen:
-        target = targets[target]
+    while target in aliases and (meant := str(aliases[target].target)) not in seen and len(seen) <= MOST_AROUND:
+        target = meant
         seen.add(target)
     return _is_torchs(reading, top, target, guard, {})
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ... import guards
 from ...facts import Argument, Call, Form, Function, GuardUse, Span
 from ...facts.expressions import last_name, words_of
-from ...facts.spans import Nested
+from ...facts.spans import Nested, Sorted
 from ...files.sources import Source
 from .byte_words import any_of
 from .cpp_parsing import error_count, parse_cpp
@@ -61,6 +61,7 @@ def wrappers(reading: Reading) -> set[str]:
 def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[GuardUse]:
     """Every place where a guard, or a watched name, stands in this tree."""
     resolve = _resolver(reading)
+    initialized, emplaced = _Given(reading, reading.initializers), _Given(reading, reading.emplacements)
     bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
     for start, name in any_of(known_names() | watched, reading.code):
         end = start + len(name.encode())
@@ -72,48 +73,66 @@ def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[Guar
             continue
         use = classify(reading, node, name, resolve)
         if use is not None:
-            built = (*use.built, *_built_elsewhere(reading, use))
+            built = (*use.built, *_built_elsewhere(reading, use, initialized, emplaced))
             yield replace(use, macro=reading.macro, function=reading.function_at(use.type_span.start), built=built)
 
 
-def _built_elsewhere(reading: Reading, use: GuardUse) -> Iterator[Argument]:
+class _Given:
+    """Arguments that stand apart from what they build: by the name that is given them, and where they stand."""
+
+    def __init__(self, reading: Reading, places: dict[str, list[Node]]) -> None:
+        self._by_place = {name: Sorted(nodes, reading.span) for name, nodes in places.items()}
+        self._by_class: dict[tuple[str, int | str | None], list[Node]] = defaultdict(list)
+        """By the class in whose methods they stand, wherever these are defined: its index, and its name."""
+        for name, nodes in places.items():
+            for node in nodes:
+                around = reading.function_at(node.start_byte + reading.shift)
+                if around is not None:
+                    function = reading.functions[around]
+                    self._by_class[name, function.class_].append(node)
+                    for owner in function.declared_as[-2:-1]:
+                        self._by_class[name, owner].append(node)
+
+    def to(self, name: str, scope: Span, class_: tuple[int, str] | None) -> list[Node]:
+        """What the name is given in a scope, or in the methods of a class: its index and its name."""
+        if name not in self._by_place:
+            return []
+        found = list(self._by_place[name].within(scope))
+        for owner in class_ or ():
+            found += self._by_class.get((name, owner), ())
+        return sorted({node.id: node for node in found}.values(), key=lambda node: node.start_byte)
+
+
+def _built_elsewhere(reading: Reading, use: GuardUse, initialized: _Given, emplaced: _Given) -> Iterator[Argument]:
     """What constructors' initialisers and calls of `emplace` give a member or an optional."""
+    places: tuple[_Given, ...]
     if use.form is Form.MEMBER:
-        name, places = use.variable, reading.initializers
+        name, places = use.variable or "", (initialized,)
     elif use.form in (Form.OPTIONAL, Form.HEAP) and use.holder is not None and use.holder.declared:
-        name, places = use.holder.name, [*reading.initializers, *reading.emplacements]
+        name, places = use.holder.name, (initialized, emplaced)
     else:
         return
     index, around = reading.class_at(use.type_span), reading.function_at(use.type_span.start)
     if index is not None and around is not None and reading.classes[index].span.holds(reading.functions[around].span):
         index = None  # a variable of a method
-    for given, node in places:
-        if given != name or not (use.scope.holds(reading.span(node)) or _is_of_class(reading, node, index)):
-            continue
-        argument = constructor_argument(reading, node)
-        if argument is not None:
-            yield argument
-
-
-def _is_of_class(reading: Reading, node: Node, index: int | None) -> bool:
-    """Whether a node stands in a method of the class, wherever that is defined."""
-    around = reading.function_at(node.start_byte + reading.shift)
-    if index is None or around is None:
-        return False
-    function = reading.functions[around]
-    return function.class_ == index or function.declared_as[-2:-1] == (reading.classes[index].name,)
+    class_ = (index, reading.classes[index].name) if index is not None else None
+    for given in places:
+        for node in given.to(name, use.scope, class_):
+            argument = constructor_argument(reading, node)
+            if argument is not None:
+                yield argument
 
 
 def _resolver(reading: Reading) -> dict[str, str]:
     """Type alias -> the name in the guard table that it stands for."""
     table = {alias.name: last_name(alias.target) for alias in reading.aliases if alias.kind == "type"}
-    resolved = {}
+    resolved: dict[str, str] = {}
     for name in table:
-        target, seen = name, {name}
-        while target in table and table[target] not in seen:
+        target, passed = name, {name: None}
+        while target not in resolved and target in table and table[target] not in passed:
             target = table[target]
-            seen.add(target)
-        resolved[name] = target
+            passed[target] = None
+        resolved |= dict.fromkeys(passed.keys() & table.keys(), resolved.get(target, target))
     return resolved
 
 

@@ -7,10 +7,11 @@ is what lists of the form `FOR_EACH_OP(REGISTER)` need. Conditionals are not loo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ...facts import Invocation, Span
 from ...facts.macro_substitution import Definition, substituted
+from .byte_words import words
 from .cpp_masking import closing, code_only
 
 _DEFINE = re.compile(
@@ -25,6 +26,8 @@ _DEPTH = 6
 _SIZE = 50_000
 _EXPANSIONS = 5_000
 """Macros can grow without bounds. Beyond so many levels, bytes and invocations they are left as they are written."""
+_LONG = 4
+"""In a text of more bytes for each name the names are looked for one by one; in others all words are looked up."""
 
 
 Macros = Mapping[bytes, Definition]
@@ -115,21 +118,28 @@ def _invocations(
     text: bytes, code: bytes, span: Span, work: _Work, hidden: frozenset[bytes] = frozenset()
 ) -> Iterator[tuple[Span, bytes, tuple[bytes, ...]]]:
     position = span.start
-    while (match := _WORD.search(code, position, span.end)) is not None:
-        position = match.end()
-        macro = work.macros.get(match.group())
-        if macro is None or match.group() in hidden:
+    for start, name in _places(work.macros, code, span):
+        if start < position or name in hidden:
             continue
-        if macro.parameters is None:
-            yield Span(*match.span()), match.group(), ()
+        position = start + len(name)
+        if work.macros[name].parameters is None:
+            yield Span(start, position), name, ()
             continue
-        opening = _OPENING.match(code, match.end())
+        opening = _OPENING.match(code, position)
         end = closing(code, opening.end() - 1) if opening is not None else None
         if opening is None or end is None:
             continue  # without brackets it is no invocation
         pieces = split_arguments(code, opening.end(), end - 1)
-        yield Span(match.start(), end), match.group(), tuple(_plain(text[slice(*piece)]) for piece in pieces)
+        yield Span(start, end), name, tuple(_plain(text[slice(*piece)]) for piece in pieces)
         position = end
+
+
+def _places(names: Collection[bytes], code: bytes, span: Span) -> Iterable[tuple[int, bytes]]:
+    """(place, name) wherever one of the names stands whole in the span, by place."""
+    if span.end - span.start > _LONG * len(names):
+        return sorted((place, name) for name in names for place in words(name, code, *span))
+    found = ((match.start(), match.group()) for match in _WORD.finditer(code, *span))
+    return (place for place in found if place[1] in names)
 
 
 def _expand(name: bytes, arguments: tuple[bytes, ...], work: _Work, within: frozenset[bytes]) -> bytes:

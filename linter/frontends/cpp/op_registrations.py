@@ -26,6 +26,7 @@ _LIBRARY_VARIABLE = re.compile(
     rb"\btorch::Library\s+(?P<declared>\w+)\s*(?=[({])"
     rb"|\b(?P<given>\w+)\s*=\s*(?:(?:torch|c10)::import|(?:torch::)?Library|MAKE_TORCH_LIBRARY(?:_IMPL)?)\s*(?=\()"
 )
+_VARIABLE_HINTS = (b"Library", b"::import", b"MAKE_TORCH_LIBRARY")
 _MADE_FOR = re.compile(rb"\bMAKE_TORCH_LIBRARY_IMPL\s*\([^,()]*,\s*(\w+)\s*\)")
 _IMPORTED = re.compile(rb"\b(?:torch|c10)::import\s*(?=\()")
 _KEY = re.compile(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
@@ -97,6 +98,8 @@ def _libraries(text: bytes, code: bytes, macros: Macros) -> Iterator[Registratio
 
 def _takers(code: bytes) -> Iterator[tuple[bytes, Span]]:
     """(name, body) of the functions that are given a `torch::Library&`."""
+    if b"Library" not in code:
+        return
     for match in _TAKES_LIBRARY.finditer(code):
         end = closing(code, match.start("opening"))
         brace = re.compile(rb"\s*(?:noexcept\s*)?\{").match(code, end) if end is not None else None
@@ -107,6 +110,8 @@ def _takers(code: bytes) -> Iterator[tuple[bytes, Span]]:
 
 def _variables(text: bytes, code: bytes) -> Iterator[Registration]:
     """Registrations through a `torch::Library` that is a variable, or that `torch::import` gives."""
+    if not any(hint in code for hint in _VARIABLE_HINTS):
+        return
     for match in _LIBRARY_VARIABLE.finditer(code):
         end = closing(code, match.end())
         if end is None:

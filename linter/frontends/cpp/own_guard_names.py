@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def means_own_guard(reading: Reading, top: Node, written: str, guard: Guard) -> bool:
     """Whether the name, as qualified here, is the project's own guard and not another class of that name."""
     span = reading.span(top)
-    if any(class_.name == guard.name and class_.span.holds(span) for class_ in reading.classes):
+    if reading.is_inside_class(guard.name, span):
         return False  # the class itself: its constructors, its copies
     first, *more = written.lstrip(":").split("::")[:-1] or [""]
     parts = [*filter(None, reading.namespaces.get(first, first).strip(":").split("::")), *more]

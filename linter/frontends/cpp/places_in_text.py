@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 _QUALIFIES = re.compile(rb"\s*::")
 
 
-def variable_spans(reading: Reading, name: str, declared: Span, scope: Span) -> tuple[Span, ...]:
+def variable_spans(
+    reading: Reading, name: str, declared: Span, scope: Span, most: int | None = None
+) -> tuple[Span, ...]:
+    """Where a variable's name stands in its scope; the first `most` places."""
     around = Span(min(declared.start, scope.start), scope.end)
     known = reading.names.get(name)
     if known is None or not known[0].holds(around):  # guards in one block often have one name
         known = reading.names[name] = around, _spans_of_name(reading, name, around)
     spans = known[1]
     low, high = (bisect_left(spans, place, key=itemgetter(0)) for place in (declared.start, scope.end))
-    return spans[low:high]
+    return spans[low : high if most is None else min(high, low + most)]
 
 
 def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...]:
@@ -40,7 +43,7 @@ def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...
     )
 
 
-_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*$")
+_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b")
 
 
 def is_outside_functions(reading: Reading, node: Node) -> bool:
@@ -59,14 +62,14 @@ def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
     inner = 0  # how many of the open braces are no namespace's
     balanced = True
     previous = 0
-    for match in re.finditer(rb"[{};]", code):
+    for match in re.finditer(rb"[{};()]", code):
         if match.group() == b"{":
             opened.append(_NAMESPACE_HEAD.search(code, previous, match.start()) is not None)
             inner += not opened[-1]
         elif match.group() == b"}":
             balanced = balanced and bool(opened)
             inner -= bool(opened) and not opened.pop()
-        if match.group() != b";":
+        if match.group() in b"{}":
             starts.append(match.start())
             outside.append(balanced and not inner)
         previous = match.end()

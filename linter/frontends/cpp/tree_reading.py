@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from itertools import islice
@@ -84,12 +85,12 @@ class Reading:
         self.deletes: list[Expression] = []
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
-        self.initializers: list[tuple[str, Node]] = []
-        """(member, arguments) of constructors' initialisers."""
+        self.initializers: dict[str, list[Node]] = defaultdict(list)
+        """By member, the arguments of constructors' initialisers."""
         self.names: dict[str, tuple[Span, tuple[Span, ...]]] = {}
         """For a name, the last stretch in which it was looked for, and where it stands there."""
-        self.emplacements: list[tuple[str, Node]] = []
-        """(receiver, arguments) of `emplace`."""
+        self.emplacements: dict[str, list[Node]] = defaultdict(list)
+        """By receiver, the arguments of `emplace`."""
         self.first_works: dict[tuple[int, int], Node | None] = {}
         self._starts: list[int] = []
         # What holds a node is looked up by offset: tree-sitter finds a node's parent from the root down, so that
@@ -130,11 +131,11 @@ class Reading:
                 self.calls.append(call)
                 arguments = node.child_by_field_name("arguments") if call.name == "emplace" else None
                 if arguments is not None and call.receiver is not None:
-                    self.emplacements.append((str(call.receiver).removeprefix("this->"), arguments))
+                    self.emplacements[str(call.receiver).removeprefix("this->")].append(arguments)
         for node in captures.get("initializer", ()):
             children = node.named_children
             if len(children) == 2 and children[0].type == "field_identifier":
-                self.initializers.append((self.written(children[0]), children[1]))
+                self.initializers[self.written(children[0])].append(children[1])
         self._read_bare_macros(captures.get("bare", ()))
         self._read_assignments(captures)
         for node in captures.get("return", ()):
@@ -374,6 +375,21 @@ class Reading:
         """What the file's namespace aliases stand for; read once all of them are known."""
         return {alias.name: "::".join(alias.path) for alias in self.aliases if alias.kind == "namespace"}
 
+    @cached_property
+    def type_aliases(self) -> dict[str, Alias]:
+        """By name, the last alias of a type."""
+        return {alias.name: alias for alias in self.aliases if alias.kind == "type"}
+
+    @cached_property
+    def opened_namespaces(self) -> list[tuple[str, ...]]:
+        """Those of `using namespace`."""
+        return list(dict.fromkeys(alias.path for alias in self.aliases if alias.kind == "using-namespace"))
+
+    @cached_property
+    def classes_named(self) -> dict[str, Class]:
+        """The first class of each name."""
+        return {class_.name: class_ for class_ in reversed(self.classes)}
+
     def _read_aliases(self, captures: dict[str, list[Node]]) -> None:
         read = self.expressions.read
         for node in captures.get("alias", ()):
@@ -418,6 +434,10 @@ class Reading:
     def class_at(self, span: Span) -> int | None:
         """The innermost class around a file span."""
         return next((index for _, index in self._class_places.around(span)), None)
+
+    def is_inside_class(self, name: str, span: Span) -> bool:
+        """Whether a class of that name stands around a file span."""
+        return any(self.classes[index].name == name for _, index in self._class_places.around(span))
 
     def namespace(self, node: Node) -> tuple[str, ...]:
         """The namespaces and classes around a node."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ... import guards
 from ...facts import Call, Facts, Form, GuardUse, Span, Suppression
+from ...facts.embedded_paths import path_of_piece
 from ...facts.expressions import CallExpression, NamePath
 from ...facts.intents import Intent
 from ...facts.moving import moved
@@ -30,7 +32,9 @@ from .template_context import template_of
 _LEGACY = guards.LEGACY.encode()
 _START = re.compile(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
 _BETWEEN = re.compile(rb"(?:[ \t\r\n\f()]|\\\r?\n|#[^\r\n]*)*")
-_ESCAPE = re.compile(rb"\\(?:N\{[^}]*\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    rb"\\(?:N\{[^{}]{1,100}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|\r\n|.)", re.DOTALL
+)
 _DOLLAR = re.compile(rb"\$(?:\{(\w+(?:,)?)\}|\{,(\w+)\}|(\w+))")
 _PERCENT = re.compile(rb"%(?:\((\w+)\))?[sdrif]")
 _BRACED = re.compile(rb"\{(\w*)(?:![rsa])?(?::[^{}\n]*)?\}")
@@ -41,8 +45,7 @@ _CODE_FORMS = frozenset(
 _PROSE = re.compile(r"\b[A-Za-z]+(?: [A-Za-z]+){2,}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One literal of a string, which may be made of several that stand side by side."""
 
     span: Span
@@ -53,8 +56,7 @@ class Piece:
     quote: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A string expression: its pieces, and whether it is a template of `str.format` or `%`."""
 
     span: Span
@@ -245,7 +247,10 @@ def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
     return replace(facts, calls=tuple(sorted(calls, key=lambda call: (call.span.start, -call.span.end))))
 
 
-_SIMPLE = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\n": b"\n", b"\\": b"\\", b"'": b"'", b'"': b'"'}
+_SIMPLE = {
+    b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v",
+    b"\n": b"\n", b"\\": b"\\", b"'": b"'", b'"': b'"',
+}  # fmt: skip
 
 
 def _decoded(match: re.Match[bytes]) -> bytes:
@@ -254,14 +259,27 @@ def _decoded(match: re.Match[bytes]) -> bytes:
     value = _SIMPLE.get(escape[1:2])
     if value is None:
         try:
-            value = escape.decode("ascii").encode().decode("unicode_escape").encode("utf-8")
-        except (UnicodeError, ValueError):
+            value = _character(escape.decode("ascii")).encode("utf-8")
+        except (KeyError, ValueError):
             return escape
     if escape[1:2] in b"\r\n" and escape[1:]:
         return b" " * len(escape)  # a continued line
     if len(value) > len(escape):
         return b" " * len(escape)
     return b" " * (len(escape) - len(value)) + value
+
+
+def _character(escape: str) -> str:
+    """The character that an escape stands for; one that Python doesn't know stands for itself.
+
+    Raises ValueError for a number that is no character's, and KeyError for an unknown name.
+    """
+    kind, digits = escape[1:2], escape[2:]
+    if kind == "N" and digits:
+        return unicodedata.lookup(digits[1:-1])
+    if kind in "xuU" and digits:
+        return chr(int(digits, 16))
+    return chr(int(escape[1:], 8)) if kind.isdigit() and kind not in "89" else escape
 
 
 def _unbraced(content: bytes) -> bytes:
@@ -394,7 +412,7 @@ def _read(source: Source, span: Span, laid: bytes) -> Facts:
     from ..cpp.cpp_extraction import extract_cpp
 
     row = source.position(span.start).row
-    return extract_cpp(Source(f"{source.path}#{row}.{span.start}", laid), whole=True)
+    return extract_cpp(Source(path_of_piece(source.path, row, span.start), laid), whole=True)
 
 
 def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
@@ -407,8 +425,3 @@ def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
     line = laid[start : end if end >= 0 else len(laid)].decode("utf-8", "replace")
     code = re.sub(r"//.*|/\*.*?\*/", "", line)
     return not _PROSE.search(re.sub(r"^\s*(?:static|const|auto)\b.*", "", code))
-
-
-def real_path(path: str) -> str:
-    """The file in which a piece of embedded C++ stands."""
-    return path.rpartition("#")[0] if "#" in path else path

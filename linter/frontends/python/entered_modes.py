@@ -48,7 +48,7 @@ def _handed_by_class(node: ast.ClassDef, scope: Scope) -> bool | None:
     enter = methods.get("__enter__")
     if enter is None or "__exit__" not in methods:
         return None
-    inner = Scope(enter, scope)
+    inner = scope.inside(enter)
     held = _modes_held([*(methods["__init__"].body if "__init__" in methods else ()), *enter.body], inner)
     for index, statement in enumerate(enter.body):
         if any(_enters(call, held, inner) for call in _calls_of(statement)):
@@ -61,7 +61,7 @@ def _handed_by_generator(node: ast.FunctionDef, scope: Scope) -> bool | None:
     """Whether it yields a tensor that it made under inference mode; None where it does not yield under that."""
     if not any((resolve(one, scope) or "").endswith("contextmanager") for one in node.decorator_list):
         return None
-    inner = Scope(node, scope)
+    inner = scope.inside(node)
     return _handed_below(node.body, inner)
 
 

@@ -8,8 +8,10 @@ from collections import defaultdict
 from functools import cached_property
 
 from ...facts import Span
+from ...facts.use_model import MOST_NAMED
 from .name_resolution import TRY_STATEMENTS, statements
 from .parsed_module import Module
+from .syntax_walking import walk
 
 _ENTERED = re.compile(rb"\b(\w+)\s*\.\s*__(?:enter|exit)__")
 _USED_IN_WITH = re.compile(rb"(?:with|enter_context\()(?=\s*([\w.]*))")
@@ -33,12 +35,17 @@ class GuardVariables:
         return len(self._of(root).named.get(name, ()))
 
     def find(self, name: str, root: ast.AST) -> tuple[tuple[Span, ...], bool]:
-        """(where a variable stands in its function, whether it is used for anything but `del`)."""
+        """(where a variable stands in its function, whether it is used for anything but `del`).
+
+        Of very many places the first.
+        """
         inside = self._of(root)
-        found = inside.named.get(name, ())
-        spans = tuple(sorted(map(self._module.span, found)))
-        used = any(isinstance(child.ctx, ast.Load) and child not in inside.deleted for child in found)
-        return spans, used or name in inside.shared
+        if name not in inside.found:
+            named = inside.named.get(name, ())
+            spans = tuple(sorted(map(self._module.span, named))[:MOST_NAMED])
+            used = any(isinstance(child.ctx, ast.Load) and child not in inside.deleted for child in named)
+            inside.found[name] = spans, used or name in inside.shared
+        return inside.found[name]
 
     def is_released(self, name: str, root: ast.AST) -> bool:
         """Whether a `finally` of the function lets go of the variable."""
@@ -61,7 +68,7 @@ class GuardVariables:
     @cached_property
     def _released_attributes(self) -> dict[str, list[ast.stmt]]:
         found: dict[str, list[ast.stmt]] = defaultdict(list)
-        for node in ast.walk(self._module.tree):
+        for node in walk(self._module.tree):
             if isinstance(node, (ast.Delete, ast.Assign)):
                 for target in _let_go_of(node):
                     if isinstance(target, ast.Attribute):
@@ -79,7 +86,9 @@ class _Variables:
         """Those that a `global` or `nonlocal` names."""
         self.released: set[str] = set()
         """Those that a `finally` lets go of."""
-        for node in ast.walk(root):
+        self.found: dict[str, tuple[tuple[Span, ...], bool]] = {}
+        """What `GuardVariables.find` says."""
+        for node in walk(root):
             if isinstance(node, ast.Name):
                 self.named[node.id].append(node)
             elif isinstance(node, ast.Delete):

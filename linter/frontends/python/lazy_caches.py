@@ -150,6 +150,30 @@ def lazy_fills(function: _Function, resolve: ResolveIn) -> Iterator[tuple[str, a
                 yield target.attr, statement
 
 
+_IF = re.compile(rb"^([ \t]+)(?:el)?if\b", re.MULTILINE)
+_END_OF_TEST = re.compile(rb":[ \t]*(?:#[^\n]*)?\r?\n")
+_LONGEST_TEST = 2000
+_ASKED = re.compile(rb"\bself\.(\w+)|[\"'](\w+)[\"']")
+_FILLED = re.compile(rb"\bself\.(\w+)[ \t]*=(?!=)")
+_DEFINITION = re.compile(rb"\n([ \t]*)(?:async[ \t]+)?def\b")
+
+
+def may_fill(text: bytes) -> bool:
+    """Whether `lazy_fills` may find something in a model of the text, by its bytes alone: in most there is nothing."""
+    if b"self." not in text or (b"forward" not in text and b"__call__" not in text):
+        return False
+    for found in _IF.finditer(text):
+        start, longest = found.end(), found.end() + _LONGEST_TEST
+        end = _END_OF_TEST.search(text, start, longest)
+        asked = {name for names in _ASKED.findall(text, start, end.start() if end else longest) for name in names}
+        if asked - {b""}:
+            behind = (one for one in _DEFINITION.finditer(text, start) if len(one[1]) < len(found[1]))
+            method_end = next((one.start() for one in behind), len(text))
+            if not asked.isdisjoint(_FILLED.findall(text, start, method_end)):
+                return True
+    return False
+
+
 def _is_tensor(value: ast.expr, made: set[str], resolve: Callable[[ast.expr], str | None]) -> bool:
     if isinstance(value, ast.Call):
         if is_tensor_function(resolve(value.func)):

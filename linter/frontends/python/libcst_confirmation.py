@@ -7,6 +7,7 @@ is reported or edited on the word of one parser alone.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -83,13 +84,20 @@ class Confirmation:
 
     def _about(self, span: Span, proposed: PythonUse) -> Span | Disagreement:
         """Something at `span` that goes wrong because of a guard."""
-        for call in self._facts.gradient_calls:
-            if call.span == span and self._facts.uses[call.use] is proposed:
-                return self._gradient_call(call)
-        for escape in self._facts.escapes:
-            if escape.span == span and self._facts.uses[escape.use] is proposed:
-                return self._escape(escape)
+        for about in self._by_span.get(span, ()):
+            if not isinstance(about, LazyCache) and self._facts.uses[about.use] is proposed:
+                return self._gradient_call(about) if isinstance(about, GradientCall) else self._escape(about)
         return self._statement(span)
+
+    @cached_property
+    def _by_span(self) -> dict[Span, list[GradientCall | Escape | LazyCache]]:
+        found: dict[Span, list[GradientCall | Escape | LazyCache]] = defaultdict(list)
+        constructs: list[GradientCall | Escape | LazyCache] = [*self._facts.gradient_calls]
+        constructs += self._facts.escapes
+        constructs += self._facts.lazy_caches
+        for about in constructs:
+            found[about.span].append(about)
+        return found
 
     def _gradient_call(self, call: GradientCall) -> Span | Disagreement:
         use = self._facts.uses[call.use]
@@ -124,9 +132,9 @@ class Confirmation:
 
     def _statement(self, span: Span) -> Span | Disagreement:
         """Whatever a rule reports there."""
-        for cache in self._facts.lazy_caches:
-            if cache.span == span:
-                return self._cache(cache)
+        for about in self._by_span.get(span, ()):
+            if isinstance(about, LazyCache):
+                return self._cache(about)
         tree = self._trees.holding(span)
         if tree is None or not tree.nodes_at(span):
             return Disagreement(span, "construct", _NO_TREE if tree is None else _NOTHING)

@@ -159,7 +159,7 @@ def kind_of_definition(tree: LibcstTree, node: cst.FunctionDef | cst.ClassDef) -
     """What a decorator gets when it decorates this definition."""
     if isinstance(node, cst.ClassDef):
         return Kind.CLASS
-    yields = any(tree.definition(found) is node for found in tree.nodes(cst.Yield))
+    yields = any(tree.definition(found) is node for found in tree.nodes_within(tree.span(node.body), cst.Yield))
     if node.asynchronous is not None:
         return Kind.ASYNC_GENERATOR if yields else Kind.ASYNC_FUNCTION
     return Kind.GENERATOR if yields else Kind.FUNCTION

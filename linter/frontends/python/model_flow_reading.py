@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ...facts import Span
@@ -11,6 +14,7 @@ from ...facts.model_flow import BuiltModel, HandedModel, LazyFill, ModelFlow, Mo
 from .lazy_caches import TRAINS, ResolveIn, calls_from, lazy_fills
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
+from .syntax_walking import walk
 from .tensor_values import walk_own
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,6 +31,10 @@ class _Body(NamedTuple):
     node: _Function | ast.Module
     owner: str
     scope: Scope
+    own: list[ast.stmt]
+    """Its statements, without those of functions and classes in it."""
+    text: bytes
+    """What of the module's text it is."""
 
 
 def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: ResolveIn) -> ModelFlow:
@@ -34,12 +42,17 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     bodies = list(_bodies(module))
     classes = [node for node in statements(module.tree.body, into_scopes=True) if isinstance(node, ast.ClassDef)]
     built = [one for body in bodies for one in _built(body)]
+    built += [one for body in bodies for one in _handed_back(body, built)]
     functions = [_function(body, module, is_inference) for body in bodies]
-    shared = {one.holder for one in built} | {attribute for one in functions for attribute, _ in one.stores}
+    held = (one.holder for one in built), (attribute for one in functions for attribute, _ in one.stores)
+    shared = dict.fromkeys(chain(*held))
     runs: list[ModelRun] = []
     handed: list[HandedModel] = []
     for index, (body, function) in enumerate(zip(bodies, functions, strict=True)):
-        models = shared.union(function.parameters)
+        models = ChainMap(dict.fromkeys(function.parameters), shared)
+        # Outside of ASCII two spellings may be one name.
+        if body.text.isascii() and not any(name in models for name in _names_in(body.text)):
+            continue
         for call, inside in _calls(body, function.inside, is_inference):
             if _run_object(call) in models:
                 runs.append(ModelRun(_run_object(call), index, inside, module.span(call.func)))
@@ -73,36 +86,42 @@ def read_model_flow(module: Module, is_inference: _IsInference, resolve_in: Reso
     )
 
 
+def _names_in(text: bytes) -> Iterator[str]:
+    """All words of a text in ASCII, each as often as it stands there."""
+    return (match.group().decode() for match in _WORD.finditer(text))
+
+
 def _bodies(module: Module) -> Iterator[_Body]:
     """The module itself and its functions and methods; functions in functions are part of these."""
-    yield _Body(module.tree, "", module.scope)
-    for node in statements(module.tree.body):
+    own = list(statements(module.tree.body))
+    yield _Body(module.tree, "", module.scope, own, module.source.text)
+    for node in own:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield _Body(node, "", _scope(node, module.scope, module))
+            yield _body(node, "", module.scope, module)
         elif isinstance(node, ast.ClassDef):
-            scope = Scope(node, module.scope)
+            scope = module.scope.inside(node)
             for method in statements(node.body):
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    yield _Body(method, node.name, _scope(method, scope, module))
+                    yield _body(method, node.name, scope, module)
 
 
-def _scope(node: _Function, around: Scope, module: Module) -> Scope:
-    """Where a function's names are looked up: among its own only where it imports some."""
-    imports = any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in statements(node.body))
-    return Scope(node, around) if imports else module.scope
+def _body(node: _Function, owner: str, around: Scope, module: Module) -> _Body:
+    own = list(statements(node.body))
+    # A function's names are looked up among its own only where it imports some.
+    imports = any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in own)
+    text = module.source.text[module.start_of(node) : module.span(node).end]
+    return _Body(node, owner, around.inside(node) if imports else module.scope, own, text)
 
 
 def _function(body: _Body, module: Module, is_inference: _IsInference) -> ModelFunction:
     node = body.node
-    may_differentiate = b"backward" in module.source.text
+    differentiates = b"backward" in body.text and _differentiates(body)
     if isinstance(node, ast.Module):
-        differentiates = may_differentiate and _differentiates(node)
         return ModelFunction("", "", (), False, differentiates, differentiates, Span(0, len(module.source.text)))
     names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
     is_static = any(_last(decorator) == "staticmethod" for decorator in node.decorator_list)
     parameters = names[1:] if body.owner and not is_static else names
     parameters += [argument.arg for argument in node.args.kwonlyargs]
-    differentiates = may_differentiate and _differentiates(node)
     return ModelFunction(
         name=node.name,
         owner=body.owner,
@@ -111,22 +130,22 @@ def _function(body: _Body, module: Module, is_inference: _IsInference) -> ModelF
         trains=differentiates or TRAINS.search(node.name) is not None,
         differentiates=differentiates,
         span=Span(module.start_of(node), module.span(node).end),
-        stores=tuple(_stores(node, set(parameters))) if body.owner else (),
+        stores=tuple(_stores(body, set(parameters))) if body.owner else (),
     )
 
 
-def _differentiates(node: _Function | ast.Module) -> bool:
+def _differentiates(body: _Body) -> bool:
     """Whether gradients are computed in a function; of a module, in the statements that it runs itself."""
-    own = (part for statement in statements(node.body) for part in _own_nodes(statement))
-    parts = own if isinstance(node, ast.Module) else ast.walk(node)
+    own = (part for statement in body.own for part in _own_nodes(statement))
+    parts = own if isinstance(body.node, ast.Module) else walk(body.node)
     return any(isinstance(part, ast.Call) and _last(part.func) in _DIFFERENTIATES for part in parts)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _stores(node: _Function, parameters: set[str]) -> Iterator[tuple[str, str]]:
-    for statement in statements(node.body):
+def _stores(body: _Body, parameters: set[str]) -> Iterator[tuple[str, str]]:
+    for statement in body.own:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
             for target in statement.targets:
                 if isinstance(target, ast.Attribute) and statement.value.id in parameters:
@@ -135,12 +154,43 @@ def _stores(node: _Function, parameters: set[str]) -> Iterator[tuple[str, str]]:
 
 def _built(body: _Body) -> Iterator[BuiltModel]:
     """The variables and attributes that are given an object, one in a wrapper, or a list of some."""
-    for node in statements(body.node.body):
+    for node in body.own:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             holders = list(filter(None, map(_last, node.targets)))
             if holders:
                 for name in _classes_in(node.value, body.scope):
                     yield from (BuiltModel(holder, name, body.owner) for holder in holders)
+
+
+_IN_ORDER = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_PREPARES = re.compile(r"(?i)^(?:fabric|accelerator)$")
+
+
+def _handed_back(body: _Body, built: Sequence[BuiltModel]) -> Iterator[BuiltModel]:
+    """The variables that are given what Fabric, Accelerate or DeepSpeed has made of a model."""
+    for node in body.own:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = node.targets[0]
+            holders = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            for holder, given in zip(map(_last, holders), _models_given(node.value), strict=False):
+                if holder and isinstance(given, ast.Call):
+                    yield from (BuiltModel(holder, name, body.owner) for name in _classes_in(given, body.scope))
+                elif holder and (name := _last(given)):
+                    classes = [one.class_ for one in built if one.holder == name and one.class_]
+                    yield from (BuiltModel(holder, class_, body.owner) for class_ in classes or [""])
+
+
+def _models_given(call: ast.Call) -> list[ast.expr]:
+    """What a call gives back with a wrapper around, in the order of what it gives; nothing for other calls."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    owner = _last(call.func.value).strip("_")
+    if call.func.attr in _IN_ORDER and _PREPARES.match(owner):
+        return call.args
+    if call.func.attr == "initialize" and owner == "deepspeed":
+        return [keyword.value for keyword in call.keywords if keyword.arg == "model"] or call.args[1:2]
+    return []
 
 
 def _classes_in(call: ast.Call, scope: Scope) -> Iterator[str]:
@@ -163,7 +213,8 @@ def _calls(body: _Body, decorated: bool, is_inference: _IsInference) -> Iterator
     function = body.node
     blocks: set[ast.stmt] = set()
     into_scopes = not isinstance(function, ast.Module)
-    for node in statements(function.body, into_scopes=into_scopes):
+    holds_scopes = into_scopes and any(isinstance(node, _DEFINITIONS) for node in body.own)
+    for node in statements(function.body, into_scopes=True) if holds_scopes else body.own:
         if isinstance(node, ast.With) and any(is_inference(item.context_expr, function) for item in node.items):
             blocks.update(statements(node.body, into_scopes=into_scopes))
         for part in _own_nodes(node):
@@ -173,8 +224,10 @@ def _calls(body: _Body, decorated: bool, is_inference: _IsInference) -> Iterator
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """What a statement evaluates itself, not what the statements inside it do."""
+    if isinstance(statement, _DEFINITIONS):
+        return
     for part in ast.iter_child_nodes(statement):
-        if isinstance(part, (ast.expr, ast.withitem)) and not isinstance(statement, _DEFINITIONS):
+        if isinstance(part, (ast.expr, ast.withitem)):
             yield from walk_own(part)
 
 

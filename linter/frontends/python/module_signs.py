@@ -11,6 +11,7 @@ from ...facts.python_model import Training
 from ...guards import canonical_name
 from .name_resolution import resolve, resolve_name
 from .parsed_module import Module
+from .syntax_walking import walk
 
 _FSDP = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard"})
 _FSDP_STRATEGIES = frozenset(
@@ -65,7 +66,7 @@ def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
         return (), False
     signs: dict[str, Training] = {}
     trains = False
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         what = ""
         if isinstance(node, ast.Call):
             last = _last(node.func)
@@ -136,17 +137,23 @@ def imports_end(module: Module) -> int:
     return module.start_of_row(row)
 
 
+_OF_SCRIPTS = frozenset({"parse_args", "parse_known_args"})
+_STARTS = frozenset({"app", "cli", "exit", "Fire", "main", "print", "run"})
+"""What a script calls at its top: `sys.exit(main())`, `fire.Fire(…)`, `app.run()`."""
+
+
 def is_script(module: Module) -> bool:
     """Whether the file is run rather than imported."""
     if module.source.text.startswith(b"#!"):
         return True
     for node in module.tree.body:
-        test = ast.walk(node.test) if isinstance(node, ast.If) else ()
+        test = walk(node.test) if isinstance(node, ast.If) else ()
         if "__name__" in {part.id for part in test if isinstance(part, ast.Name)}:
             return True
         if isinstance(node, (ast.For, ast.While, ast.With)):
             return True
-        value = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(value, ast.Call) and _last(value.func) in ("main", "print"):
+        value = node.value if isinstance(node, (ast.Expr, ast.Assign)) else None
+        called = _last(value.func) if isinstance(value, ast.Call) else ""
+        if called in _OF_SCRIPTS or (called in _STARTS and isinstance(node, ast.Expr)):
             return True
     return False

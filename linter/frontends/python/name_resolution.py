@@ -7,10 +7,12 @@ and no plain alias, to nothing: then no rule speaks about it.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from ... import guards
+from .syntax_walking import walk
 
 TORCH = "torch"
 
@@ -39,7 +41,7 @@ class Scope:
     ) -> None:
         self.node = node
         self.parent = parent
-        self._has_walrus: bool = parent._has_walrus if parent is not None else b":=" in text
+        self._walrus_rows: list[int] = parent._walrus_rows if parent is not None else _rows_of(b":=", text)
         self._has_declarations: bool = (
             parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
         )
@@ -50,6 +52,14 @@ class Scope:
         self.meanings: dict[tuple[str, int], str | None] = {}
         """What names of this scope came to: (name, how far assignments were followed) -> dotted name."""
         self.stars: list[str] = []
+        self._inside: dict[ast.AST, Scope] = {}
+
+    def inside(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
+        """The scope of a class or function that stands in this one: the same each time, so that it is read once."""
+        found = self._inside.get(node)
+        if found is None:
+            found = self._inside[node] = Scope(node, self)
+        return found
 
     @property
     def bound(self) -> dict[str, list[Binding]]:
@@ -73,15 +83,19 @@ class Scope:
                     self._bind(other.arg, None)
         for statement in statements(node.body):
             self._read_statement(statement)
-            if self._has_walrus:
+            if self._walrus_rows:
                 self._read_walrus(statement)
         if self._has_declarations:
             self._read_declarations()
 
     def _read_walrus(self, statement: ast.stmt) -> None:
+        rows = self._walrus_rows
+        first = bisect_left(rows, statement.lineno)
+        if first == len(rows) or rows[first] > (statement.end_lineno or statement.lineno):
+            return
         for part in ast.iter_child_nodes(statement):
             if isinstance(part, (ast.expr, ast.withitem)):
-                for node in ast.walk(part):
+                for node in walk(part):
                     if isinstance(node, ast.NamedExpr):
                         self._bind_all(node.target)
 
@@ -152,9 +166,19 @@ class Scope:
                 self._bind(name, None)
 
     def _bind_all(self, target: ast.expr) -> None:
-        for node in ast.walk(target):
+        for node in walk(target):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self._bind(node.id, None)
+
+
+_LINE_END = re.compile(rb"\r\n?|\n")
+
+
+def _rows_of(sought: bytes, text: bytes) -> list[int]:
+    """The rows, from 1, on which something stands."""
+    if sought not in text:
+        return []
+    return [row for row, line in enumerate(_LINE_END.split(text), start=1) if sought in line]
 
 
 def statements(body: Iterable[ast.stmt], *, into_scopes: bool = False) -> Iterator[ast.stmt]:

@@ -14,6 +14,7 @@ from ...facts.python_model import Kind, Pause
 from ...guards import canonical_name
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
+from .syntax_walking import walk
 from .tensor_values import walk_own
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
@@ -81,7 +82,7 @@ def _run_later(node: ast.AST) -> set[int]:
         if isinstance(expression, ast.GeneratorExp):
             first, *others = expression.generators
             for part in (expression.elt, *first.ifs, *others):
-                later.update(id(inner) for inner in ast.walk(part))
+                later.update(id(inner) for inner in walk(part))
     return later
 
 
@@ -115,31 +116,61 @@ def is_only_read(node: ast.FunctionDef | ast.AsyncFunctionDef, module: Module) -
     `for sample in self.sample_progressive(): last = sample` computes nothing while the generator is suspended.
     """
     steps = _steps(module)
-    loops = steps.loops.get(node.name, [])
-    stepped = {id(loop.iter) for loop in loops}
-    return (
-        bool(loops)
-        and all(id(call) in stepped for call in steps.calls.get(node.name, ()))
-        and all(not loop.orelse and all(map(_only_keeps, loop.body)) for loop in loops)
-    )
+    calls = steps.calls.get(node.name, [])
+    return bool(calls) and all(id(call) in steps.only_kept for call in calls)
 
 
 class _Steps(NamedTuple):
-    """By the called function's name, the file's calls, and the loops over one."""
+    """Who steps the generators that are called in a file."""
 
     calls: dict[str, list[ast.Call]]
-    loops: dict[str, list[ast.For]]
+    """By the called function's name."""
+    only_kept: set[int]
+    """The ids of those calls of which all that is yielded is only kept."""
 
 
 @lru_cache(maxsize=1)
 def _steps(module: Module) -> _Steps:
-    steps = _Steps(defaultdict(list), defaultdict(list))
-    for node in ast.walk(module.tree):
+    steps = _Steps(defaultdict(list), set())
+    for node in walk(module.tree):
         if isinstance(node, ast.Call):
             steps.calls[_called(node)].append(node)
-        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-            steps.loops[_called(node.iter)].append(node)
+        stepped = _kept_by(node)
+        if stepped is not None:
+            steps.only_kept.add(id(stepped))
     return steps
+
+
+_COLLECTS = frozenset({"list", "tuple", "deque"})
+_HANDS_ON = frozenset({"enumerate", "iter", "tqdm", "track"})
+"""Functions that step what they are given when somebody steps them."""
+
+
+def _kept_by(node: ast.AST) -> ast.expr | None:
+    """What a node steps to the end, if it computes nothing with what is yielded."""
+    stepped: ast.expr | None = None
+    if isinstance(node, ast.For) and not node.orelse and all(map(_only_keeps, node.body)):
+        stepped = node.iter
+    elif isinstance(node, ast.Call) and _called(node) in _COLLECTS and node.args:
+        stepped = node.args[0]
+    elif isinstance(node, ast.ListComp) and len(node.generators) == 1 and not node.generators[0].is_async:
+        generator = node.generators[0]
+        if not any(map(_computes, (node.elt, *generator.ifs))):
+            stepped = generator.iter
+    elif isinstance(node, ast.Assign) and any(map(_takes_all, node.targets)):
+        stepped = node.value
+    while isinstance(stepped, ast.Call) and _called(stepped) in _HANDS_ON and stepped.args:
+        stepped = stepped.args[0]
+    return stepped
+
+
+def _takes_all(target: ast.expr) -> bool:
+    """Whether a target is given all that an iterator yields: `*_, last = self.sample_progressive()`."""
+    return isinstance(target, (ast.Tuple, ast.List)) and any(isinstance(one, ast.Starred) for one in target.elts)
+
+
+def _computes(value: ast.expr) -> bool:
+    return any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in walk(value))
 
 
 def _called(call: ast.Call) -> str:
@@ -156,12 +187,13 @@ def _only_keeps(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.If):
         parts = [*statement.body, *statement.orelse]
-        return not any(isinstance(part, ast.Call) for part in ast.walk(statement.test)) and all(map(_only_keeps, parts))
+        return not any(isinstance(part, ast.Call) for part in walk(statement.test)) and all(map(_only_keeps, parts))
     if isinstance(statement, ast.Assign):
-        return not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in ast.walk(statement.value))
+        return not _computes(statement.value)
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.value, ast.Constant)  # a counter
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
-        inner = [part for argument in call.args for part in ast.walk(argument)]
         kept = isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS
-        return kept and not any(isinstance(part, (ast.Call, ast.BinOp, ast.Await)) for part in inner)
+        return kept and not any(map(_computes, call.args))
     return False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ...facts import Span
 
@@ -24,9 +26,13 @@ def python_comments(text: bytes) -> Iterator[Span]:
 
 def string_end(text: bytes, offset: int) -> int | None:
     """The last byte of the string in which `offset` stands; None when it stands in none."""
-    for match in _TOKEN.finditer(text):
-        if match.start() > offset:
-            return None
-        if match["comment"] is None and match.end() > offset:
-            return match.end() - 1
-    return None
+    starts, ends = _strings(text)
+    index = bisect_right(starts, offset) - 1
+    return ends[index] - 1 if index >= 0 and ends[index] > offset else None
+
+
+@lru_cache(maxsize=1)
+def _strings(text: bytes) -> tuple[list[int], list[int]]:
+    """Where each string begins and ends."""
+    spans = [match.span() for match in _TOKEN.finditer(text) if match["comment"] is None]
+    return [start for start, _ in spans], [end for _, end in spans]

@@ -59,7 +59,7 @@ def extract_python(
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk, with_models),
+        python=python_facts(module, walk, with_models, sought.training),
     )
     if whole:
         facts = read_program(facts, module, walk.nodes)
@@ -73,22 +73,24 @@ def extract_python(
 _TESTS = (b"TestCase", b"import pytest", b"import unittest")
 
 
-def _is_test(text: bytes) -> bool:
+def is_test(text: bytes) -> bool:
     """Whether the text is that of tests, which train a model in one function and predict with another in the next."""
     return any(word in text for word in _TESTS)
 
 
-def python_facts(module: Module, walk: ModuleReading, with_models: bool = False) -> PythonFacts:
+def python_facts(
+    module: Module, walk: ModuleReading, with_models: bool = False, with_training: bool = False
+) -> PythonFacts:
     inference = with_models or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
-    signs, trains = module_signs.training_signs(module) if inference else ((), False)
+    signs, trains = module_signs.training_signs(module) if inference and with_training else ((), False)
     return PythonFacts(
         uses=tuple(walk.uses),
         gradient_calls=tuple(walk.gradient_calls),
         escapes=tuple(walk.escapes),
-        lazy_caches=tuple(walk.lazy_caches),
+        lazy_caches=tuple(walk.lazy_caches.values()),
         training=signs if trains else (),
         wraps=signs,
-        models=walk.model_flow() if inference and not _is_test(module.source.text) else None,
+        models=walk.model_flow() if inference and not is_test(module.source.text) else None,
         exports=tuple(module_signs.exports(module)),
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),

@@ -26,6 +26,13 @@ def _extract_named(
     return extract_python(source, watched, sought, with_models=True)
 
 
+def _may_fill(text: bytes) -> bool:
+    from .lazy_caches import may_fill
+    from .python_extraction import is_test
+
+    return may_fill(text) and not is_test(text)
+
+
 def _comments(text: bytes) -> Iterable[Span]:
     from .python_comments import python_comments
 
@@ -60,6 +67,7 @@ FRONTEND = Frontend(
     suffixes=frozenset({".py", ".pyi"}),
     extract=_extract,
     extract_named=_extract_named,
+    may_fill=_may_fill,
     comments=_comments,
     line_comment="#",
     silencing="noqa: {codes}",

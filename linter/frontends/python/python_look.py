@@ -16,8 +16,10 @@ _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _PAUSES = (b"yield", b"await", b"async ")
 _GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
 _WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
-_DECORATED = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n(?:[ \t]*@[\w.]+(?:\([^()\n]*\))?[ \t]*\r?\n)*[ \t]*def "
+_DECORATOR_LINE = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n"
+_DECORATED = _DECORATOR_LINE + rb"(?:[ \t]*@[\w.]+(?:\([^()\n]*\))?[ \t]*\r?\n)*[ \t]*def "
 _COMMENT = rb"[ \t]*#"
+_DECORATOR = re.compile(_DECORATOR_LINE)
 _FINE = re.compile(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
 
 
@@ -48,9 +50,17 @@ def may_matter(
     if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
         return True
     entered = False
+    before = line = 0
+    first = last = 0  # of the decorators that were found to be fine: each line of a long stack is looked at once
     for at in name_places(text, words):
-        shape = _FINE.match(text, text.rfind(b"\n", 0, at) + 1)
+        if at < before:
+            before = line = 0  # the next word
+        line, before = (text.rfind(b"\n", before, at) + 1) or line, at
+        if first <= line < last and _DECORATOR.match(text, line) is not None:
+            continue
+        shape = _FINE.match(text, line)
         if shape is None or not (shape.end() > at or shape.group().endswith(b"#")):
             return True
         entered = entered or shape["with"] is not None
+        first, last = shape.span()
     return entered and any(pause in text for pause in _PAUSES)

@@ -13,6 +13,7 @@ from ...facts.expressions import CallExpression
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
 from .python_expressions import PythonExpressionReader, operator_of
+from .syntax_walking import walk
 
 _NAMES = (ast.Name, ast.Attribute)
 
@@ -30,7 +31,7 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
     def scope_of(function: int | None) -> Scope:
         if function not in scopes:
             assert function is not None
-            scopes[function] = Scope(nodes[function], scope_of(facts.functions[function].parent))
+            scopes[function] = scope_of(facts.functions[function].parent).inside(nodes[function])
         return scopes[function]
 
     def function_at(span: Span) -> int | None:
@@ -40,7 +41,7 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
         return index if index is not None and index >= 0 else None
 
     reader = PythonExpressionReader(module)
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if not isinstance(node, (ast.Call, ast.Assign, ast.AugAssign, ast.Return)):
             continue
         span = module.span(node)
@@ -72,7 +73,7 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
 
 def _registrations(module: Module) -> Iterator[Registration]:
     """Functions given to the dispatcher: `torch.library.impl(…)`, `Library.impl`, `custom_op`, `register_kernel`."""
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Call):

@@ -54,6 +54,12 @@ class _Place:
     """The variable that holds the `ExitStack` whose block this is in."""
 
 
+def _few(around: tuple[int, ...]) -> tuple[int, ...]:
+    """Of very many guards around a place the first and the last."""
+    # Python compiles no more than some 20 blocks in each other.
+    return around if len(around) <= 64 else (*around[:32], *around[-32:])
+
+
 class ModuleReading:
     """One walk over a module, and what it has found."""
 
@@ -65,7 +71,7 @@ class ModuleReading:
         self.nodes: list[_FunctionNode] = []
         self.gradient_calls: list[GradientCall] = []
         self.escapes: list[Escape] = []
-        self.lazy_caches: list[LazyCache] = []
+        self.lazy_caches: dict[Span, LazyCache] = {}
         self._everything = everything
         """Functions and classes without a guard are facts too."""
         self._taken: set[int] = set()
@@ -146,7 +152,7 @@ class ModuleReading:
             )
         )
         self.nodes.append(node)
-        scope = Scope(node, place.scope)
+        scope = place.scope.inside(node)
         resumes = why_it_pauses(node, place.scope, self.module)
         inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
         around = self._decorators(node, place, inner)
@@ -160,7 +166,7 @@ class ModuleReading:
         index = len(self.classes)
         span = Span(self.module.start_of(node), self.module.span(node).end)
         self.classes.append(Class(node.name, qualified, span, bases, has_methods=True))
-        scope = Scope(node, place.scope)
+        scope = place.scope.inside(node)
         before = len(self.uses)
         self._decorators(node, place, place)
         inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
@@ -170,15 +176,13 @@ class ModuleReading:
         for cache in find_lazy_caches(
             node,
             lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, Scope(function, scope)),
+            lambda expression, function: self._known(expression, scope.inside(function)),
         ):
             self._add_cache(cache)
 
     def _add_cache(self, cache: Cache) -> None:
-        if any(self.module.span(cache.node) == other.span for other in self.lazy_caches):
-            return
         place, reading = self.module.span(cache.node), self.module.span(cache.reading)
-        self.lazy_caches.append(LazyCache(cache.attribute, place, cache.method, cache.reader, reading))
+        self.lazy_caches.setdefault(place, LazyCache(cache.attribute, place, cache.method, cache.reader, reading))
 
     def model_flow(self) -> ModelFlow:
         """What the module does with models."""
@@ -186,7 +190,7 @@ class ModuleReading:
         return read_model_flow(
             self.module,
             lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, Scope(function, scope)),
+            lambda expression, function: self._known(expression, scope.inside(function)),
         )
 
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
@@ -197,7 +201,7 @@ class ModuleReading:
         return dotted_path(canonical_name(name))
 
     def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode | ast.Module) -> bool:
-        inner = scope if isinstance(function, ast.Module) else Scope(function, scope)
+        inner = scope if isinstance(function, ast.Module) else scope.inside(function)
         called = expression.func if isinstance(expression, ast.Call) else expression
         if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
             return False
@@ -272,7 +276,7 @@ class ModuleReading:
             )
             if use is not None:
                 around.append(use)
-        return tuple(around)
+        return _few(tuple(around))
 
     def _decorated(self, node: _FunctionNode | ast.ClassDef, place: _Place) -> Decorated:
         return Decorated(
@@ -323,7 +327,7 @@ class ModuleReading:
             if use is None:
                 self._expressions(expression, place)
                 continue
-            around = (*around, use)
+            around = _few((*around, use))
             found = self.uses[use]
             escaping = found.use.guard == guards.LEGACY or may_be_inference_mode(found.use.guard)
             may_be_on = found.mode is True or (found.mode is None and "." in found.use.guard)
@@ -349,7 +353,7 @@ class ModuleReading:
         if use is None or not rest:
             return place
         self._escapes(ast.With(items=[], body=list(rest)), place, use)
-        return replace(place, around=(*place.around, use))
+        return replace(place, around=_few((*place.around, use)))
 
     def _escapes(self, node: ast.With, place: _Place, use: int, handed: ast.Name | None = None) -> None:
         def known(expression: ast.expr) -> str | None:

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from .syntax_walking import child_fields
+
 _VIEWS = frozenset(
     """view view_as reshape squeeze unsqueeze transpose permute t expand expand_as narrow select detach alias contiguous
     to cpu cuda float half bfloat16 double type flatten unflatten movedim swapaxes diagonal unfold requires_grad_ chunk
@@ -44,7 +46,7 @@ _OTHER_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda
 
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes.
+    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes, nor contexts.
 
     That includes a lambda that is the node itself: it is made here, and runs when it is called.
     """
@@ -55,14 +57,13 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        # What ast.iter_child_nodes does, without its generators: this is where the time goes.
-        for name in current._fields:
+        for name in child_fields(type(current)):
             child = getattr(current, name, None)
             if isinstance(child, ast.AST):
                 if not isinstance(child, _OTHER_BODIES):
                     stack.append(child)
             elif isinstance(child, list):
-                stack.extend(one for one in child if isinstance(one, ast.AST) and not isinstance(one, _OTHER_BODIES))
+                stack.extend([one for one in child if isinstance(one, ast.AST) and not isinstance(one, _OTHER_BODIES)])
 
 
 def root_of(node: ast.expr) -> str:

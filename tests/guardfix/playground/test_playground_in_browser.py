@@ -73,7 +73,7 @@ def test_without_javascript_there_is_a_button(served: tuple[str, Path]) -> None:
 def test_the_report_is_loaded_again_after_a_save(served: tuple[str, Path]) -> None:
     address, folder = served
     with browser_at(f"{address}report") as driver:
-        assert wait_for(driver, "document.getElementById('shown').textContent === '1 findings'")
+        assert wait_for(driver, "document.getElementById('shown').textContent === '1 finding'")
         (folder / "evaluate.py").write_text("import torch\ntorch.no_grad()\n")
         assert wait_for(driver, "document.getElementById('shown').textContent === '2 findings'")
         driver.find_element("css selector", ".finding > .head").click()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +17,9 @@ pytest.importorskip("selenium")
 from selenium import webdriver
 
 from guardfix.cli.report_command import command
+from headless_browser import LOOKS, accessibility_violations, browser_at, fits, needs_chromium
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        shutil.which("chromium") is None or shutil.which("chromedriver") is None, reason="needs Chromium"
-    ),
-]
+pytestmark = [pytest.mark.thorough, needs_chromium]
 
 FUNCTION = """
 at::Tensor {name}(at::Tensor x) {{
@@ -40,8 +35,45 @@ TORCH_LIBRARY(other, m) { m.def("work(Tensor x) -> Tensor", &work); }
 """
 """A project that trains and defines ops: nothing says what the guards of the other files are for."""
 BODIES = ("return at::mul(x, 2);", "x.add_(1); return x;", "return at::abs(x);")
-AXE = os.environ.get("GUARDFIX_AXE", "")
-"""The path of axe.min.js; its rules are tried where it is named."""
+SAME = {"line": 3, "guards": [], "message": "`mul` gives 1"}
+VERDICTS = [
+    {
+        "filename": "program.cpp",
+        "verdict": "changed",
+        "reason": "`mul` gives another value",
+        "advice": "look at step 3",
+        "trace": [
+            {
+                "step": 2,
+                "agreement": "same",
+                "before": SAME,
+                "after": SAME,
+            },
+            {
+                "step": 3,
+                "agreement": "parted",
+                "before": {"line": 4, "guards": ["AutoNonVariableTypeMode"], "message": "`mul` gives 2"},
+                "after": None,
+            },
+        ],
+        "guards": [
+            {
+                "code": "GF101",
+                "filename": "part1.cpp",
+                "location": {"row": 4, "column": 3},
+                "entered": {"before": 1, "after": 1},
+            },
+            {
+                "code": "GF101",
+                "filename": "part1.cpp",
+                "location": {"row": 9, "column": 3},
+                "entered": {"before": 0, "after": 0},
+            },
+        ],
+        "migrated": [],
+    }
+]
+"""What `guardfix verify --output-format json` prints of a program that enters the first guard of two."""
 
 
 @pytest.fixture(scope="module")
@@ -57,28 +89,33 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-def opened(page: Path, width: int, theme: str) -> Any:
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.binary_location = shutil.which("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": theme}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})  # for axe; the page needs nothing else
-    driver.get(page.as_uri())
-    return driver
+@pytest.fixture(scope="module")
+def judged(page: Path) -> Path:
+    """The report of one of the files, with what a verification said."""
+    results = page.parent / "verdicts.json"
+    results.write_text(
+        json.dumps(
+            [
+                one
+                | {
+                    "filename": str(page.parent / "program.cpp"),
+                    "guards": [guard | {"filename": str(page.parent / guard["filename"])} for guard in one["guards"]],
+                }
+                for one in VERDICTS
+            ]
+        )
+    )
+    written = page.parent / "judged.html"
+    arguments = ["--isolated", str(page.parent / "part1.cpp"), "--verify-results", str(results), "-o", str(written)]
+    ran = CliRunner().invoke(command, arguments)
+    assert ran.exit_code == 0, ran.output
+    return written
 
 
 @pytest.fixture
 def browser(page: Path) -> Iterator[Any]:
-    driver = opened(page, 1280, "light")
-    yield driver
-    assert driver.get_log("browser") == []
-    driver.quit()
+    with browser_at(page.as_uri()) as driver:
+        yield driver
 
 
 def press(browser: Any, *keys: str) -> None:
@@ -145,20 +182,50 @@ def test_decisions_are_collected(browser: Any) -> None:
     assert browser.execute_script("return document.getElementById('copied').textContent") == "Copied."
 
 
-LOOKS = [(width, theme) for width in (1280, 390) for theme in ("light", "dark")]
+def test_verdicts_are_shown_and_can_be_filtered(judged: Path) -> None:
+    with browser_at(judged.as_uri()) as driver:
+        script = "const s = document.getElementById('filter-verdict'); s.value = arguments[0]; if (!s.value) throw Error('no such verdict'); s.dispatchEvent(new Event('change'))"
+        driver.execute_script(script, "not reached")
+        assert shown(driver) == "1 of 200 findings"
+        driver.execute_script(script, "changed")
+        assert shown(driver) == "1 of 200 findings"
+        driver.find_element("css selector", ".finding > .head").click()
+        body = driver.find_element("css selector", ".body").text
+        assert "changed" in body
+        assert "look at step 3" in body
+        rows = driver.find_elements("css selector", ".excerpt tbody tr")
+        assert [row.get_attribute("class") for row in rows] == ["same", "parted"]
+        assert [cell.text for cell in rows[1].find_elements("css selector", "th, td")] == [
+            "3 \u2260",
+            "AutoNonVariableTypeMode\nmul gives 2",
+            "no such step",
+        ]
+        assert accessibility_violations(driver) == []
+
+
+_PRINT = """dispatchEvent(new Event('beforeprint'));
+const colors = getComputedStyle(document.body);
+const found = [colors.color, colors.backgroundColor, document.querySelectorAll('.finding').length, document.querySelectorAll('.body').length,
+  [...document.querySelectorAll('.filters, .top-buttons, .pick')].filter((one) => one.checkVisibility()).length];
+dispatchEvent(new Event('afterprint'));
+return [...found, document.querySelectorAll('.body').length];"""
+
+
+def test_on_paper_everything_is_open_and_black_on_white(judged: Path) -> None:
+    with browser_at(judged.as_uri(), theme="dark") as driver:
+        driver.find_element("css selector", ".finding > .head").click()
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+        text, ground, findings, bodies, controls, open_after = driver.execute_script(_PRINT)
+        assert (text, ground) == ("rgb(27, 31, 39)", "rgb(255, 255, 255)")
+        assert (findings, bodies, controls) == (200, 200, 0)
+        assert open_after == 1, "what the reader had opened"
 
 
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_it_fits_and_can_be_read_by_all(page: Path, width: int, theme: str) -> None:
-    driver = opened(page, width, theme)
-    try:
+    with browser_at(page.as_uri(), width, theme) as driver:
         driver.execute_script("document.querySelector('.finding > .head').click()")
         assert driver.execute_script("return document.documentElement.dataset.theme") == theme
-        assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-        if AXE:
-            driver.execute_script(Path(AXE).read_text(encoding="utf-8"))
-            found = driver.execute_async_script("axe.run().then((r) => arguments[0](r.violations.map((v) => v.id)))")
-            assert found == []
-        assert driver.get_log("browser") == []
-    finally:
-        driver.quit()
+        assert fits(driver)
+        assert accessibility_violations(driver) == []

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
-from cpp_snippets import snippet
-from guardfix.linter.analysis.call_graph import deeds_below
+from cpp_snippets import facts_of, snippet
+from guardfix.linter.analysis.call_graph import call_graph, deeds_below
 from guardfix.linter.analysis.function_outlines import Deed
+from guardfix.linter.analysis.project import Project
+from guardfix.linter.analysis.survey import Survey
+from guardfix.linter.facts import Facts
+from guardfix.linter.facts.sketch import Sketch
 
 RUNS = "module_.forward({x})"
 MODEL = "struct Model { at::Tensor infer(at::Tensor x) { return module_.forward({x}).toTensor(); } torch::Module module_; };\n"
@@ -128,3 +134,55 @@ def test_what_is_done_behind_a_call(text: str, expected: str) -> None:
     deeds = deeds_below(found.project, found.facts, use_.live, use_.function)
     names = {Deed.RUN: "run", Deed.LOAD: "load", Deed.TRAIN: "train"}
     assert " ".join(names[deed] for deed in deeds) == expected
+
+
+def asked(project: Project, facts: Facts) -> tuple[dict[Deed, tuple[str, str]], set[str]]:
+    """(what is done behind the calls of the file's use, and in which function; what would have to be read)."""
+    (use_,) = facts.guard_uses
+    found = deeds_below(project, facts, use_.live, use_.function)
+    return {deed: (one.through, one.doer) for deed, one in found.items()}, call_graph(project).wanted
+
+
+JOINING = [
+    pytest.param("helper(x);", ["void helper(T x) { run(x); }", "void run(T x) { " + RUNS + "; }"], id="functions"),
+    pytest.param("other->infer(x);", [MODEL, TABLE], id="a namesake of another class"),
+    pytest.param("model_->infer(x);", [MODEL, TABLE, "struct Other : Model { void infer(T x) {} };"], id="overrides"),
+    pytest.param(
+        "Runner r; r.go(x);",
+        ["using Runner = Model;", MODEL.replace("infer", "go"), "struct Runner { void go(T x) {} };"],
+        id="an alias that is a class as well",
+    ),
+    pytest.param(
+        "part_->go(x); Part p; p.go(x);",
+        ["struct Part { void go(T x) { net(x); } Net net; };", "struct Net : torch::nn::Module { int n; };", TABLE],
+        id="a member's class that another file makes a model",
+    ),
+    pytest.param(
+        "Foreign f; f.go(x); g(x);",
+        [
+            "void g(T x) { Foreign a; a.go(x); ns::Foreign b; b.go(x); }",
+            "struct Any { void go(T x) { " + RUNS + "; } };",
+        ],
+        id="a type that nobody defines",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "texts"), JOINING)
+def test_files_that_join_say_what_they_say_from_the_start(code: str, texts: list[str]) -> None:
+    first = facts_of(use(code, "std::unique_ptr<Model> model_; Part* part_;").replace("T x", "at::Tensor x"))
+    others = [facts_of(text.replace("T x", "at::Tensor x"), f"other{n}.cpp") for n, text in enumerate(texts)]
+    empty = [facts_of("void unrelated(int n) {}\n", facts.path) for facts in others]
+    survey = Survey(
+        [Sketch("unread.cpp", frozenset({"helper", "infer", "go", "g", "run"}), frozenset({"Net", "Part"}))]
+    )
+    for order in permutations(range(len(others))):
+        project = Project([first, *empty])
+        asked(project, first)
+        for number in order:
+            project = project.joined([others[number]])
+            assert asked(project, first) == asked(Project(list(project)), first)
+        project = project.joined(survey=survey)
+        for number in order:  # and what they said is forgotten with them
+            assert asked(project, first) == asked(Project(list(project), survey=survey), first)
+            project = project.joined([empty[number]])

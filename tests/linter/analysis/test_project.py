@@ -202,7 +202,18 @@ def test_each_consumer_has_a_memory_of_its_own_as_long_as_the_project_lives() ->
     project.memory(Remembered)["answer"] = 42
     assert project.memory(Remembered) == {"answer": 42}
     assert project.memory(Other) == {}
-    assert project.joined([]).memory(Remembered) == {}
+    assert project.joined([]).memory(Remembered) == {"answer": 42}  # nothing has joined it
+    assert project.joined(asked=["f"]).memory(Remembered) == {}
+    assert project.joined([facts_of("void g() {}", "b.cpp")]).memory(Remembered) == {}
+
+
+def test_what_one_file_says_is_remembered_as_long_as_it_says_the_same() -> None:
+    first, second = facts_of("void f() {}", "a.cpp"), facts_of("void g() {}", "b.cpp")
+    project = Project([first, second])
+    for facts in (first, second):
+        project.file_memory(facts)["answer",] = facts.path
+    joined = project.joined([facts_of("void h() {}", "b.cpp"), facts_of("void i() {}", "c.cpp")])
+    assert [joined.file_memory(facts) for facts in joined] == [{("answer",): "a.cpp"}, {}, {}]
 
 
 def test_newer_facts_take_the_place_of_older_ones() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cpp_snippets import OLD, snippet
+from cpp_snippets import OLD, facts_of, snippet
 from guardfix.linter.decision import POLICY, decide, open_questions
 from guardfix.linter.facts import Form
 from guardfix.linter.findings import Side
@@ -185,7 +185,8 @@ def test_a_decision_is_made_once_for_each_project_and_policy() -> None:
     stricter = decide(use, facts, project, replace(POLICY, least_score=3))
     assert (first.context.value, stricter.context.value) == ("below_autograd", "unknown")
     assert decide(use, facts, project) is first
-    assert decide(use, facts, project.joined([])) is not first
+    other = facts_of("void f() {}", "other.cpp")
+    assert decide(use, facts, project.joined([other])) is not first
 
 
 @pytest.mark.parametrize(

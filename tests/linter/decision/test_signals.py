@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry
@@ -363,6 +364,23 @@ def test_against_inference_is_no_context() -> None:
 
 
 # -- the registry
+
+
+class NoProject:
+    """Knows nothing, and nobody may ask it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"`project.{name}` is looked at by a kind that does not say `asks_project`")
+
+
+def test_what_looks_at_the_project_says_so() -> None:
+    for _, text, *_ in CASES:
+        found = snippet(text)
+        scene = scene_of(found.project, found.facts, found.facts.guard_uses[0])
+        alone = replace(scene, project=NoProject())  # type: ignore[arg-type]
+        for kind in signal_kinds():
+            if kind.find is not None and not kind.asks_project:
+                assert list(kind.find(alone)) == list(kind.find(scene)), kind.name
 
 
 def test_kinds_come_by_side_and_what_callers_say_comes_last_of_its_side() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from guardfix.linter.decision.policy import POLICY
@@ -135,4 +136,4 @@ def test_settled(words: str, expected: bool) -> None:
 def test_the_same_reason_at_two_places_counts_twice_but_not_at_one() -> None:
     one, two = signals("inference strong x2")
     assert one != two
-    assert one == replace(two, offset=one.offset)
+    assert one == msgspec.structs.replace(two, offset=one.offset)

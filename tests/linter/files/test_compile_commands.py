@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from guardfix.linter.files.compile_commands import CompileCommand, find_compile_commands
 from guardfix.linter.files.workspace import Workspace

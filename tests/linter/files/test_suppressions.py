@@ -9,7 +9,7 @@ import pytest
 
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.sources import Source
-from guardfix.linter.files.suppressions import find_directives, is_suppressed
+from guardfix.linter.files.suppressions import SilencedRows, find_directives
 from guardfix.linter.frontends.cpp.cpp_masking import cpp_comments
 from guardfix.linter.frontends.python.python_comments import python_comments
 
@@ -63,7 +63,7 @@ from guardfix.linter.frontends.python.python_comments import python_comments
 def test_in_cpp(line: str, silent: bool) -> None:
     source = Source("a.cpp", line.encode())
     found = find_directives(source.text, source.row, cpp_comments).suppressions
-    assert is_suppressed(found, range(1, 2), "GF101", "legacy-guard") is silent
+    assert SilencedRows(found).silence(range(1, 2), "GF101", "legacy-guard") is silent
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_in_cpp(line: str, silent: bool) -> None:
 def test_in_python(line: str, silent: bool) -> None:
     source = Source("a.py", line.encode())
     found = find_directives(source.text, source.row, python_comments).suppressions
-    assert is_suppressed(found, range(1, 4), "GF403", "uncalled-guard") is silent
+    assert SilencedRows(found).silence(range(1, 4), "GF403", "uncalled-guard") is silent
 
 
 UNMATCHED = "has no matching NOLINTEND and suppresses nothing"
@@ -137,7 +137,9 @@ def test_begin_and_end(lines: str, silent: list[int], notes: list[str]) -> None:
     source = Source("a.cpp", lines.replace("|", "\n").encode())
     found = find_directives(source.text, source.row, cpp_comments)
     rows = range(1, lines.count("|") + 2)
-    assert [r for r in rows if is_suppressed(found.suppressions, range(r, r + 1), "GF101", "legacy-guard")] == silent
+    assert [
+        r for r in rows if SilencedRows(found.suppressions).silence(range(r, r + 1), "GF101", "legacy-guard")
+    ] == silent
     assert list(found.notes) == notes
 
 
@@ -224,4 +226,4 @@ def test_comments_of_any_length(text: bytes, rows: int) -> None:
 def test_stars(given: str, silent: bool) -> None:
     source = Source("a.cpp", f"x; // NOLINT({given})\n".encode())
     found = find_directives(source.text, source.row, cpp_comments)
-    assert is_suppressed(found.suppressions, range(1, 2), "GF101", "legacy-guard") is silent
+    assert SilencedRows(found.suppressions).silence(range(1, 2), "GF101", "legacy-guard") is silent

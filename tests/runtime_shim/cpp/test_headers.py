@@ -28,15 +28,25 @@ PARTS = {
 }
 
 
-def begins_with(header: str) -> str | None:
-    """What a header includes before anything else: compiling the header shows that this one stands alone."""
-    for line in (toolchain.INCLUDE / header).read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith(("//", "#pragma once")):
-            return line[len("#include <") : -1] if line.startswith("#include <") else None
-    return None
+def code_of(header: str) -> list[str]:
+    """The lines of a header that say something."""
+    lines = (toolchain.INCLUDE / header).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith(("//", "#pragma once"))]
 
 
-SHOWN_BY_OTHERS = {begins_with(header) for header in HEADERS}
+def included_by(line: str) -> str | None:
+    return line[len("#include <") : -1] if line.startswith("#include <") else None
+
+
+def only_includes_others(header: str) -> bool:
+    """Whether a header is nothing but includes of others of ours, and stands alone if these do."""
+    return {included_by(line) for line in code_of(header)} <= set(HEADERS) - PARTS
+
+
+# What a header includes before anything else: compiling the header shows that this one stands alone.
+WITH_CODE = [header for header in HEADERS if header not in PARTS and not only_includes_others(header)]
+SHOWN_BY_OTHERS = {included_by(code[0]) for header in WITH_CODE if (code := code_of(header))}
+COMPILED_ALONE = [header for header in WITH_CODE if header not in SHOWN_BY_OTHERS]
 ALL_HEADERS = "".join(f"#include <{header}>\n" for header in HEADERS if header not in PARTS)
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 FIRST, *OTHERS = COMPILERS or ["g++"]
@@ -69,7 +79,7 @@ def test_all_headers_together_are_free_of_warnings(compiler: str, standard: str)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("header", [header for header in HEADERS if header not in PARTS | SHOWN_BY_OTHERS])
+@pytest.mark.parametrize("header", COMPILED_ALONE)
 def test_header_stands_alone(header: str) -> None:
     """And so does the one that it begins with, and the one that that one begins with."""
     assert syntax_check(f"#include <{header}>\n#include <{header}>\n", COMPILERS[0], "c++17") == ""

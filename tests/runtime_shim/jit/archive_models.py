@@ -1,3 +1,4 @@
+# Long because it is one table: a model for each part of TorchScript.
 """The models whose archives are committed: each shows a part of TorchScript.
 
 Needs PyTorch; `make_archives.py` saves them and records what they answer.

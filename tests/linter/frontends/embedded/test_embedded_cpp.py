@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,11 @@ ESCAPES = [
     pytest.param(r"'a\x41b'", "a   Ab", id="hexadecimal"),
     pytest.param(r"'a\u00e9b'", "a    éb", id="two bytes of UTF-8"),
     pytest.param(r"'a\101b'", "a   Ab", id="octal"),
+    pytest.param(r"'a\777b'", "a  \u01ffb", id="an octal number that Python warns about"),
+    pytest.param(r"'a\N{BULLET}b'", "a       \u2022b", id="name"),
+    pytest.param(r"'a\vb'", "a \vb", id="vertical tab"),
+    pytest.param(r"'a\db'", r"a\db", id="not an escape"),
+    pytest.param(r"'a\8b'", r"a\8b", id="not an octal number"),
     pytest.param("'a\\\nb'", "a  b", id="continued line"),
     pytest.param(r"r'a\nb'", r"a\nb", id="raw"),
     pytest.param("f'a{{b}}c'", "a {b }c", id="doubled braces"),
@@ -118,8 +124,13 @@ ESCAPES = [
 def test_what_the_cpp_parser_sees_has_every_byte_in_its_place(literal: str, laid: str) -> None:
     text = f"x = {literal[:-1]} AutoNonVariableTypeMode{literal[-1]}\n"
     source = Source("x.py", text.encode())
-    (found,) = find_literals(source, ast.parse(text))
-    out = lay_out(source.text, found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    (found,) = find_literals(source, tree)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        out = lay_out(source.text, found)
     assert len(out) == found.span.end - found.span.start
     start = found.pieces[0].content.start - found.span.start
     assert out[start:].decode().startswith(laid + " AutoNonVariableTypeMode")

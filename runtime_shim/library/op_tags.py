@@ -1,0 +1,14 @@
+"""`torch.Tag`: what definitions of ops say of them. The shim keeps tags and draws nothing from them."""
+
+from __future__ import annotations
+
+import enum
+
+Tag = enum.Enum(
+    "Tag",
+    "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout generated inplace inplace_view "
+    "maybe_aliasing_or_mutating needs_contiguous_strides needs_exact_strides needs_fixed_stride_order "
+    "nondeterministic_bitwise nondeterministic_seeded out out_variant pointwise pt2_compliant_tag reduction view_copy",
+    module="torch._C",
+    start=0,
+)

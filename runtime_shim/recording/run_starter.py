@@ -1,0 +1,117 @@
+"""A process that has imported what programs run on, and forks one process for each run.
+
+Importing takes longer than most programs do, and a program is run several times. Nothing is shared but what was
+imported: each run has an environment, a current folder and a session of its own, as a new interpreter would.
+
+On its channel, a socket of packets, come requests (JSON, with the descriptors of output, errors and readiness); back go
+the number of the process that was forked for it, and later how it ended.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from .recorded_run import die_with_parent, run_program
+
+LARGEST = 1 << 20
+"""Bytes of a request: an environment may take that much of it."""
+DESCRIPTORS = 3
+
+
+def serve(handle: int) -> int:
+    """Answer the requests on the socket `handle` until its other end is closed; the exit status.
+
+    In a process that was forked for a run this returns as well, with the status of the program.
+    """
+    die_with_parent()
+    _import_what_runs_need()
+    channel = socket.socket(fileno=handle)
+    channel.set_inheritable(False)
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
+    running: dict[int, int] = {}
+    """By descriptor of a process: its number."""
+    while True:
+        for ready, _ in poll.poll():
+            if ready != channel.fileno():
+                poll.unregister(ready)
+                os.close(ready)
+                process = running.pop(ready)
+                _, status = os.waitpid(process, 0)
+                _send(channel, {"ended": process, "status": os.waitstatus_to_exitcode(status)})
+                continue
+            request, given, _, _ = socket.recv_fds(channel, LARGEST, DESCRIPTORS)
+            if not request:
+                return 0
+            process = _fork()
+            if not process:
+                for other in (channel.detach(), *running):
+                    os.close(other)
+                return _run(json.loads(request), given)
+            for descriptor in given:
+                os.close(descriptor)
+            watched = os.pidfd_open(process)
+            running[watched] = process
+            poll.register(watched, select.POLLIN)
+            _send(channel, {"started": process})
+
+
+def _send(channel: socket.socket, message: dict[str, int]) -> None:
+    try:
+        channel.send(json.dumps(message).encode())
+    except BrokenPipeError:  # whoever asked is gone, and what was forked goes with this process
+        os._exit(0)
+
+
+def _import_what_runs_need() -> None:
+    for name in ("recording_backend", "recorder"):
+        importlib.import_module(f".{name}", __package__)
+    for name in ("cpp_compilation", "cpp_program", "linked_program", "extension_module"):
+        importlib.import_module(f"..cpp.{name}", __package__)
+    gc.collect()
+    gc.freeze()
+
+
+def _fork() -> int:
+    """As `os.fork`; the child has a session of its own by the time that this returns in the parent."""
+    told, tell = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(tell)
+        os.read(told, 1)
+    else:
+        os.close(told)
+        os.setsid()
+    os.close(told if process else tell)
+    return process
+
+
+def _run(request: dict[str, str | dict[str, str]], given: Sequence[int]) -> int:
+    output, errors, ready = given
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+    os.close(output)
+    os.close(errors)
+    specification, folder, environment = request["specification"], request["folder"], request["environment"]
+    assert isinstance(specification, str)
+    assert isinstance(folder, str)
+    assert isinstance(environment, dict)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    tempfile.tempdir = None
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run_program(specification, ready)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(int(sys.argv[1])))
