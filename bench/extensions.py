@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much of public C++ extensions of PyTorch compiles, unchanged, against the shim's headers.
 
-    python bench/extensions.py CHECKOUTS [--only NAME] [--syntax] [--json]
+    python bench/extensions.py CHECKOUTS [--only NAME] [--syntax] [--jobs N] [--json]
 
 CHECKOUTS is a folder with a checkout of each project below, in a folder of the project's name; `--clone` makes those
 that are missing. A unit is a C++ file for the CPU. It counts when the compiler accepts it as it is; the names that the
@@ -81,6 +81,21 @@ PROJECTS = (
         generated=(("pyg_lib/csrc/config.h", "#pragma once\n#define WITH_MKL_BLAS() 0\n#define NO_METIS() 1\n"),),
     ),
     Project("tvdcn", "https://github.com/inspiros/tvdcn", "00612d1", ("tvdcn/csrc/**/*.cpp",), include=("tvdcn/csrc",)),
+    Project(
+        "audio 2021",
+        "https://github.com/ROCm/audio",
+        "aec0e8c9",
+        ("torchaudio/csrc/**/*.cpp",),
+        without=("sox", "kaldi"),  # need the libraries of those names
+    ),
+    Project(
+        "audio",
+        "https://github.com/ROCm/audio",
+        "36815ef9",
+        ("src/libtorchaudio/**/*.cpp",),
+        without=("sox", "cuctc"),
+        include=("src",),
+    ),
     Project("extension-cpp 2019", "https://github.com/pytorch/extension-cpp", "1031028", ("cpp/*.cpp",)),
     Project("extension-cpp 2024", "https://github.com/pytorch/extension-cpp", "015c15d", ("extension_cpp/csrc/*.cpp",)),
     Project("extension-cpp", "https://github.com/pytorch/extension-cpp", "0ec4969", ("extension_cpp/csrc/*.cpp",)),
@@ -120,6 +135,12 @@ def _generated(project: Project) -> Path:
 
 
 def command_for(project: Project, root: Path, toolchain: Toolchain) -> list[str]:
+    folders = [*(root / folder for folder in project.include), _generated(project)]
+    return [*_common(toolchain), *(f"-I{folder}" for folder in folders)]
+
+
+def _common(toolchain: Toolchain) -> list[str]:
+    """The part of the command that is the same for all projects: the headers are precompiled by it, once."""
     return [
         str(toolchain.compiler),
         STANDARD,
@@ -127,8 +148,6 @@ def command_for(project: Project, root: Path, toolchain: Toolchain) -> list[str]
         "-fPIC",
         "-pthread",
         *(f"-I{folder}" for folder in extension_include_folders()),
-        *(f"-I{root / folder}" for folder in project.include),
-        f"-I{_generated(project)}",
         "-isystem",
         str(toolchain.python_include),
         "-DWITH_PYTHON",
@@ -137,9 +156,10 @@ def command_for(project: Project, root: Path, toolchain: Toolchain) -> list[str]
 
 
 def check_syntax(unit: Path, command: list[str], toolchain: Toolchain, defines: list[str]) -> None:
-    """Raises CompileError. All headers are precompiled, as the units of a project share them."""
-    folder = cache_folder() / "headers" / digest(EVERYTHING, *command, headers_digest())
-    use = precompiled(folder, f"#include <{EVERYTHING}>\n", command, toolchain, programs=0)
+    """Raises CompileError. All headers are precompiled, as all units share them."""
+    common = _common(toolchain)
+    folder = cache_folder() / "headers" / digest(EVERYTHING, *common, headers_digest())
+    use = precompiled(folder, f"#include <{EVERYTHING}>\n", common, toolchain, programs=0)
     done = subprocess.run(
         [*command, *use, *defines, "-fsyntax-only", str(unit)],
         capture_output=True,
@@ -151,7 +171,7 @@ def check_syntax(unit: Path, command: list[str], toolchain: Toolchain, defines: 
         raise CompileError(str(unit), done.stderr, missing_names(done.stderr, ()))
 
 
-def measure(project: Project, root: Path, *, syntax: bool, verbose: bool) -> Outcome:
+def measure(project: Project, root: Path, *, syntax: bool, verbose: bool, jobs: int) -> Outcome:
     toolchain = find_toolchain()
     command = command_for(project, root, toolchain)
     defines = extension_defines("extension")[1:]
@@ -167,7 +187,7 @@ def measure(project: Project, root: Path, *, syntax: bool, verbose: bool) -> Out
             return unit, error
         return unit, None
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
         for unit, error in pool.map(attempt, list(units_of(project, root))):
             shown = unit.relative_to(root).as_posix()
             if error is None:
@@ -192,6 +212,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", metavar="NAME", help="measure one project")
     parser.add_argument("--syntax", action="store_true", help="check the syntax, and make no objects")
     parser.add_argument("--verbose", action="store_true", help="print all errors")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args(argv)
     outcomes = []
@@ -204,7 +225,9 @@ def main(argv: list[str] | None = None) -> int:
         if not root.is_dir():
             print(f"{project.name}: no checkout in {root}", file=sys.stderr)
             continue
-        outcomes.append(measure(project, root.resolve(), syntax=arguments.syntax, verbose=arguments.verbose))
+        outcomes.append(
+            measure(project, root.resolve(), syntax=arguments.syntax, verbose=arguments.verbose, jobs=arguments.jobs)
+        )
     compiled, total = sum(len(o.compiled) for o in outcomes), sum(o.total for o in outcomes)
     if arguments.json:
         print(json.dumps({o.project: {"compiled": o.compiled, "refused": o.refused} for o in outcomes}, indent=1))

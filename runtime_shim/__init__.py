@@ -79,10 +79,13 @@ _MODULES = {
             "jit",
             "library",
             "_C",
+            "_classes",
+            "_ops",
             "serialization",
             "utils",
             "version",
             "cuda",
+            "fft",
             "testing",
             "backends",
             "random",
@@ -113,6 +116,7 @@ _ELSEWHERE = {
     "set_anomaly_enabled": "autograd.anomaly",
     "ops": "library",
     "classes": "library.script_classes",
+    "compile": "compiler",
 }
 
 

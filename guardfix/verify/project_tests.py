@@ -217,11 +217,11 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
             tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
-            made = _round(copy, scratch / name, settings, guards=migration.highest_site)
+            made = build_and_test(copy, scratch / name, settings, guards=migration.highest_site)
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: path.read_bytes() for path in migration.counted} | texts)
-                made = _round(copy, scratch / f"{name} uncounted", settings)
+                made = build_and_test(copy, scratch / f"{name} uncounted", settings)
             rounds.append(made)
     before, after = rounds
     if not before.tests and not after.tests:
@@ -239,7 +239,11 @@ def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Ite
         yield ComparedTest(name, one, two, comparison)
 
 
-def _round(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0) -> Round:
+def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0) -> Round:
+    """Builds a copy of a project on the shim and runs its tests.
+
+    `folder`, which must not exist, is for what both write; `guards` is the highest number of the guards counted there.
+    """
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
     torch = write_torch_distribution(folder / "torch")

@@ -32,6 +32,7 @@ LATE = {
     "normalization": ("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"),
     "padding": ("constant_pad_nd",),
     "pooling": ("max_pool1d", "max_pool2d", "avg_pool1d"),
+    "spectral": (),
     "unfolding": (),
 }
 LATE_FUNCTIONS = {function: module for module, functions in LATE.items() for function in functions}

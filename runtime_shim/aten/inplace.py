@@ -295,39 +295,3 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
 
 SET = describe_recording("set", lambda self: self, {})
-
-
-def _random_fill(name: str, draw: Any) -> None:
-    made = describe_recording(name, lambda self: self, _ZEROED)
-
-    def fill(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        def kernel() -> None:
-            np.copyto(self._array, draw(self._array.shape, *args, **kwargs), casting="unsafe")
-
-        return write_through_layers(made, tls.state, self, (self,), [self], self._keys, kernel)
-
-    composite(name + "_", function=False)(fill)
-
-
-def _uniform(shape: Any, from_: float = 0.0, to: float = 1.0, **kwargs: float) -> Any:
-    from .random_numbers import generator
-
-    low = kwargs.get("from", from_)
-    return generator().uniform(low, to, shape)
-
-
-def _normal(shape: Any, mean: float = 0.0, std: float = 1.0) -> Any:
-    from .random_numbers import generator
-
-    return generator().normal(mean, std, shape)
-
-
-def _bernoulli(shape: Any, p: float = 0.5) -> Any:
-    from .random_numbers import generator
-
-    return generator().random(shape) < p
-
-
-_random_fill("uniform", _uniform)
-_random_fill("normal", _normal)
-_random_fill("bernoulli", _bernoulli)

@@ -65,7 +65,7 @@ def _register(name: str, ignores_nan: bool) -> None:
         values = np.take_along_axis(self, indices, d)
         if not keepdim:
             indices, values = indices.squeeze(d), values.squeeze(d)
-        return np.ascontiguousarray(values), np.ascontiguousarray(indices).astype(np.int64)
+        return values.copy(), indices.astype(np.int64)
 
     op(
         f"{name}_dim",
@@ -139,6 +139,11 @@ def searchsorted(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
     values = np.asarray(self)
+    if sorted_sequence.ndim != 1 and values.ndim == 0:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
     if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "

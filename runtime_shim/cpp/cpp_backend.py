@@ -26,17 +26,6 @@ AnyTensor = Any
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""
 
-_CTYPES = {
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
-    "int64": ctypes.c_int64,
-    "int32": ctypes.c_int32,
-    "int16": ctypes.c_int16,
-    "int8": ctypes.c_int8,
-    "uint8": ctypes.c_uint8,
-    "bool": ctypes.c_bool,
-}
-
 
 class Backend(OpSpellings):
     """Answers the headers for `module`, which has the names of the Python package `torch`."""
@@ -71,6 +60,8 @@ class Backend(OpSpellings):
         return self._find(name, (torch.Tensor, torch, torch.nn.functional))
 
     def _find(self, name: str, holders: Sequence[Any]) -> Callable[..., Any]:
+        if name.startswith("fft_"):  # C++ has no namespaces of functions
+            return getattr(self.torch.fft, name.removeprefix("fft_"))
         for holder in (self, *holders):
             with contextlib.suppress(AttributeError, NotImplementedError):
                 return getattr(holder, f"_op_{name}" if holder is self else name)
@@ -334,14 +325,16 @@ class Backend(OpSpellings):
         """A tensor over memory; `owner` lives as long as a tensor over it."""
         import numpy
 
-        kind: Any = _CTYPES[str(dtype).removeprefix("torch.")]
+        # numpy itself has no bfloat16: the dtype of the module says what holds its elements.
+        name = str(dtype).removeprefix("torch.")
+        kind = numpy.dtype(getattr(dtype, "numpy", name))
         if strides is None:
             count = math.prod(sizes)
         else:
             count = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) if math.prod(sizes) else 0
-        memory = (kind * count).from_address(address)
+        memory: Any = (ctypes.c_char * (count * kind.itemsize)).from_address(address)
         memory._guardfix_owner = owner
-        flat = numpy.ctypeslib.as_array(memory)
+        flat: Any = numpy.ndarray((count,), kind, memory)
         if strides is None:
             return self.torch.from_numpy(flat.reshape(sizes))
         return self.torch.from_numpy(flat).as_strided(sizes, strides)
@@ -491,6 +484,10 @@ class Backend(OpSpellings):
 
     def jit_attr(self, module: Any, name: str) -> Any:
         return getattr(module, name)
+
+    def jit_type_name(self, module: Any) -> str:
+        """The qualified name of a module's class."""
+        return str(module._c._type().annotation_str)
 
     def jit_has_method(self, module: Any, name: str) -> bool:
         return callable(getattr(module, name, None))

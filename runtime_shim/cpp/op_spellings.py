@@ -87,3 +87,67 @@ class OpSpellings:
 
     def _op_min(self, t: AnyTensor, *args: Any) -> Any:
         return t.min(*args)
+
+    # ---- padding and resampling, which Python has as modes of one function
+
+    def _op_reflection_pad1d(self, t: AnyTensor, padding: Sequence[int]) -> AnyTensor:
+        return self.torch.nn.functional.pad(t, list(padding), mode="reflect")
+
+    _op_reflection_pad2d = _op_reflection_pad3d = _op_reflection_pad1d
+
+    def _op_replication_pad1d(self, t: AnyTensor, padding: Sequence[int]) -> AnyTensor:
+        return self.torch.nn.functional.pad(t, list(padding), mode="replicate")
+
+    _op_replication_pad2d = _op_replication_pad3d = _op_replication_pad1d
+
+    def _resampled(self, t: AnyTensor, mode: str, size: Any, align_corners: bool | None, scales: Any) -> AnyTensor:
+        return self.torch.nn.functional.interpolate(
+            t, size=size, scale_factor=scales, mode=mode, align_corners=align_corners
+        )
+
+    def _op_upsample_linear1d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+        return self._resampled(t, "linear", size, align_corners, scales)
+
+    def _op_upsample_bilinear2d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+        return self._resampled(t, "bilinear", size, align_corners, scales)
+
+    def _op_upsample_bicubic2d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+        return self._resampled(t, "bicubic", size, align_corners, scales)
+
+    def _op_upsample_trilinear3d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+        return self._resampled(t, "trilinear", size, align_corners, scales)
+
+    def _op_upsample_nearest2d(self, t: AnyTensor, size: Any) -> AnyTensor:
+        return self._resampled(t, "nearest", size, None, None)
+
+    # ---- unique: Python returns what was asked for, C++ three tensors
+
+    def _three(self, found: Any, inverse: bool, counts: bool) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
+        given = iter(found if isinstance(found, tuple) else (found,))
+        values = next(given)
+        empty = self.torch.empty(0, dtype=self.torch.int64)
+        return values, next(given) if inverse else empty, next(given) if counts else empty
+
+    def _op__unique2(self, t: AnyTensor, sorted: bool, inverse: bool, counts: bool) -> Any:
+        return self._three(t.unique(sorted, inverse, counts), inverse, counts)
+
+    def _op__unique(self, t: AnyTensor, sorted: bool, inverse: bool) -> Any:
+        return self._three(t.unique(sorted, inverse), inverse, False)[:2]
+
+    def _op_unique_dim(self, t: AnyTensor, dim: int, sorted: bool, inverse: bool, counts: bool) -> Any:
+        return self._three(t.unique(sorted, inverse, counts, dim), inverse, counts)
+
+    def _op_unique_consecutive(self, t: AnyTensor, inverse: bool, counts: bool, dim: int | None) -> Any:
+        return self._three(t.unique_consecutive(inverse, counts, dim), inverse, counts)
+
+    def _op_unique_dim_consecutive(self, t: AnyTensor, dim: int, inverse: bool, counts: bool) -> Any:
+        return self._op_unique_consecutive(t, inverse, counts, dim)
+
+    # ---- types of results
+
+    def result_type_name(self, a: Any, b: Any) -> str:
+        """The dtype that arithmetic on tensors and numbers gives."""
+        return str(self.torch.result_type(a, b)).removeprefix("torch.")
+
+    def promoted_type_name(self, a: Any, b: Any) -> str:
+        return str(self.torch.promote_types(a, b)).removeprefix("torch.")

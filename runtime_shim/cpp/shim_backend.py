@@ -192,6 +192,9 @@ class ShimBackend(Backend):
     def jit_attr(self, module: Any, name: str) -> Any:
         return module.attr(name)
 
+    def jit_type_name(self, module: Any) -> str:
+        return str(module.script_class.qualified_name)
+
     def jit_hasattr(self, module: Any, name: str) -> bool:
         return bool(module.hasattr(name))
 

@@ -1,4 +1,4 @@
-"""TorchScript archives without PyTorch: `load(path)` gives a module that runs on the shim.
+"""TorchScript without PyTorch: `load(path)` gives a module of an archive, `script(function)` checks a function.
 
     module = jit.load("model.pt")
     module.eval()
@@ -8,7 +8,7 @@ The archive is a real one, as PyTorch's `torch.jit.save` writes it: a zip file w
 as a pickle, its tensors as raw records, and its code in a subset of Python's syntax. Nothing of it is
 trusted. The zip is checked, the pickle goes through a machine that calls nothing, the code is walked and
 its ops are looked up in a closed table; whatever does not fit is an `ArchiveError` with the file, the line
-and the reason.
+and the reason. Names that concern functions of Python are imported when they are asked for.
 """
 
 from __future__ import annotations
@@ -21,10 +21,27 @@ from .script_module import ArchiveModule as Module
 from .script_source import Method
 from .torchscript_archive import ArchiveLimits as Limits
 
+_OF_FUNCTIONS = (
+    "ScriptFunction",
+    "_overload",
+    "annotate",
+    "export",
+    "ignore",
+    "is_scripting",
+    "is_tracing",
+    "script",
+    "script_if_tracing",
+    "unused",
+)
+
 __all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OF_FUNCTIONS:
+        from . import scripted_functions
+
+        return getattr(scripted_functions, name)
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.jit", name)

@@ -191,7 +191,7 @@ class Schema:
 
     @property
     def qualified(self) -> str:
-        return f"{self.namespace}::{self.name}"
+        return f"{self.namespace}::{self.name}" if self.namespace else self.name
 
     def __str__(self) -> str:
         shown: list[str] = []

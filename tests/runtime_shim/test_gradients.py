@@ -157,6 +157,21 @@ x.median()
 x.median(1)[0]
 x.nanmedian()
 x.nanmedian(0)[0]
+x.kthvalue(2)[0]
+x.quantile(0.3, 1)
+x.nansum()
+x.nansum(1)
+x.nanmean(0)
+torch.addmv(x[:, 0], x, v, beta=2, alpha=3)
+torch.baddbmm(x[:, :3].unsqueeze(0), x.unsqueeze(0), q.unsqueeze(0), beta=2, alpha=3)
+torch.addbmm(x[:, :3], torch.stack([x, y]), torch.stack([q, q]))
+torch.addr(x, x[:, 0], v, beta=2, alpha=3)
+torch.cdist(x, y)
+torch.cdist(x, y, 1)
+torch.cdist(x, y, 3)
+torch.view_as_real(torch.fft.rfft(x))
+torch.view_as_real(torch.fft.fft(torch.fft.rfft(x)))
+torch.fft.irfft(torch.fft.rfft(x), 4)
 x.index_fill(1, torch.tensor([0]), 0.5)
 x.index_copy(1, torch.tensor([0, 2]), y[:, :2])
 torch.view_as_complex(x.view(3, 2, 2)).abs()
@@ -188,7 +203,10 @@ INPUTS = {
 ELSEWHERE = {
     "heaviside",  # an error as well
     "nextafter",
-    "scatter_reducing",  # its gradient is an error, as in PyTorch
+    "scatter_reducing",  # its gradient is an error, as in PyTorch; so are the next three
+    "_unique2",
+    "unique_consecutive",
+    "unique_dim",
     "_to_copy",
     "alias",
     "floor_divide",

@@ -110,8 +110,10 @@ def test_a_guard_of_the_module_ends_with_its_scope(sample: Any) -> None:
 # ---- kernels
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64", "int32", "int64", "uint8"])
 def test_accessors_in_a_dispatched_kernel(sample: Any, dtype: str) -> None:
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
     x = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=getattr(torch, dtype))
     assert sample.row_sums(x).tolist() == [6, 15]
 

@@ -42,6 +42,8 @@ inline const char* name(int64_t reduction) {
 #define GUARDFIX_UNPACK(...) __VA_ARGS__
 GUARDFIX_FUNCTION(FRESH, cat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
 GUARDFIX_FUNCTION(FRESH, stack, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors, std::string_view indexing), (tensors, kw("indexing", indexing)))
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, const Tensor& other),
                   (condition, self, other))
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, const Scalar& other),
@@ -90,6 +92,81 @@ GUARDFIX_FUNCTION(FRESH, elu,
                   (const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1),
                   (self, alpha, scale, input_scale))
 GUARDFIX_FUNCTION(FRESH, silu, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, constant_pad_nd, (const Tensor& self, IntArrayRef pad, const Scalar& value = 0), (self, pad, value))
+#define GUARDFIX_PADDING(name) GUARDFIX_FUNCTION(FRESH, name, (const Tensor& self, IntArrayRef padding), (self, padding))
+GUARDFIX_PADDING(reflection_pad1d)
+GUARDFIX_PADDING(reflection_pad2d)
+GUARDFIX_PADDING(reflection_pad3d)
+GUARDFIX_PADDING(replication_pad1d)
+GUARDFIX_PADDING(replication_pad2d)
+GUARDFIX_PADDING(replication_pad3d)
+#undef GUARDFIX_PADDING
+GUARDFIX_FUNCTION(FRESH, repeat_interleave, (const Tensor& repeats, std::optional<int64_t> output_size = std::nullopt),
+                  (repeats, kw("output_size", output_size)))
+GUARDFIX_FUNCTION(TRIPLE, unique_dim,
+                  (const Tensor& self, int64_t dim, bool sorted = true, bool return_inverse = false,
+                   bool return_counts = false),
+                  (self, dim, sorted, return_inverse, return_counts))
+GUARDFIX_FUNCTION(TRIPLE, unique_consecutive,
+                  (const Tensor& self, bool return_inverse = false, bool return_counts = false,
+                   std::optional<int64_t> dim = std::nullopt),
+                  (self, return_inverse, return_counts, dim))
+GUARDFIX_FUNCTION(TRIPLE, unique_dim_consecutive,
+                  (const Tensor& self, int64_t dim, bool return_inverse = false, bool return_counts = false),
+                  (self, dim, return_inverse, return_counts))
+GUARDFIX_FUNCTION(TRIPLE, _unique2,
+                  (const Tensor& self, bool sorted = true, bool return_inverse = false, bool return_counts = false),
+                  (self, sorted, return_inverse, return_counts))
+GUARDFIX_FUNCTION(PAIR, _unique, (const Tensor& self, bool sorted = true, bool return_inverse = false),
+                  (self, sorted, return_inverse))
+#define GUARDFIX_BINS(Value)                                                                                       \
+  GUARDFIX_FUNCTION(FRESH, bucketize,                                                                              \
+                    (const Value& self, const Tensor& boundaries, bool out_int32 = false, bool right = false),     \
+                    (self, boundaries, kw("out_int32", out_int32), kw("right", right)))                            \
+  GUARDFIX_FUNCTION(FRESH, searchsorted,                                                                           \
+                    (const Tensor& sorted_sequence, const Value& self, bool out_int32 = false, bool right = false, \
+                     std::optional<std::string_view> side = std::nullopt,                                         \
+                     const std::optional<Tensor>& sorter = {}),                                                    \
+                    (sorted_sequence, self, kw("out_int32", out_int32), kw("right", right), kw("side", side),      \
+                     kw("sorter", sorter)))
+GUARDFIX_BINS(Tensor)
+GUARDFIX_BINS(Scalar)
+#undef GUARDFIX_BINS
+GUARDFIX_FUNCTION(FRESH, isin,
+                  (const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+                   bool invert = false),
+                  (elements, test_elements, kw("assume_unique", assume_unique), kw("invert", invert)))
+GUARDFIX_FUNCTION(FRESH, cdist,
+                  (const Tensor& x1, const Tensor& x2, double p = 2, std::optional<int64_t> = std::nullopt),
+                  (x1, x2, p))
+GUARDFIX_FUNCTION(FRESH, scaled_dot_product_attention,
+                  (const Tensor& query, const Tensor& key, const Tensor& value,
+                   const std::optional<Tensor>& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
+                   std::optional<double> scale = std::nullopt, bool enable_gqa = false),
+                  (query, key, value, kw("attn_mask", attn_mask), kw("dropout_p", dropout_p),
+                   kw("is_causal", is_causal), kw("scale", scale), kw("enable_gqa", enable_gqa)))
+GUARDFIX_FUNCTION(FRESH, bernoulli, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, bernoulli, (const Tensor& self, double p), (self, p))
+#define GUARDFIX_UPSAMPLE(name)                                                                                    \
+  GUARDFIX_FUNCTION(FRESH, name,                                                                                   \
+                    (const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,                     \
+                     std::optional<ArrayRef<double>> scale_factors),                                               \
+                    (input, output_size, align_corners, scale_factors))
+GUARDFIX_UPSAMPLE(upsample_linear1d)
+GUARDFIX_UPSAMPLE(upsample_bilinear2d)
+GUARDFIX_UPSAMPLE(upsample_bicubic2d)
+GUARDFIX_UPSAMPLE(upsample_trilinear3d)
+#undef GUARDFIX_UPSAMPLE
+GUARDFIX_FUNCTION(FRESH, upsample_bilinear2d,
+                  (const Tensor& self, IntArrayRef output_size, bool align_corners,
+                   std::optional<double> = std::nullopt, std::optional<double> = std::nullopt),
+                  (self, output_size, align_corners))
+GUARDFIX_FUNCTION(FRESH, upsample_nearest2d,
+                  (const Tensor& self, IntArrayRef output_size, std::optional<double> = std::nullopt,
+                   std::optional<double> = std::nullopt),
+                  (self, output_size))
+GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool1d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
+GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool3d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
 GUARDFIX_FUNCTION(FRESH, mish, (const Tensor& self), (self))
 GUARDFIX_FUNCTION(FRESH, hardsigmoid, (const Tensor& self), (self))
 GUARDFIX_FUNCTION(FRESH, hardswish, (const Tensor& self), (self))
@@ -129,6 +206,31 @@ GUARDFIX_FUNCTION(FRESH, cross_entropy_loss,
                    int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0),
                   (self, target, kw("weight", weight), kw("ignore_index", ignore_index),
                    kw("reduction", Reduction::name(reduction)), kw("label_smoothing", label_smoothing)))
+// Fourier transforms along one dimension, and along several.
+#define GUARDFIX_TRANSFORM(name)                                                                                  \
+  GUARDFIX_FUNCTION(FRESH, name,                                                                                  \
+                    (const Tensor& self, std::optional<int64_t> n = std::nullopt, int64_t dim = -1,               \
+                     std::optional<std::string_view> norm = std::nullopt),                                       \
+                    (self, n, dim, norm))
+#define GUARDFIX_TRANSFORMS(name)                                                                                 \
+  GUARDFIX_FUNCTION(FRESH, name,                                                                                  \
+                    (const Tensor& self, OptionalIntArrayRef s = std::nullopt,                                    \
+                     OptionalIntArrayRef dim = std::nullopt, std::optional<std::string_view> norm = std::nullopt), \
+                    (self, s, dim, norm))
+GUARDFIX_TRANSFORM(fft_fft)
+GUARDFIX_TRANSFORM(fft_ifft)
+GUARDFIX_TRANSFORM(fft_rfft)
+GUARDFIX_TRANSFORM(fft_irfft)
+GUARDFIX_TRANSFORM(fft_hfft)
+GUARDFIX_TRANSFORM(fft_ihfft)
+GUARDFIX_TRANSFORMS(fft_fftn)
+GUARDFIX_TRANSFORMS(fft_ifftn)
+GUARDFIX_TRANSFORMS(fft_rfftn)
+GUARDFIX_TRANSFORMS(fft_irfftn)
+#undef GUARDFIX_TRANSFORM
+#undef GUARDFIX_TRANSFORMS
+GUARDFIX_FUNCTION(FRESH, fft_fftshift, (const Tensor& self, OptionalIntArrayRef dim = std::nullopt), (self, dim))
+GUARDFIX_FUNCTION(FRESH, fft_ifftshift, (const Tensor& self, OptionalIntArrayRef dim = std::nullopt), (self, dim))
 #define GUARDFIX_LOSS(loss)                                                                                          \
   GUARDFIX_FUNCTION(FRESH, loss, (const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean),    \
                     (self, target, kw("reduction", Reduction::name(reduction))))
@@ -269,6 +371,29 @@ GUARDFIX_SYMINT_FACTORY(ones)
 GUARDFIX_SYMINT_FACTORY(zeros)
 #undef GUARDFIX_SYMINT_FACTORY
 
+/// The type of what arithmetic on both gives, and the type that both can be converted to.
+inline ScalarType result_type(const Tensor& a, const Tensor& b) {
+  static const guardfix::Hook read{"result_type_name"};
+  return detail::scalar_type_named(read({a, b}));
+}
+inline ScalarType result_type(const Tensor& a, const Scalar& b) {
+  static const guardfix::Hook read{"result_type_name"};
+  return detail::scalar_type_named(read({a, b}));
+}
+inline ScalarType promote_types(ScalarType a, ScalarType b) {
+  static const guardfix::Hook read{"promoted_type_name"};
+  return detail::scalar_type_named(read({a, b}));
+}
+inline bool can_cast(ScalarType from, ScalarType to) {
+  static const guardfix::Op op{"can_cast", "function"};
+  return guardfix::truth_of(op({from, to}));
+}
+
+inline Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
+  static const guardfix::Op op{"cat", "function"};
+  op({tensors, dim, guardfix::kw("out", out)});
+  return out;
+}
 inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim) {
   static const guardfix::Op op{"cumsum", "function"};
   op({self, dim, guardfix::kw("out", out)});
@@ -280,6 +405,10 @@ inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, 
 }
 
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
+inline Tensor index_put(const Tensor& self, const c10::List<std::optional<Tensor>>& indices, const Tensor& values,
+                        bool accumulate = false) {
+  return self.index_put(indices, values, accumulate);
+}
 inline Tensor index(const Tensor& self, ArrayRef<indexing::TensorIndex> indices) { return self.index(indices); }
 template <typename Value>
 Tensor& index_put_(Tensor& self, ArrayRef<indexing::TensorIndex> indices, const Value& values) {

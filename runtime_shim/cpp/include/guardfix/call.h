@@ -28,6 +28,7 @@ inline PyObject* object_of(const at::Tensor& tensor);
 // What a Python result becomes.
 inline std::vector<at::Tensor> tensors_of(const Object& sequence);
 inline std::tuple<at::Tensor, at::Tensor> pair_of(const Object& sequence);
+inline std::tuple<at::Tensor, at::Tensor, at::Tensor> triple_of(const Object& sequence);
 inline bool truth_of(const Object& value);
 
 /// An argument on its way to Python. Refers to the C++ value, so it lives no longer than the call.

@@ -3,6 +3,7 @@
 
 #include <torch/autograd.h>
 #include <torch/cuda.h>
+#include <torch/fft.h>
 #include <torch/jit.h>
 #ifndef GUARDFIX_WITHOUT_FRONTEND
 #ifndef GUARDFIX_WITHOUT_DATA

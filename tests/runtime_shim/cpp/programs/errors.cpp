@@ -60,4 +60,9 @@ int main() {
   const c10::Error error(c10::SourceLocation{"f", "file.cpp", 7}, "message");
   std::cout << error.what_without_backtrace() << "|" << error.msg() << "|"
             << (std::string(error.what()).rfind("message\nException raised from f at file.cpp:7", 0) == 0) << "\n";
+  try {
+    TORCH_CHECK_LE(3, 2) << "more";
+  } catch (const c10::Error& failed) {
+    std::cout << (std::string(failed.what()).find("Check failed: 3 <= 2 (3 vs. 2). more") != std::string::npos) << "\n";
+  }
 }

@@ -28,4 +28,5 @@ int main(int argc, char** argv) {
   } catch (const c10::Error&) {
     std::cout << "no such file\n";
   }
+  std::cout << model.type()->name()->name() << "\n";
 }

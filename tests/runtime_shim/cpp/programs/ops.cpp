@@ -44,6 +44,24 @@ int main() {
   std::cout << memory[2] << blob << "\n";
   torch::manual_seed(0);
   std::cout << torch::rand({2, 2}).sizes() << torch::randn({3}).dtype() << "\n";
+  const auto rows = torch::tensor({2, 1, 2, 1, 1, 3}).view({3, 2});
+  const auto [distinct, inverse, counts] = torch::unique_dim(torch::cat({rows, rows}), 0, true, true, true);
+  std::cout << distinct << inverse << counts << std::get<0>(torch::_unique2(rows)) << std::get<2>(torch::unique_consecutive(rows, false, true))
+            << torch::bucketize(rows, torch::tensor({1, 2})) << torch::searchsorted(torch::tensor({1, 2, 3}), 2) << torch::isin(rows, distinct[0])
+            << torch::bincount(rows.flatten()) << torch::histc(x, 2, 0, 4) << "\n";
+  std::cout << x.median() << std::get<1>(x.kthvalue(2, 1)) << x.quantile(0.5, 0) << x.nansum() << x.clip(1, 2) << torch::cdist(x, x + 1, 1)
+            << torch::addmv(x[0], x, x[1]) << torch::baddbmm(x, x.expand({1, 2, 2}), x.expand({1, 2, 2}))
+            << x.scatter_reduce(0, torch::zeros({1, 2}, torch::kLong), x, "prod") << x.repeat_interleave(2, 1) << "\n";
+  std::cout << torch::constant_pad_nd(x, {1, 0}, 7) << torch::reflection_pad2d(x.view({1, 1, 2, 2}), {1, 1, 0, 1}) << torch::result_type(x, rows)
+            << torch::promote_types(torch::kHalf, torch::kBFloat16) << torch::can_cast(torch::kFloat, torch::kLong) << x.index_put({torch::tensor({0})}, torch::zeros({2}))
+            << torch::fft::irfft(torch::fft::rfft(x), 2) << torch::meshgrid({x[0], x[1]}, "ij")[1] << "\n";
+  const auto narrow = x.to(torch::kBFloat16);
+  std::cout << narrow.dtype() << (narrow + 1).sum() << narrow.data_ptr<c10::BFloat16>()[1] << "\n";
+  {
+    torch::autograd::DetectAnomalyGuard guard;
+    std::cout << torch::autograd::AnomalyMode::is_enabled();
+  }
+  std::cout << torch::autograd::AnomalyMode::is_enabled() << "\n";
   const auto z = torch::view_as_complex(torch::ones({2, 2}));
   std::cout << z.is_complex() << torch::view_as_real(z).sizes() << "\n";
 }

@@ -219,4 +219,11 @@ inline Tensor& Tensor::index_put_(const c10::List<std::optional<Tensor>>& indice
   return *this;
 }
 
+inline Tensor Tensor::index_put(const c10::List<std::optional<Tensor>>& indices, const Tensor& values,
+                                bool accumulate) const {
+  Tensor copy = clone();
+  copy.index_put_(indices, values, accumulate);
+  return copy;
+}
+
 }  // namespace at

@@ -359,6 +359,9 @@ class Tensor {
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
 
+  /// A copy with the values at the indices written.
+  Tensor index_put(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false) const;
+
   // ---- conversion
   Tensor to(ScalarType type, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
@@ -521,6 +524,12 @@ inline std::tuple<at::Tensor, at::Tensor> pair_of(const Object& sequence) {
   std::vector<at::Tensor> both = tensors_of(sequence);
   TORCH_INTERNAL_ASSERT(both.size() == 2, "an op gave ", both.size(), " tensors where two were expected");
   return {both[0], both[1]};
+}
+
+inline std::tuple<at::Tensor, at::Tensor, at::Tensor> triple_of(const Object& sequence) {
+  std::vector<at::Tensor> all = tensors_of(sequence);
+  TORCH_INTERNAL_ASSERT(all.size() == 3, "an op gave ", all.size(), " tensors where three were expected");
+  return {all[0], all[1], all[2]};
 }
 
 inline bool truth_of(const Object& value) {

@@ -23,8 +23,10 @@ namespace c10 {
   _(double, Double, "float64", "double")                  \
   _(c10::complex<float>, ComplexFloat, "complex64", "c10::complex<float>")    \
   _(c10::complex<double>, ComplexDouble, "complex128", "c10::complex<double>") \
-  _(bool, Bool, "bool", "bool")
+  _(bool, Bool, "bool", "bool")                           \
+  _(c10::BFloat16, BFloat16, "bfloat16", "c10::BFloat16")
 
+/// The numbers are PyTorch's: libraries pass them on as integers. There are no tensors of the quantized types.
 enum class ScalarType : int8_t {
   Byte,
   Char,
@@ -38,6 +40,9 @@ enum class ScalarType : int8_t {
   ComplexFloat,
   ComplexDouble,
   Bool,
+  QInt8,
+  QUInt8,
+  QInt32,
   BFloat16,
   Undefined,
 };
@@ -45,7 +50,6 @@ enum class ScalarType : int8_t {
 #define AT_CONSTANT(type, name, python, printed) constexpr ScalarType k##name = ScalarType::name;
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_CONSTANT)
 #undef AT_CONSTANT
-constexpr ScalarType kBFloat16 = ScalarType::BFloat16;  // has a name and a C++ type, and no tensors here
 
 /// The ScalarType of a C++ type: CppTypeToScalarType<float>::value.
 template <typename T>
@@ -54,7 +58,6 @@ struct CppTypeToScalarType;
   template <>                                            \
   struct CppTypeToScalarType<type> : std::integral_constant<ScalarType, ScalarType::name> {};
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_TYPE_TO_SCALAR)
-AT_TYPE_TO_SCALAR(c10::BFloat16, BFloat16, "", "")
 #undef AT_TYPE_TO_SCALAR
 
 namespace impl {
@@ -67,7 +70,6 @@ struct ScalarTypeToCPPType;
     using type = cpp;                                 \
   };
 AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_SCALAR_TO_TYPE)
-AT_SCALAR_TO_TYPE(c10::BFloat16, BFloat16, "", "")
 #undef AT_SCALAR_TO_TYPE
 template <ScalarType type>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
@@ -88,7 +90,14 @@ using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
 inline const char* toString(ScalarType type) {
   switch (type) {
     AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_NAME)
-    AT_NAME(c10::BFloat16, BFloat16, "", "")
+    case ScalarType::ComplexHalf:
+      return "ComplexHalf";
+    case ScalarType::QInt8:
+      return "QInt8";
+    case ScalarType::QUInt8:
+      return "QUInt8";
+    case ScalarType::QInt32:
+      return "QInt32";
     default:
       return "Undefined";
   }
@@ -98,10 +107,7 @@ inline const char* python_name(ScalarType type) {
   switch (type) {
     AT_FORALL_SCALAR_TYPES_OF_THE_SHIM(AT_PYTHON)
     default:
-      TORCH_CHECK_NOT_IMPLEMENTED(false, "the shim has no tensors of type ",
-                                  type == ScalarType::BFloat16      ? "BFloat16"
-                                  : type == ScalarType::ComplexHalf ? "ComplexHalf"
-                                                                    : "Undefined");
+      TORCH_CHECK_NOT_IMPLEMENTED(false, "the shim has no tensors of type ", toString(type));
   }
 }
 inline const char* printed_name(ScalarType type) {

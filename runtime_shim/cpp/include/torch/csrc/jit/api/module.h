@@ -2,8 +2,10 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+#include <ATen/core/qualified_name.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,6 +33,19 @@ class Method {
  private:
   guardfix::Object module_;
   std::string name_;
+};
+
+/// The class of a module.
+class ClassType {
+ public:
+  explicit ClassType(std::string qualified) : name_(std::move(qualified)) {}
+  std::optional<c10::QualifiedName> name() const { return name_; }
+  std::string str() const { return name_.qualifiedName(); }
+  std::string repr_str() const { return str(); }
+  std::string annotation_str() const { return str(); }
+
+ private:
+  c10::QualifiedName name_;
 };
 
 /// An attribute that a module does not have. (No c10::Error, in PyTorch either.)
@@ -95,6 +110,12 @@ class Module {
   bool hasattr(const std::string& name) const {
     static const guardfix::Hook ask{"jit_hasattr"};
     return guardfix::truth_of(ask({object_, name}));
+  }
+  std::shared_ptr<ClassType> type() const {
+    static const guardfix::Hook read{"jit_type_name"};
+    const guardfix::Object name = read({object_});
+    const guardfix::Gil gil;
+    return std::make_shared<ClassType>(guardfix::text_of(name.get()));
   }
   const guardfix::Object& object() const { return object_; }
 

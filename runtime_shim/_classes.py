@@ -1,0 +1,13 @@
+"""`torch._classes`: what stands behind `torch.classes`, which extensions import to make a namespace of their own."""
+
+from __future__ import annotations
+
+from .library.script_classes import ClassNamespace, classes
+
+__all__ = ["_ClassNamespace", "classes"]
+
+
+def _ClassNamespace(name: str) -> ClassNamespace:
+    """`torch.classes.<name>`: all namespaces of one name have the same classes."""
+    namespace: ClassNamespace = getattr(classes, name)
+    return namespace

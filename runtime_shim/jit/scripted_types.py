@@ -1,0 +1,66 @@
+"""The schema of a scripted function, from its annotations: a parameter without one is a tensor."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from ..core.device import device
+from ..core.dtypes import dtype
+from ..core.tensor import Tensor
+from ..library.operator_schema import REQUIRED, Schema, SchemaArgument, SchemaType
+
+_NAMES: dict[Any, str] = {
+    Tensor: "Tensor",
+    int: "int",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    complex: "complex",
+    device: "Device",
+    dtype: "ScalarType",
+}
+_LISTS = list, collections.abc.Sequence
+_UNIONS = typing.Union, types.UnionType
+
+
+def schema_of(function: Callable[..., Any]) -> Schema:
+    """The types, names and defaults of a function's parameters."""
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception:  # a string that is no type where it stands
+        hints = {}
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        default = REQUIRED if parameter.default is parameter.empty else parameter.default
+        kind = type_of(hints.get(parameter.name, Tensor))
+        arguments.append(SchemaArgument(parameter.name, kind, default, parameter.kind is parameter.KEYWORD_ONLY))
+    returned = type_of(hints.get("return", Tensor))
+    return Schema("", function.__name__, "", tuple(arguments), ((returned, ""),))
+
+
+def type_of(annotation: Any) -> SchemaType:
+    """The type that an annotation names; "Any" for one that schemas have no type for."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in _NAMES:
+        name = _NAMES[annotation]
+        return SchemaType(name, (), "int" if name == "ScalarType" else name)
+    if annotation is None or annotation is type(None):
+        return SchemaType("Any", (), "NoneType")
+    if origin in _UNIONS and len(inner) == 2 and type(None) in inner:
+        (kind,) = (each for each in inner if each is not type(None))
+        found = type_of(kind)
+        return found if found.name == "Any" else SchemaType(found.name, (*found.suffixes, "?"), f"{found.text}?")
+    if origin in _LISTS and len(inner) == 1:
+        found = type_of(inner[0])
+        if found.name in _NAMES.values():
+            return SchemaType(found.name, (*found.suffixes, "[]"), f"{found.text}[]")
+    if origin is tuple:
+        return SchemaType("Tuple", (), f"({', '.join(type_of(each).text for each in inner)})")
+    if origin is dict and len(inner) == 2:
+        return SchemaType("Dict", (), f"Dict({', '.join(type_of(each).text for each in inner)})")
+    return SchemaType("Any", (), getattr(annotation, "__name__", str(annotation)))
