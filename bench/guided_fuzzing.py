@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha1
 from pathlib import Path
+from typing import Any
 
 import atheris
 
@@ -44,8 +45,9 @@ def attempts(target: Target, in_hand: Path, found: Path) -> Callable[[bytes], No
         if why:
             os._exit(0)
 
-    wanted = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    from_choices = wanted(given(target.inputs)(attempt)).hypothesis.fuzz_one_input  # type: ignore[attr-defined]
+    wanted: Any = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    chosen: Any = given(target.inputs)
+    from_choices = wanted(chosen(attempt)).hypothesis.fuzz_one_input
 
     def one(data: bytes) -> None:
         if data[:1] == ITSELF:
