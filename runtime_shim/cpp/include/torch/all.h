@@ -16,3 +16,7 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 #include <torch/version.h>
+
+// Sources rely on the containers that PyTorch's headers bring along.
+#include <unordered_map>
+#include <unordered_set>

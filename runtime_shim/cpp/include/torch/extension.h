@@ -11,7 +11,3 @@
 #else
 #include <guardfix/module_block.h>
 #endif
-
-// Sources rely on the containers that PyTorch's headers bring along.
-#include <unordered_map>
-#include <unordered_set>
