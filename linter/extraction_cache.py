@@ -16,6 +16,8 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from .facts import Facts
 from .facts.packed_facts import NoFacts, pack_facts, pack_sketch, unpack_facts, unpack_sketch
 from .facts.sketch import Sketch
@@ -34,7 +36,7 @@ _CODE = ("facts", "files", "frontends")
 _PARSERS = ("tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda")
 
 
-class CachedKind(NamedTuple, Generic[_Found]):
+class CachedKind(Struct, Generic[_Found], frozen=True):
     """One kind of what is found in files."""
 
     name: str

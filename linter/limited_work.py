@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from .files.sift import Hit
 from .frontends.forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
@@ -20,7 +22,7 @@ FIXING = "making its fixes"
 PARSING = "parsing what its fixes leave"
 
 
-class _Done(NamedTuple, Generic[_Found]):
+class _Done(Struct, Generic[_Found], frozen=True):
     """What came of one file."""
 
     path: str

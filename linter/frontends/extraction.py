@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..facts import Facts
@@ -233,7 +234,7 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Work(NamedTuple, Generic[_Found]):
+class _Work(Struct, Generic[_Found], frozen=True):
     """What is found in files."""
 
     find: Callable[[Job], list[_Found]]
