@@ -17,7 +17,7 @@ PYTHON = {
     "a module of PyTorch's": ("import torch.distributed as dist\ndist.get_rank()", ["torch.distributed"]),
     "from a module": ("from torch.distributed import get_rank, barrier", ["torch.distributed"]),
     "a layer": ("from torch import nn\nnn.Transformer()\nnn.Transformer()", ["torch.nn.Transformer"]),
-    "a method by its class": ("import torch\ntorch.Tensor.geometric_(x)", ["torch.Tensor.geometric_"]),
+    "a method by its class": ("import torch\ntorch.Tensor.sspaddmm(x)", ["torch.Tensor.sspaddmm"]),
     "two names": (
         "import torch\ntorch.sparse_coo_tensor(torch.geqrf(x))",
         ["torch.geqrf", "torch.sparse_coo_tensor"],
