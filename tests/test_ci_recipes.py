@@ -149,6 +149,7 @@ def test_gitlab(tree: Path) -> None:
     assert issue["location"]["path"] == "src/a.cpp"
 
 
+@pytest.mark.thorough
 def test_jenkins(tree: Path) -> None:
     commands = re.findall(r"sh '(.*?)'", recipe("Jenkins"))
     (check,) = (command for command in commands if "guardfix check" in command)
@@ -157,6 +158,7 @@ def test_jenkins(tree: Path) -> None:
     assert 'source="guardfix.GF101"' in (tree / report).read_text()
 
 
+@pytest.mark.thorough
 def test_azure(tree: Path) -> None:
     scripts = [step["script"] for step in yaml.safe_load(recipe("Azure Pipelines"))["steps"] if "script" in step]
     done = run(scripts[-1], tree)
@@ -170,6 +172,7 @@ def lintrunner(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(shlex.join([str(LINTRUNNER), "--data-path", str(tree / ".data"), *arguments]), tree)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not LINTRUNNER.exists(), reason="lintrunner has no wheel for this system")
 def test_lintrunner_shows_and_applies(tree: Path) -> None:
     (tree / ".lintrunner.toml").write_text(recipe("lintrunner"))
@@ -188,6 +191,7 @@ def test_lintrunner_shows_and_applies(tree: Path) -> None:
     assert (again.returncode, "ok No lint issues." in again.stdout) == (0, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_cmake(tree: Path) -> None:
     (tree / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.10)\nproject(p NONE)\n{recipe('CMake')}")
@@ -197,6 +201,7 @@ def test_cmake(tree: Path) -> None:
     assert (done.returncode, "All checks passed" in done.stdout) == (0, True)
 
 
+@pytest.mark.thorough
 def test_reviewdog_is_given_what_it_reads(tree: Path) -> None:
     command = recipe("reviewdog").partition("|")[0]
     told = json.loads(run(command, tree).stdout)

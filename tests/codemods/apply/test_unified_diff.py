@@ -59,7 +59,7 @@ def migrated(data: bytes) -> bytes:
         pytest.param("a.cpp", PLAIN, "src", "{root}/a.cpp", ".", id="an absolute path elsewhere"),
     ],
 )
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 def test_the_diff_can_be_applied(
     tool: str, name: str, data: bytes, cwd: str, argument: str, base: str, tmp_path: Path
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path:
         pytest.param("k\x03", "", TEXT, 130, id="interrupted before"),
     ],
 )
+@pytest.mark.few("each its own, one of them unsafe", "all in this file", "not written in the end", "interrupted before")
 def test_keys(keys: str, last: str, wanted: str, status: int, path: Path) -> None:
     session = Session(path.parent)
     for key in keys:

@@ -101,7 +101,7 @@ def test_migrate_prints_the_diff(folder: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("arguments", [("check", "--fix"), ("migrate", "--apply")], ids=["check", "migrate"])
-@pytest.mark.few("check-fixed", "check-line ends", "migrate-fixed", "migrate-Latin-1")
+@pytest.mark.few("check-line ends", "migrate-Latin-1")
 def test_the_fixed_text_is_printed(arguments: tuple[str, str], text: str | bytes, fixed: str, folder: Path) -> None:
     before = (folder / "sub" / "a.cpp").read_text()
     status, output, _ = guardfix(folder, text, *arguments, "-", *NAME)

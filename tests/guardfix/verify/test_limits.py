@@ -77,7 +77,7 @@ def against(folder: Path, before: str, after: str, *more: str, suffix: str = ".p
     ],
     ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is no limit"],
 )
-@pytest.mark.few("before endless", "after endless", "before greedy", "after greedy")
+@pytest.mark.few("after endless", "before greedy")
 def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...], verdict: str, words: str) -> None:
     started = time.monotonic()
     status, entry = against(tmp_path, before, after, *options)

@@ -39,6 +39,7 @@ FIXED = [
 
 
 @pytest.mark.parametrize(("line", "fixed"), FIXED)
+@pytest.mark.some(3)
 def test_what_the_fix_makes_of_cpp(line: str, fixed: str) -> None:
     done = fix_text(in_cpp(line), "a.cpp", options=OPTIONS)
     assert [finding.code for finding, _ in done.applied] == ["GF002"]

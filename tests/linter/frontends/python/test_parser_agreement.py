@@ -39,7 +39,7 @@ def test_both_parsers_read_every_fixture_alike(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.few("contextlib.py", "dataclasses.py", "asyncio/tasks.py", "test/test_with.py", "test/test_decorators.py")
+@pytest.mark.few("contextlib.py", "test/test_with.py")
 def test_both_parsers_read_the_standard_library_alike(name: str) -> None:
     source = DISK.read_or_none(str(Path(sysconfig.get_path("stdlib"), name)))
     if source is None:
