@@ -112,7 +112,7 @@ class RunStarter:
         return self._ended[process]
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and the runs that are still there."""
         self._channel.close()
         self._process.wait()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from guardfix.linter.guards import LEGACY
 from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
+from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
@@ -208,7 +209,7 @@ class _Pair:
         self.copies = (self.folder / "before", self.folder / "after")
         if self.settings.backend == "shim" and RunStarter.is_possible():
             self.starter = RunStarter(environment())
-            self.stack.callback(self.starter.close)
+            self.stack.callback(self._close_starter)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -429,6 +430,12 @@ class _Pair:
             guards=guards,
             start=self._start_run,
         )
+
+    def _close_starter(self) -> None:
+        if self.starter is not None:
+            self.starter.close()
+        for unfinished in self.folder.glob("*/compiling/compiling-*"):  # of a run whose start was interrupted
+            wait_until_let_go(unfinished)
 
     def _start_run(self, *given: Any) -> StartedRun:
         if self.starter is not None:

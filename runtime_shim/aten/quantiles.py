@@ -93,7 +93,8 @@ def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolatio
         found = found.movedim(-1, 0).unsqueeze(-1).transpose(d + 1, -1)
         if not keepdim:
             found = found.squeeze(d + 1)
-    return found if ranks._array.ndim else found.squeeze(0)
+    # In place, as PyTorch ends: the last node is of that name.
+    return found.unsqueeze(-1).squeeze_(-1) if ranks._array.ndim else found.squeeze_(0)
 
 
 def _tensor(array: Array, like: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ the number of the process that was forked for it, and later how it ended.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -18,7 +19,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .recorded_run import die_with_parent, run_program
 
@@ -51,6 +52,7 @@ def serve(handle: int) -> int:
                 continue
             request, given, _, _ = socket.recv_fds(channel, LARGEST, DESCRIPTORS)
             if not request:
+                _end_all(running.values())
                 return 0
             process = _fork()
             if not process:
@@ -63,6 +65,14 @@ def serve(handle: int) -> int:
             running[watched] = process
             poll.register(watched, select.POLLIN)
             _send(channel, {"started": process})
+
+
+def _end_all(processes: Iterable[int]) -> None:
+    """End runs that nobody waits for any more, with all that they started: whoever asked for one was interrupted."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
 
 
 def _send(channel: socket.socket, message: dict[str, int]) -> None:

@@ -89,6 +89,16 @@ def test_what_is_stopped_is_gone(starter: RunStarter, tmp_path: Path) -> None:
         os.kill(running.process.pid, 0)
 
 
+def test_a_run_that_nobody_waits_for_ends_with_the_starter(tmp_path: Path) -> None:
+    starter = RunStarter(environment())
+    running = process("import os, time\nos.fork()\ntime.sleep(60)\n", tmp_path, starter)
+    assert running.process.poll() is None
+    starter.close()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(running.process.pid, 0)
+    os.close(running.alive)
+
+
 def test_a_starter_that_was_killed_takes_its_runs_along_and_starts_no_more(tmp_path: Path) -> None:
     starter = RunStarter(environment())
     running = process("import time\ntime.sleep(60)\n", tmp_path, starter)
