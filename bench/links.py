@@ -43,7 +43,7 @@ class Answer(NamedTuple):
     """What became of a request."""
 
     kind: str
-    """`there`, `moved`, `gone`, or `unknown` where nobody said."""
+    """`there`, `moved`, `gone`, or `unknown` if there was no clear answer."""
     text: str
 
 

@@ -96,9 +96,11 @@ def by_one_command(folder: Path) -> tuple[float, int, float]:
 
 
 def left(*folders: Path) -> list[Path]:
-    """Files that are no part of the caches of compiled programs and of facts, and folders of verify's."""
-    kept = {"program.so", "manifest.json", "programs", "precompiled.h", "precompiled.h.gch", "precompiled.h.pch"}
-    kept |= {"CACHEDIR.TAG"}
+    """Files outside the caches of compiled programs and of facts, and folders that verify made."""
+    kept = {
+        "program.so", "manifest.json", "programs", "precompiled.h", "precompiled.h.gch", "precompiled.h.pch",
+        "CACHEDIR.TAG",
+    }  # fmt: skip
     while any(list(folder.glob("programs/unfinished/*")) for folder in folders):
         time.sleep(0.1)  # a header that is being precompiled
     found = [path for folder in folders for path in folder.rglob("*") if path.parent.name not in ("agreed", "facts")]

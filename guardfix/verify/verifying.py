@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -288,13 +288,19 @@ class _Pair:
         return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
+        return list(self._together({0: program, 1: other}, "run", program, part).values())
+
+    def _together(
+        self, programs: Mapping[int, Program], name: str, shown: Program, part: Migration, meaning: str = ""
+    ) -> dict[int, ProgramRun]:
+        """The runs, by the number of the copy, of programs that are run at the same time."""
         with ExitStack() as stack:
-            processes = []
-            for index, which in enumerate((program, other)):
-                process = self._start(which, index, f"run{index}", program, guards=part.highest_site)
+            processes = {}
+            for index, which in programs.items():
+                process = self._start(which, index, f"{name}{index}", shown, guards=part.highest_site, meaning=meaning)
                 stack.callback(process.stop)
-                processes.append(process)
-            return [process.finish() for process in processes]
+                processes[index] = process
+            return {index: process.finish() for index, process in processes.items()}
 
     def _with_other_meaning(
         self, program: Program, other: Program | None, part: Migration, runs: Sequence[ProgramRun], *, counted: bool
@@ -311,19 +317,10 @@ class _Pair:
         entered = [any(n < len(run.counts) and run.counts[n].entered for n in old) for run in runs]
         if not any(entered):
             return []
-        found = list(runs)
-        meaning = self.settings.meanings[1]
-        with ExitStack() as stack:
-            processes = {}
-            for index, which in enumerate((program, other or program)[: len(runs)]):
-                if entered[index]:
-                    name = f"other{index}"
-                    process = self._start(which, index, name, program, guards=part.highest_site, meaning=meaning)
-                    stack.callback(process.stop)
-                    processes[index] = process
-            for index, process in processes.items():
-                found[index] = process.finish()
-        return found
+        both = (program, other or program)
+        again = {index: both[index] for index in range(len(runs)) if entered[index]}
+        made = self._together(again, "other", program, part, self.settings.meanings[1])
+        return [made.get(index, run) for index, run in enumerate(runs)]
 
     def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
         """Run a program that stays as it is: the question is whether it is right."""

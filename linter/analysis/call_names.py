@@ -35,7 +35,7 @@ class CallNames:
         self._aliases: dict[str, set[Expression]] = defaultdict(set)
         self._modules: set[str] = set()
         self.asked: set[str] = set()
-        """Names that were looked up; whoever wants to know which empties it first."""
+        """Names that have been looked up; clear it before a lookup to see which ones it needs."""
         for facts in project:
             if facts.language != "cpp":
                 continue

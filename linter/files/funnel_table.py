@@ -79,7 +79,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf202_guard_covers_nothing.py': (3295, 2656280511),
     'rules/gf203_vexing_parse_guard.py': (3171, 2688591244),
     'rules/gf204_static_or_global_guard.py': (2753, 522306953),
-    'rules/gf205_heap_guard.py': (6637, 4223720268),
+    'rules/gf205_heap_guard.py': (6642, 3127991633),
     'rules/gf206_guard_member.py': (3239, 1630721473),
     'rules/gf207_guard_lost_in_thread.py': (16879, 2381640611),
     'rules/gf208_guard_after_work.py': (6766, 184646462),

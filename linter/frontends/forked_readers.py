@@ -58,7 +58,7 @@ NO_LIMITS = FileLimits()
 
 @dataclass
 class Readers(Generic[_Found]):
-    """Reads files with `others` processes, and here too if it is `shared` and there are no limits for each file."""
+    """Reads files with `others` processes, and in this one as well if `shared` is set and no limits apply."""
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]

@@ -97,7 +97,7 @@ def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     return (
         holder.name in _deleted_words(facts)
         or holder.name in mentions.in_returns
-        # A lambda mentions what stands in it.
+        # A lambda mentions what its body mentions.
         or any(not span.holds(use.span) for span in mentions.in_calls.get(holder.name, ()))
         or any(not use.span.holds(span) for span in mentions.in_assignments.get(holder.name, ()))
     )

@@ -117,7 +117,7 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     """A ScriptFunction of a Python function; classes are returned as they are.
 
     NotSupportedError or RuntimeError if the function, or one that it calls, is not TorchScript; NotImplementedError for
-    modules, which the shim runs from archives only; OSError where there is no source.
+    modules, which the shim runs only from archives; OSError if the source is not available.
     """
     if isinstance(obj, ScriptFunction) or inspect.isclass(obj):
         return obj

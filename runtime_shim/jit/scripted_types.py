@@ -32,7 +32,7 @@ def schema_of(function: Callable[..., Any]) -> Schema:
     """The types, names and defaults of a function's parameters."""
     try:
         hints = typing.get_type_hints(function)
-    except Exception:  # a string that is no type where it stands
+    except Exception:  # a string that isn't a type in this scope
         hints = {}
     arguments = []
     for parameter in inspect.signature(function).parameters.values():

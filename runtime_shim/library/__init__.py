@@ -20,7 +20,7 @@ from typing import Any
 from ..core.device import known
 from ..core.supported_names import missing_attribute
 from .custom_op_definitions import CustomOpDef, custom_op, defined_op
-from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops
+from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, fallthrough_kernel, ops, split_qualname
 from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
 from .op_checks import FAKES, opcheck
 from .registered_autograd import autograd_kernel
@@ -217,16 +217,6 @@ def _library(namespace: str, lib: Library | None) -> Library:
     return lib
 
 
-def _split(qualname: str) -> tuple[str, str]:
-    namespace, separator, name = qualname.partition("::")
-    if not separator:
-        raise ValueError(
-            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
-            "torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
-        )
-    return namespace, name
-
-
 def define(qualname: Any, schema: str, alias_analysis: str = "", *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Declare `namespace::name` with a schema without the name, `(Tensor x) -> Tensor`.
 
@@ -244,7 +234,7 @@ def define(qualname: Any, schema: str, alias_analysis: str = "", *, lib: Library
         raise ValueError(
             "define(qualname, schema): expected qualname to be instance of str, got " + str(type(qualname))
         )
-    namespace, name = _split(qualname)
+    namespace, name = split_qualname(qualname)
     if not re.fullmatch(r"\(.*\) -> .*", schema):
         raise ValueError(
             'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
@@ -267,7 +257,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
             return function
 
         return implement
-    namespace, name = _split(qualname)
+    namespace, name = split_qualname(qualname)
     keys = [_key_of(kind) for kind in ((types,) if isinstance(types, str) else types)]
 
     def register(function: Callable[..., Any]) -> None:
@@ -365,7 +355,7 @@ def _defined(op: Any) -> OpOverload:
         return op
     if not isinstance(op, str):
         raise ValueError(f"expected a name or an op, got {type(op)}")
-    namespace, name = _split(op)
+    namespace, name = split_qualname(op)
     found = REGISTRY.get(namespace, {}).get(name)
     if found is None or found._schema is None:
         raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{name}'")

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.gradient_modes import exclude, leave_excluded
 from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD
-from .custom_ops import OpOverload, entry
+from .custom_ops import OpOverload, entry, split_qualname
 from .operator_schema import Schema
 from .registered_autograd import autograd_kernel, tensors_in
 from .schema_inference import infer_schema, written_names
@@ -46,12 +46,7 @@ def custom_op(
 
     def define(function: Function) -> CustomOpDef:
         said = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
-        namespace, separator, op_name = name.partition("::")
-        if not separator:
-            raise ValueError(
-                f'Expected `qualname` to be of the form "namespace::name", but got {name}. The qualname passed to the '
-                "torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
-            )
+        namespace, op_name = split_qualname(name)
         made = CustomOpDef(namespace, op_name, said, function, tags)
         if schema is not None:
             suggested = written_names(made.schema.arguments)

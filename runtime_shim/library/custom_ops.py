@@ -337,6 +337,17 @@ class OpOverloadPacket:
 REGISTRY: dict[str, dict[str, OpOverload]] = {}
 
 
+def split_qualname(qualname: str) -> tuple[str, str]:
+    """The namespace and the name of `namespace::name`. Raises ValueError for anything else."""
+    namespace, separator, name = qualname.partition("::")
+    if not separator:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
+            "torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
+        )
+    return namespace, name
+
+
 def entry(namespace: str, name: str) -> OpOverload:
     """The op of that name or name.overload, made undefined if there is none."""
     ops = REGISTRY.setdefault(namespace, {})

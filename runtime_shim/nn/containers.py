@@ -191,7 +191,7 @@ class ParameterList(Module):
 
 
 class DataParallel(Module):
-    """Calls a module, as PyTorch's does where there is no device to distribute batches over."""
+    """Calls a module, as PyTorch's does without devices to spread batches over."""
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()

@@ -68,7 +68,7 @@ def serve(handle: int) -> int:
 
 
 def _end_all(processes: Iterable[int]) -> None:
-    """End runs that nobody waits for any more, with all that they started: whoever asked for one was interrupted."""
+    """End the runs that are left, with everything they started: the caller was interrupted."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
@@ -78,7 +78,7 @@ def _end_all(processes: Iterable[int]) -> None:
 def _send(channel: socket.socket, message: dict[str, int]) -> None:
     try:
         channel.send(json.dumps(message).encode())
-    except BrokenPipeError:  # whoever asked is gone, and what was forked goes with this process
+    except BrokenPipeError:  # the caller is gone; the runs end with this process
         os._exit(0)
 
 

@@ -6,7 +6,7 @@
             return func(*args, **(kwargs or {}))
 
 An op calls its mode where its kernel would run, with autograd and view tracking off and the mode itself off. A mode
-sees ops that are given tensors, and custom ops; not the creation of tensors. While there is no mode, ops know nothing
+sees ops that are given tensors, and custom ops; not the creation of tensors. Without a mode, ops know nothing
 of them: entering the first replaces the functions that ops go through, leaving the last puts them back.
 """
 

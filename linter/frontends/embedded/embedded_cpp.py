@@ -272,7 +272,7 @@ def _decoded(match: re.Match[bytes]) -> bytes:
 def _character(escape: str) -> str:
     """The character that an escape stands for; one that Python doesn't know stands for itself.
 
-    Raises ValueError for a number that is no character's, and KeyError for an unknown name.
+    Raises ValueError for a number that isn't a code point, and KeyError for an unknown name.
     """
     kind, digits = escape[1:2], escape[2:]
     if kind == "N" and digits:

@@ -60,7 +60,7 @@ def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
 
     Whether it trains is only looked for when there are such signs. Training is a call of `backward`, a class or call of
     a `…Trainer`, a model that Lightning Fabric, Accelerate or DeepSpeed sets up, or a `GradScaler`. Names in comments
-    and strings are no signs.
+    and strings don't count.
     """
     if _MAY_WRAP.search(module.source.text) is None:
         return (), False

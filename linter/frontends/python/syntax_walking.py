@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 
 _NEVER_NODES = frozenset({"ctx", "id", "attr", "kind", "type_comment"})
-"""Fields in which no node stands, or `Load`, `Store` and `Del`, which are no code."""
+"""Fields that hold no nodes, or only `Load`, `Store` and `Del`, which say nothing about the code."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 

@@ -367,7 +367,7 @@ def test_against_inference_is_no_context() -> None:
 
 
 class NoProject:
-    """Knows nothing, and nobody may ask it."""
+    """Knows nothing; asking it is an error."""
 
     def __getattr__(self, name: str) -> object:
         raise AssertionError(f"`project.{name}` is looked at by a kind that does not say `asks_project`")
