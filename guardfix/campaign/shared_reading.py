@@ -1,0 +1,76 @@
+"""`guardfix check --executor`: the files of one large tree, read by another pool's processes or by a cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from guardfix.package_version import VERSION
+
+from .campaign_executors import ExecutorHandle, executor_named
+
+_Done = TypeVar("_Done")
+_folder_lock = threading.Lock()
+"""Held while the working folder of this process is another's."""
+
+
+class UnfitWorker(Exception):
+    """A worker that can't read the files as this process would; the message says why."""
+
+
+@contextmanager
+def reading_executor(name: str, jobs: int = 0) -> Iterator[Executor]:
+    """An executor for `check(…, executor=)`, by its name as in `executor_named`.
+
+    Its workers read relative paths from this process's working folder. When one of them is lost for good, its future
+    raises `BrokenExecutor`; when it has no such folder, or another version of guardfix, `UnfitWorker`.
+    Raises `NoExecutor`.
+    """
+    with executor_named(name, jobs) as engine:
+        yield _ReadingExecutor(engine)
+
+
+class _ReadingExecutor(Executor):
+    """Gives out work to another executor, together with what workers elsewhere have to know."""
+
+    def __init__(self, engine: ExecutorHandle) -> None:
+        self._engine = engine
+        self._folder, self._version = os.getcwd(), VERSION
+
+    def submit(self, work: Callable[..., _Done], /, *args: Any, **kwargs: Any) -> Future[_Done]:
+        given = self._engine.executor.submit(partial(_done_in, self._folder, self._version, work), *args, **kwargs)
+        told: Future[_Done] = Future()
+        told.set_running_or_notify_cancel()
+        given.add_done_callback(lambda done: self._tell(done, told))
+        return told
+
+    def _tell(self, given: Future[_Done], told: Future[_Done]) -> None:
+        try:
+            told.set_result(given.result())
+        except CancelledError:
+            told.set_exception(BrokenExecutor("the scheduler is gone"))
+        except self._engine.lost:
+            told.set_exception(BrokenExecutor("its workers were killed"))
+        except Exception as error:
+            told.set_exception(error)
+
+
+def _done_in(folder: str, version: str, work: Callable[..., _Done], *args: Any, **kwargs: Any) -> _Done:
+    """What `work` comes to in a folder. Raises `UnfitWorker`."""
+    if version != VERSION:
+        raise UnfitWorker(f"a worker has guardfix {VERSION}, and this is {version}")
+    with _folder_lock:
+        before = os.getcwd()
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise UnfitWorker(f"a worker can't read {folder}: {error.strerror or error}") from None
+        try:
+            return work(*args, **kwargs)
+        finally:
+            os.chdir(before)
