@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 from guardfix.package_version import VERSION
 
-from .campaign_executors import ExecutorHandle, executor_named
+from .campaign_executors import LOOK, ExecutorHandle, executor_named
 
 _Done = TypeVar("_Done")
 _folder_lock = threading.Lock()
@@ -31,8 +32,8 @@ def reading_executor(name: str, jobs: int = 0) -> Iterator[Executor]:
     raises `BrokenExecutor`; when it has no such folder, or another version of guardfix, `UnfitWorker`.
     Raises `NoExecutor`.
     """
-    with executor_named(name, jobs) as engine:
-        yield _ReadingExecutor(engine)
+    with executor_named(name, jobs) as engine, _ReadingExecutor(engine) as executor:
+        yield executor
 
 
 class _ReadingExecutor(Executor):
@@ -41,23 +42,42 @@ class _ReadingExecutor(Executor):
     def __init__(self, engine: ExecutorHandle) -> None:
         self._engine = engine
         self._folder, self._version = os.getcwd(), VERSION
+        self._waiting: set[Future[Any]] = set()
+        self._at_end = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def submit(self, work: Callable[..., _Done], /, *args: Any, **kwargs: Any) -> Future[_Done]:
-        given = self._engine.executor.submit(partial(_done_in, self._folder, self._version, work), *args, **kwargs)
+        try:
+            given = self._engine.executor.submit(partial(_done_in, self._folder, self._version, work), *args, **kwargs)
+        except (OSError, RuntimeError) as error:  # of a client whose scheduler is gone
+            raise BrokenExecutor(str(error)) from error
         told: Future[_Done] = Future()
-        told.set_running_or_notify_cancel()
+        self._waiting.add(told)
         given.add_done_callback(lambda done: self._tell(done, told))
         return told
 
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Watch it no longer."""
+        self._at_end.set()
+
     def _tell(self, given: Future[_Done], told: Future[_Done]) -> None:
-        try:
-            told.set_result(given.result())
-        except CancelledError:
-            told.set_exception(BrokenExecutor("the scheduler is gone"))
-        except self._engine.lost:
-            told.set_exception(BrokenExecutor("its workers were killed"))
-        except Exception as error:
-            told.set_exception(error)
+        self._waiting.discard(told)
+        with contextlib.suppress(InvalidStateError):  # the executor was given up before
+            try:
+                told.set_result(given.result())
+            except CancelledError:
+                told.set_exception(BrokenExecutor("the scheduler is gone"))
+            except self._engine.lost:
+                told.set_exception(BrokenExecutor("its workers were killed"))
+            except Exception as error:
+                told.set_exception(error)
+
+    def _watch(self) -> None:
+        while not self._at_end.wait(LOOK):
+            if self._engine.is_lost():
+                for told in tuple(self._waiting):
+                    with contextlib.suppress(InvalidStateError):
+                        told.set_exception(BrokenExecutor("the scheduler is gone"))
 
 
 def _done_in(folder: str, version: str, work: Callable[..., _Done], *args: Any, **kwargs: Any) -> _Done:

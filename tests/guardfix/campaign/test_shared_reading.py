@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from campaign_repositories import OLD, UNCALLED
-from guardfix.campaign import shared_reading
+from guardfix.campaign import campaign_run, shared_reading
 from guardfix.campaign.campaign_executors import ExecutorHandle
+from guardfix.campaign.campaign_manifest import RepositoryEntry
+from guardfix.campaign.campaign_run import EngineLost, run_campaign, tasks_of
+from guardfix.campaign.repository_task import CampaignSettings, TaskLimits
+from guardfix.campaign.result_store import ResultStore
 from guardfix.campaign.shared_reading import UnfitWorker, reading_executor
 from guardfix.cli.main import cli
 from guardfix.linter.engine import Options, check
@@ -65,7 +69,17 @@ class _Broken(Executor):
     """A pool that takes nothing any more."""
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        raise BrokenExecutor("the pool is broken")
+        raise RuntimeError("the client is closed")
+
+
+class _Silent(Executor):
+    """A cluster whose scheduler was killed while results were on their way."""
+
+    def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return Future()
+
+
+LOST = ExecutorHandle(_Silent(), 2, (), is_lost=lambda: True)
 
 
 def test_what_lost_workers_had_is_read_again(tree: Path) -> None:
@@ -74,8 +88,19 @@ def test_what_lost_workers_had_is_read_again(tree: Path) -> None:
         losing = shared_reading._ReadingExecutor(ExecutorHandle(pool, 2, (_Killed,)))
         found, lost = told(losing)
     assert (found, set(lost)) == (alone, {"its workers were killed"})
-    found, lost = told(_Broken())
-    assert (found, set(lost)) == (alone, {"the pool is broken"})
+    found, lost = told(shared_reading._ReadingExecutor(ExecutorHandle(_Broken(), 2, ())))
+    assert (found, set(lost)) == (alone, {"the client is closed"})
+
+
+def test_nothing_waits_for_a_lost_scheduler(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (shared_reading, campaign_run):
+        monkeypatch.setattr(module, "LOOK", 0.05)
+    with shared_reading._ReadingExecutor(LOST) as executor:
+        found, lost = told(executor)
+    assert (len(found), set(lost)) == (40, {"the scheduler is gone"})
+    tasks = tasks_of([RepositoryEntry("one", str(tree))], CampaignSettings(), TaskLimits())
+    with pytest.raises(EngineLost, match="the scheduler is gone"):
+        run_campaign(tasks, ResultStore(tree / "out"), LOST)
 
 
 UNFIT = [
