@@ -98,6 +98,7 @@ _MODULES = {
             "accelerator",
             "amp",
             "distributed",
+            "distributions",
             "mps",
             "multiprocessing",
             "types",
