@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ from typing import Any
 from guardfix.linter.frontends.extraction import cores
 
 KINDS = ("local", "process", "dask")
+LOOK = 1.0
+"""Seconds between two looks at whether an executor is lost."""
 
 
 class NoExecutor(Exception):
@@ -29,6 +31,8 @@ class ExecutorHandle:
     lost: tuple[type[BaseException], ...]
     """Errors of tasks whose worker was lost once too often."""
     dashboard: str = ""
+    is_lost: Callable[[], bool] = lambda: False
+    """Whether it is gone for good. Futures may then wait for ever: a result that was on its way says nothing."""
 
 
 @contextmanager
@@ -72,7 +76,8 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
     import dask
 
     # What happens to the cluster is told once, by the run.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for logger in ("distributed", "distributed.client"):  # which has a level of its own
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     # A task is a repository: memory is limited there, and a worker that waits for its server is not stuck.
     quiet = {
         "distributed.worker.memory.target": False,
@@ -80,6 +85,8 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
         "distributed.worker.memory.pause": False,
         "distributed.worker.memory.terminate": False,
         "distributed.worker.profile.enabled": False,  # it would watch threads that wait
+        # Every 20 ms by default, in each of its event loops: most of what an engine that waits takes.
+        "distributed.admin.tick.interval": "1s",
         "distributed.admin.tick.limit": "60s",
         "distributed.admin.system-monitor.interval": "5s",
         "distributed.comm.timeouts.connect": "20s",
@@ -94,7 +101,12 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
             # Tasks run guardfix on what may have changed meanwhile: equal ones are not one.
             executor: Any = client.get_executor(pure=False, retries=2)
             lost = (distributed.scheduler.KilledWorker, CommClosedError)
-            yield ExecutorHandle(executor, workers, lost, client.dashboard_link or "")
+
+            def is_lost() -> bool:
+                # A client that connects again has lost its tasks all the same.
+                return bool(client.status != "running")
+
+            yield ExecutorHandle(executor, workers, lost, client.dashboard_link or "", is_lost)
         finally:
             client.close(timeout=10)
             if client.cluster is not None and not address:

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from .campaign_executors import ExecutorHandle
+from .campaign_executors import LOOK, ExecutorHandle
 from .campaign_manifest import RepositoryEntry
 from .contained_tasks import ServerLost, run_task
 from .repository_task import CampaignSettings, RepositoryTask, TaskLimits, TaskOutcome, TaskResult
@@ -88,7 +88,10 @@ def _results(
                 running[_submitted(engine, work, asked)] = task
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            done = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED).done
+            if not done and engine.is_lost():
+                raise EngineLost("the scheduler is gone")
+            for future in done:
                 task = running.pop(future)
                 yield task, _result_of(future, task, engine)
     finally:

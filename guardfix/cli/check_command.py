@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 )
 @click.option("--watch", "-w", is_flag=True, help="Check again after each change, until Ctrl-C.")
 @click.option("--diff", is_flag=True, help="Show what the fixes would change instead of reporting findings.")
+@click.option(
+    "--executor",
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    help="Where files are read: local, process, dask (a cluster on this machine), or dask:tcp://HOST:PORT.",
+)
 @choosing
 @narrowing
 @reporting
@@ -46,7 +54,8 @@ def command(**arguments: Any) -> None:
     from guardfix.codemods.choice import FixChoice
 
     given = dict(arguments)
-    run = run_from(arguments)
+    executor = _executor(arguments)
+    run = replace(run_from(arguments), executor=executor)
     choice = choice_from(arguments, run.options.minimum_torch)
     told = Reporting.of(arguments, run)
     fix_only, diff = arguments["fix_only"], arguments["diff"]
@@ -84,9 +93,20 @@ def command(**arguments: Any) -> None:
     sys.exit(finished(report, told.status(report, changed=changed, failed=failed)))
 
 
+def _executor(arguments: dict[str, Any]) -> str:
+    """Take the executor out of the arguments; empty for processes of this run, which alone keep limits."""
+    executor: str = arguments.pop("executor")
+    if executor == "local":
+        return ""
+    if arguments["watch"] or arguments["timeout_per_file"] or arguments["reading_memory"]:
+        raise click.UsageError("--executor can't be combined with --watch, --timeout-per-file or --memory")
+    return executor
+
+
 def _report_anew(given: dict[str, Any]) -> None:
     """The whole check, with the configuration as it is now."""
     arguments = dict(given)
+    del arguments["executor"]
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
     told, counting = Reporting.of(arguments, run), Narrowing.of(arguments, run, fixes=False)

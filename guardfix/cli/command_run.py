@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from .progress_line import shown_progress
 from .standard_input import paths_and_text
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from guardfix.codemods.apply.settling import Settled
     from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.engine import Options, Report
@@ -55,6 +58,8 @@ class CommandRun:
     """The output format that the configuration asks for."""
     baseline: str = ""
     """The baseline that the configuration names."""
+    executor: str = ""
+    """Where files are read, if not by processes of this run."""
 
     def output(self) -> Output:
         """Standard output, as this run writes to it."""
@@ -172,8 +177,15 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
     from guardfix.linter.rule import UnknownRule
 
     try:
-        with shown_progress(run.quiet) as progress:
-            return check(run.paths, run.options, workspace=run.workspace, progress=progress, at_first_hit=at_first_hit)
+        with _executor(run) as executor, shown_progress(run.quiet) as progress:
+            return check(
+                run.paths,
+                run.options,
+                workspace=run.workspace,
+                executor=executor,
+                progress=progress,
+                at_first_hit=at_first_hit,
+            )
     except NoSuchPath as error:
         raise Failure(f"no such file or directory: {error}") from None
     except BadPattern as error:
@@ -184,6 +196,22 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
         raise Failure(f"{where}{no_such_rule(str(error))}") from None
     except BadConfiguration as error:
         raise Failure(str(error)) from None
+
+
+@contextmanager
+def _executor(run: CommandRun) -> Iterator[Executor | None]:
+    """The executor that a run names; None where it names none."""
+    if not run.executor:
+        yield None
+        return
+    from ..campaign.campaign_executors import NoExecutor
+    from ..campaign.shared_reading import UnfitWorker, reading_executor
+
+    try:
+        with reading_executor(run.executor, run.options.workers) as executor:
+            yield executor
+    except (NoExecutor, UnfitWorker) as error:
+        raise Failure(f"--executor {run.executor}: {error}") from None
 
 
 def settled_with(report: FixableReport, run: CommandRun) -> Settled:

@@ -28,7 +28,7 @@ from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
 _Found = TypeVar("_Found")
 
@@ -256,7 +256,7 @@ def _mapped(
     if executor is None and few and not (limits and CAN_FORK):
         return work.find(job)
     if executor is not None:
-        return _mapped_in(executor, work.find, job, progress)
+        return _mapped_in(executor, work, job, workers, progress, lost)
     if CAN_FORK:  # forked workers start at once and share this process's modules
         return _mapped_forked(work, job, workers, progress, limits, lost)
     from concurrent.futures import ProcessPoolExecutor
@@ -312,19 +312,58 @@ def _first_of_new_kinds(find: object, hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 def _mapped_in(
     executor: Executor,
-    work: Callable[[Job], list[_Found]],
+    work: _Work[_Found],
     whole: Job,
+    workers: int,
     progress: Callable[[int, int], None] | None,
+    lost: list[str],
 ) -> list[_Found]:
-    jobs = _jobs(whole, max(4, min(64, len(whole.hits) // 16)))
+    """What somebody's executor finds; what its lost workers were to read is read again, here."""
+    from concurrent.futures import BrokenExecutor
+
     found: list[_Found] = []
-    done = 0
-    for job, part in zip(jobs, executor.map(work, jobs), strict=True):
-        found += part
-        done += len(job.hits)
+    files = 0
+
+    def done(count: int) -> None:
+        nonlocal files
+        files += count
         if progress is not None:
-            progress(done, len(whole.hits))
-    return found
+            progress(files, len(whole.hits))
+
+    jobs = _jobs(whole, max(4, min(64, len(whole.hits) // 16)))
+    given = [(job, _submitted(executor, work.find, job)) for job in jobs]
+    again: list[Hit] = []
+    reasons: list[str] = []
+    for job, future in given:
+        try:
+            found += future.result()
+        except BrokenExecutor as error:
+            again += job.hits
+            reasons.append(str(error))
+        else:
+            done(len(job.hits))
+    lost += dict.fromkeys(reasons)
+    if not again:
+        return found
+    if not CAN_FORK:
+        return found + work.find(whole._replace(hits=tuple(again)))
+    # Whatever ended the workers may end this process as well.
+    readers = Readers(
+        lambda hits: work.find(whole._replace(hits=tuple(hits))), work.unread, workers, NO_LIMITS, done, lost, False
+    )
+    return found + readers.read([(hit,) for hit in again])
+
+
+def _submitted(executor: Executor, find: Callable[[Job], list[_Found]], job: Job) -> Future[list[_Found]]:
+    """The future of a job; that of a pool that is broken already says so."""
+    from concurrent.futures import BrokenExecutor, Future
+
+    try:
+        return executor.submit(find, job)
+    except BrokenExecutor as error:
+        broken: Future[list[_Found]] = Future()
+        broken.set_exception(error)
+        return broken
 
 
 def _mapped_with(
@@ -335,7 +374,7 @@ def _mapped_with(
     progress: Callable[[int, int], None] | None,
 ) -> list[_Found]:
     """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
-    from concurrent.futures import FIRST_COMPLETED, Future, wait
+    from concurrent.futures import FIRST_COMPLETED, wait
 
     jobs = _jobs(whole, max(2, min(16, len(whole.hits) // 16)))
     running: dict[Future[list[_Found]], int] = {}
