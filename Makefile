@@ -56,7 +56,7 @@ layers: ## which package may import which (import-linter)
 	$(RUN)lint-imports
 
 docs: ## the documentation against the code: generated pages, examples, links
-	$(PYTEST) -q -n0 -m 'not oracle and not thorough' tests/test_docs.py tests/guardfix/verify/test_docs.py \
+	$(PYTEST) -q -n0 tests/test_docs.py tests/guardfix/verify/test_docs.py \
 	  tests/runtime_shim/test_documentation.py
 
 links: ## the documentation's links to other sites; needs the network

@@ -50,10 +50,11 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["GUARDFIX_NO_CACHE"] = "1"  # no test depends on what another one has read
     os.environ[_YES] = "1"  # `guardfix verify` runs what tests write without asking
     if not hasattr(config, "workerinput"):
-        config.stash[_MADE_BY_TESTS] = folder = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
-        # Each command that a test starts would compile all modules anew where no bytecode is written.
+        config.stash[_MADE_BY_TESTS] = os.environ[_CACHE] = tempfile.mkdtemp(prefix="guardfix-tests-")
+    starts_workers = bool(config.getoption("numprocesses", None))
+    if sys.dont_write_bytecode and not starts_workers:  # each command that a test starts would compile all modules anew
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder, "bytecode"))
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(os.environ[_CACHE], "bytecode"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

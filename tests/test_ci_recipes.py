@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
+from check_jsonschema.cli.main_command import main as check_jsonschema
+from click.testing import CliRunner
 
 from fixture_files import ROOT
 
@@ -77,11 +79,8 @@ def run(command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str
 def test_files_of_services_have_the_shape_of_their_schemas(schema: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "file.yml"
     path.write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", schema, str(path)])
+    assert done.exit_code == 0, done.output
 
 
 def test_the_hooks_of_the_page_are_the_hooks_there_are() -> None:

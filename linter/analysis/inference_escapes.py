@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ..facts import Assignment, Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import assigned_names, variable_of, words_of
-from ..facts.index import index_of
+from ..facts.index import assignments_by_layer, index_of
 from .project import Project
 from .tensor_changes import Hazard, possible_changes, what_changes
 
@@ -44,7 +44,7 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
 @lru_cache(maxsize=64)
 def _declared_in(span: Span, facts: Facts) -> frozenset[str]:
     """The variables that are declared in a function or a block."""
-    declared = (a for a in index_of(facts).assignments.within(span) if a.declares)
+    declared = (a for a in assignments_by_layer(facts).within(span) if a.declares)
     return frozenset(name for a in declared for name in assigned_names(a.target))
 
 
@@ -66,7 +66,7 @@ def _made_inside(use: GuardUse, facts: Facts) -> set[str]:
     """Names that are given a value under the guard, or are given one to hold."""
     names = {
         name
-        for assignment in index_of(facts).assignments.within(use.live)
+        for assignment in assignments_by_layer(facts).within(use.live)
         if assignment.operator == "="
         for name in assigned_names(assignment.target)
     }

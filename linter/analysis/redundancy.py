@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from .. import guards
-from ..facts import Call, Facts, Form, GuardUse, Span
+from ..facts import Assignment, Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from .coverage import inference_mode_at, is_run_in_place
@@ -24,7 +24,13 @@ def _switches_grad_on(use: GuardUse) -> bool:
 
 @lru_cache(maxsize=256)
 def _switches_in(scope: Span, forms: tuple[Form, ...], facts: Facts) -> list[GuardUse]:
-    return [other for other in index_of(facts).others.within(scope) if _switches_grad_on(other) and other.form in forms]
+    return [other for other in _switches(facts).within(scope) if other.form in forms]
+
+
+@lru_cache(maxsize=64)
+def _switches(facts: Facts) -> Sorted[GuardUse]:
+    others = (use for use in facts.guard_uses if use.guard != guards.LEGACY and _switches_grad_on(use))
+    return Sorted(others, lambda use: use.type_span)
 
 
 def sets_grad_mode_in(span: Span, facts: Facts) -> bool:
@@ -99,18 +105,22 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
 _SWITCHES = re.compile(r"(?i)grad|train")
 
 
-@lru_cache(maxsize=256)
 def _may_switch_grad_on(scope: Span, facts: Facts) -> bool:
     """Whether the scope holds an optional `AutoGradMode`, or an object that may be one: `EnableGrad on;`."""
-    here = index_of(facts)
-    for other in here.others.within(scope):
-        if other.form in (Form.OPTIONAL, Form.HEAP, Form.STATIC) and other.guard in ("AutoGradMode", "InferenceMode"):
-            return True
-    for given in here.assignments.within(scope):
-        name = given.type.last if given.type is not None else ""
-        if given.builds and _SWITCHES.search(name) and name not in guards.CPP:
-            return True
-    return False
+    return any(places.first(scope) is not None for places in _possible_switches(facts))
+
+
+@lru_cache(maxsize=64)
+def _possible_switches(facts: Facts) -> tuple[Sorted[Span], Sorted[Span]]:
+    late = (Form.OPTIONAL, Form.HEAP, Form.STATIC)
+    uses = (u.type_span for u in facts.guard_uses if u.form in late and u.guard in ("AutoGradMode", "InferenceMode"))
+    objects = (given.span for given in facts.assignments if given.builds and _may_switch(given))
+    return Sorted(uses, lambda span: span), Sorted(objects, lambda span: span)
+
+
+def _may_switch(built: Assignment) -> bool:
+    name = built.type.last if built.type is not None else ""
+    return _SWITCHES.search(name) is not None and name not in guards.CPP
 
 
 def _is_beside(other: GuardUse, use: GuardUse) -> bool:

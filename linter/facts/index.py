@@ -14,7 +14,7 @@ from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
 from .expressions import assigned_names
 from .model import MOST_AROUND
-from .spans import Nested, Sorted
+from .spans import Layered, Nested, Sorted
 
 
 class FactsIndex(Struct, frozen=True):
@@ -129,6 +129,12 @@ def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> 
     Found once for the guards of a function, of which each covers a part of it.
     """
     return Sorted(filter(holds, index_of(facts).calls.within(around)), lambda call: call.span)
+
+
+@lru_cache(maxsize=64)
+def assignments_by_layer(facts: Facts) -> Layered[Assignment]:
+    """For guards whose blocks stand in each other: each asks for what it covers."""
+    return Layered(facts.assignments, lambda assignment: assignment.span, index_of(facts).scopes, MOST_AROUND)
 
 
 @lru_cache(maxsize=64)

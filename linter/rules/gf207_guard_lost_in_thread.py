@@ -41,7 +41,7 @@ References: ATen/Parallel.h ("parallel_for does NOT copy thread local states"); 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -70,6 +70,7 @@ from ..facts.expressions import (
     words_of,
 )
 from ..facts.index import index_of
+from ..facts.spans import Sorted
 from ..findings import Finding
 from ..guards import Effect
 from ..rule import Rule
@@ -164,18 +165,35 @@ def _starts_of_variables(parent: int, facts: Facts) -> dict[str, ThreadStart]:
     """Where the variables of a function, lambdas among them, are started in another thread."""
     found: dict[str, ThreadStart] = {}
     around = facts.functions[parent].body
-    calls = [call for call in index_of(facts).calls.within(around) if call.function == parent]
+    calls = _calls_by_function(facts).get(parent, [])
     for call in calls:
         if _starts(call.called) and not _is_deferred(call.span, facts):
             for argument in call.arguments:
                 found.setdefault(_handed_on(argument), ThreadStart(call.span, _named(call.called)))
     joined = {simple_name(call.receiver) for call in calls if call.name in ("join", "detach")} - {""}
-    for made in index_of(facts).assignments.within(around):
+    for made, given in _built_from_values(facts).within(around):
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
-        if not made.declares or not isinstance(made.value, Bracketed) or not made.value.items:
-            continue
         if made.variable in joined or (made.type is not None and made.type.last in THREADS):
-            found.setdefault(_handed_on(made.value.items[0]), ThreadStart(made.span, "std::thread"))
+            found.setdefault(_handed_on(given), ThreadStart(made.span, "std::thread"))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _built_from_values(facts: Facts) -> Sorted[tuple[Assignment, Expression]]:
+    """The declarations `T name(value, …)`, each with its first value."""
+    built = [
+        (a, a.value.items[0])
+        for a in facts.assignments
+        if a.declares and isinstance(a.value, Bracketed) and a.value.items
+    ]
+    return Sorted(built, lambda one: one[0].span)
+
+
+@lru_cache(maxsize=16)
+def _calls_by_function(facts: Facts) -> dict[int | None, list[Call]]:
+    found: dict[int | None, list[Call]] = defaultdict(list)
+    for call in facts.calls:
+        found[call.function].append(call)
     return found
 
 

@@ -101,6 +101,13 @@ _LATE = {
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
         "recurrent_layers",
     ),
+    **dict.fromkeys(
+        ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer ").split(),
+        "transformer_layers",
+    ),
+    **dict.fromkeys(
+        ("GaussianNLLLoss PReLU ParameterDict RMSNorm UpsamplingBilinear2d UpsamplingNearest2d").split(), "more_layers"
+    ),
 }
 
 

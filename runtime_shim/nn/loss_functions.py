@@ -298,9 +298,38 @@ def _logaddexp(terms: list[Tensor]) -> Tensor:
     return (total.masked_fill(~finite, 1).log() + shift).masked_fill(~finite, -math.inf)
 
 
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """The negative log likelihood of `target` under normal distributions of mean `input` and variance `var`.
+
+    Variances below `eps` count as `eps`; `full` adds the constant term. ValueError for a negative variance.
+    """
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * FUNCTIONS["ones_like"](input)
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = var.unsqueeze(-1)
+        elif input.dim() != var.dim() or sum(a != b for a, b in zip(input.size(), var.size(), strict=True)) > 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    held = var.clone()
+    held.data.clamp_(min=eps)  # the gradient goes to the variance as if it weren't held
+    loss = 0.5 * (held.log() + (input - target) ** 2 / held)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return loss if reduction == "none" else getattr(loss, reduction)()
+
+
 __all__ = [
     "cosine_embedding_loss",
     "ctc_loss",
+    "gaussian_nll_loss",
     "hinge_embedding_loss",
     "margin_ranking_loss",
     "multi_margin_loss",

@@ -43,7 +43,32 @@ module.__dict__.update(
 )
 
 
+#: The modules of torch.nn.modules that hold layers. Each has all layers: programs name the one that they want.
+_HOMES = frozenset(
+    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear "
+    "loss normalization padding pixelshuffle pooling rnn sparse transformer upsampling".split()
+)
+
+__path__: list[str] = []  # so that `import torch.nn.modules.conv` looks for it here
+
+
+class _Home(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        from .. import nn
+
+        if name.startswith("__"):
+            raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        if name == "_BatchNorm":
+            from .layers import _BatchNorm
+
+            return _BatchNorm
+        return getattr(nn, name)
+
+
 def __getattr__(name: str) -> Any:
     from .. import nn
 
+    if name in _HOMES:
+        made = globals()[name] = _Home(f"torch.nn.modules.{name}")
+        return made
     return getattr(nn, name)

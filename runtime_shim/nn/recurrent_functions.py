@@ -207,8 +207,9 @@ def multi_head_attention_forward(
         mask = attn_mask if attn_mask.dim() == 3 else attn_mask.unsqueeze(0)
         scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
     if key_padding_mask is not None:
-        hidden = key_padding_mask.to(dtypes.bool_).unsqueeze(1).unsqueeze(2)
-        scores = scores.view(batch, num_heads, targets, -1).masked_fill(hidden, -math.inf)
+        hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
+        scores = scores.view(batch, num_heads, targets, -1)
+        scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
         scores = scores.view(batch * num_heads, targets, -1)
     weights = FUNCTIONS["dropout"](scores.softmax(-1), dropout_p, training)
     mixed = weights.bmm(v).transpose(0, 1).contiguous().view(targets, batch, features)

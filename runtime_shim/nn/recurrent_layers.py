@@ -96,7 +96,7 @@ class RNNBase(Module):
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         name = type(self).__name__
         if not isinstance(input, Tensor):
-            raise NotImplementedError("the shim has no packed sequences; supported: tensors")
+            return self._of_packed(input, hx)
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.size(-1) != self.input_size:
@@ -112,15 +112,21 @@ class RNNBase(Module):
             given = hx if self.mode == "LSTM" else (hx,)
             state = tuple(part.unsqueeze(1) for part in given) if single else tuple(given)
             for part, wanted, what in zip(
-                state, self._initial(input, batched.size(along)), ("hidden[0]", "hidden[1]"), strict=True
+                state, self._initial(input, batched.size(along)), ("hidden[0]", "hidden[1]"), strict=False
             ):
                 if part.shape != wanted.shape:
                     label = what if self.mode == "LSTM" else "hidden"
                     raise RuntimeError(f"Expected {label} size {tuple(wanted.shape)}, got {list(part.shape)}")
-        output, *last = recurrent(
+        output, *last = self._run(batched, None, state)
+        if single:
+            output, last = output.squeeze(along), [part.squeeze(1) for part in last]
+        return output, tuple(last) if self.mode == "LSTM" else last[0]
+
+    def _run(self, input: Tensor, batch_sizes: list[int] | None, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return recurrent(
             self.mode.lower(),
-            batched,
-            None,
+            input,
+            batch_sizes,
             state,
             [weight for layer in self.all_weights for weight in layer],
             self.bias,
@@ -131,9 +137,24 @@ class RNNBase(Module):
             self.batch_first,
             bool(self.proj_size),
         )
-        if single:
-            output, last = output.squeeze(along), [part.squeeze(1) for part in last]
-        return output, tuple(last) if self.mode == "LSTM" else last[0]
+
+    def _of_packed(self, input: Any, hx: Any) -> Any:
+        """Of a packed sequence: states come and go in the order that the sequences had before they were sorted."""
+        if input.data.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.data.size(-1)}"
+            )
+        sizes = input.batch_sizes.tolist()
+        if hx is None:
+            state = self._initial(input.data, sizes[0])
+        else:
+            state = tuple(hx) if self.mode == "LSTM" else (hx,)
+            if input.sorted_indices is not None:
+                state = tuple(part.index_select(1, input.sorted_indices) for part in state)
+        output, *last = self._run(input.data, sizes, state)
+        if input.unsorted_indices is not None:
+            last = [part.index_select(1, input.unsorted_indices) for part in last]
+        return input._replace(data=output), tuple(last) if self.mode == "LSTM" else last[0]
 
 
 class RNN(RNNBase):

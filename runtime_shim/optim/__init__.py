@@ -8,8 +8,24 @@ from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD
 
+#: Optimizers that are imported when they are asked for, by module.
+_LATE = {
+    **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
+    **dict.fromkeys(("ASGD", "Rprop"), "sign_and_average"),
+    "LBFGS": "lbfgs",
+}
+
 
 def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        import importlib
+
+        found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
+        return found
+    if name in ("adam", "sgd", "optimizer"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "lr_scheduler":
         import importlib
 

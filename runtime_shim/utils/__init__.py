@@ -7,7 +7,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint"):
+    if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint", "data"):
         return importlib.import_module(f"{__name__}.{name}")
     from ..core.supported_names import missing_attribute
 

@@ -1,4 +1,6 @@
-"""Sources of any size, as generators and large projects write them: the time for them must grow with their size alone.
+"""Sources of any size, all in one table (hence over 500 lines): the time for them must grow with their size alone.
+
+They are what generators and large projects write.
 
 Each shape makes, of a number, the texts of its files by name. In a repeated piece `@` stands for the number of the
 repetition, `%` for the number after it, and `@@` for an at sign.

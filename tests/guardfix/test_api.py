@@ -177,9 +177,9 @@ def test_fix_text(text: str | bytes, expected: str | bytes, tmp_path: Path) -> N
     ],
 )
 def test_what_is_applied_and_what_is_left(
-    text: str, choice: guardfix.FixChoice | None, new: str, applied: list[str], left: list[str]
+    text: str, choice: guardfix.FixChoice | None, new: str, applied: list[str], left: list[str], tmp_path: Path
 ) -> None:
-    fixed = guardfix.fix_text(text, "a.cpp", options=guardfix.Options(), choice=choice)
+    fixed = guardfix.fix_text(text, tmp_path / "a.cpp", options=guardfix.Options(), choice=choice)
     assert fixed.text == new
     assert [finding.code for finding, _ in fixed.applied] == applied
     assert [finding.code for finding in fixed.left] == left

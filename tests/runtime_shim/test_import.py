@@ -65,6 +65,9 @@ PARAMETER = pickle.dumps(torch.nn.Parameter(torch.tensor([1.0, 2.0])))
         "an unpickled parameter, nothing imported",
     ],
 )
+@pytest.mark.few(
+    "a factory alone", "autograd first", "nn alone", "library first", "an unpickled tensor, nothing imported"
+)
 def test_a_tensor_is_complete_whatever_is_imported_first(program: str) -> None:
     assert run(f"{program}\nprint((t * 2 + 1).sum().item(), t[0].item(), t.cumsum(0).tolist())") == "8.0 1.0 [1.0, 3.0]"
 

@@ -189,14 +189,19 @@ def statements(body: Iterable[ast.stmt], *, into_scopes: bool = False) -> Iterat
         yield node
         if type(node) in _SIMPLE or (isinstance(node, _SCOPES) and not into_scopes):
             continue
-        inner: list[ast.stmt] = []
-        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-            for child in getattr(node, name, ()):
-                if isinstance(child, ast.stmt):
-                    inner.append(child)
-                else:  # an except handler, a case
-                    inner.extend(child.body)
-        stack.extend(reversed(inner))
+        stack.extend(reversed(statements_in(node)))
+
+
+def statements_in(node: ast.stmt) -> list[ast.stmt]:
+    """The statements of which a compound statement consists, in order, without those inside them."""
+    inner: list[ast.stmt] = []
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, name, ()):
+            if isinstance(child, ast.stmt):
+                inner.append(child)
+            else:  # an except handler, a case
+                inner.extend(child.body)
+    return inner
 
 
 def dotted(node: ast.expr) -> list[str] | None:

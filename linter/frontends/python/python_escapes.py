@@ -8,13 +8,14 @@ normal tensor. What is not certain is left out. Reference: https://pytorch.org/d
 from __future__ import annotations
 
 import ast
+import heapq
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from .expected_failures import expects_failure
-from .name_resolution import statements
+from .name_resolution import statements, statements_in
 from .tensor_values import calls_in, changed_in_place, given_requires_grad, makes_tensor, root_of, saved_names, walk_own
 
 Resolve = Callable[[ast.expr], str | None]
@@ -35,12 +36,49 @@ _FARTHEST = 1000
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-class Trail(NamedTuple):
-    """What runs behind a block, in order."""
+class Stretch(NamedTuple):
+    """A part of what runs behind a block: positions in the order of all statements around it."""
 
-    statements: Sequence[ast.stmt]
-    doubtful: frozenset[ast.stmt]
-    """Those that may run only when the block has not: it and they stand in different `if` statements."""
+    start: int
+    stop: int
+    conditional: bool
+    """Whether the block stands in an `if` there; then what another one holds may run only when the block has not."""
+
+
+class StatementOrder:
+    """All statements of a body, in order, with those inside them."""
+
+    def __init__(self, body: Sequence[ast.stmt], known: Statements, resolve: Resolve) -> None:
+        self.nodes = list(statements(body))
+        self.position = {node: position for position, node in enumerate(self.nodes)}
+        self.behind = list(range(1, len(self.nodes) + 1))
+        """Where each ends."""
+        self._in_branches = [-1] * len(self.nodes)
+        self._named: dict[str, list[int]] = defaultdict(list)
+        for position in reversed(range(len(self.nodes))):
+            inside = [node for node in statements_in(self.nodes[position]) if node in self.position]
+            if inside:
+                self.behind[position] = self.behind[self.position[inside[-1]]]
+        for position, node in enumerate(self.nodes):
+            branch = position if isinstance(node, (ast.If, ast.Match)) else self._in_branches[position]
+            for inner in statements_in(node) if self.behind[position] > position + 1 else ():
+                self._in_branches[self.position[inner]] = branch
+            names = known.names(node)
+            if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
+                # Found by what it holds, so that it is passed over before that is.
+                names = names.union(*map(known.names, statements(node.body)), known.assigned_in(node))
+            for name in names:
+                self._named[name].append(position)
+
+    def next_named(self, name: str, start: int) -> int | None:
+        """The position from `start` on of a statement that names a variable, or of a block to pass over that does."""
+        positions = self._named.get(name, ())
+        index = bisect_left(positions, start)
+        return positions[index] if index < len(positions) else None
+
+    def is_doubtful(self, position: int, stretch: Stretch) -> bool:
+        """Whether the statement may run only when the block has not."""
+        return stretch.conditional and self._in_branches[position] >= stretch.start
 
 
 class Statements:
@@ -52,6 +90,13 @@ class Statements:
         self._assigned_in: dict[ast.With, frozenset[str]] = {}
         self._ends: dict[int, list[int]] = {}
         self._last: dict[int, int] = {}
+        self._orders: dict[int, StatementOrder] = {}
+
+    def order_of(self, body: Sequence[ast.stmt], resolve: Resolve) -> StatementOrder:
+        order = self._orders.get(id(body))
+        if order is None:
+            order = self._orders[id(body)] = StatementOrder(body, self, resolve)
+        return order
 
     def names(self, node: ast.stmt) -> frozenset[str]:
         names = self._names.get(node)
@@ -150,32 +195,29 @@ def find_escapes(
     made = _made_in(block.body, resolve)
     if handed is not None and not any(handed.id in _assigned(node) for node in statements(block.body)):
         made[handed.id] = _Made(handed, False)
-    return _follow(made, _trail(levels, resolve, known), resolve, known) if made else []
+    return _follow(made, levels, resolve, known) if made else []
 
 
-def _trail(levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements) -> Trail:
+def _trail(
+    levels: Sequence[tuple[Sequence[ast.stmt], int]], order: StatementOrder, resolve: Resolve, known: Statements
+) -> Iterator[Stretch]:
+    """What runs behind a block, in order."""
     # What stands behind all that may raise need not be followed.
     first = next(
         (number for number, (body, index) in enumerate(levels) if known.last_that_may_raise(body, resolve) > index),
         len(levels),
     )
-    if first == len(levels):
-        return Trail([], frozenset())
-    followed: list[ast.stmt] = []
-    doubtful: set[ast.stmt] = set()
     conditional = False
     for body, index in reversed(levels[first:]):
         conditional = conditional or isinstance(body[index], (ast.If, ast.Match))
         last = known.last_that_may_raise(body, resolve) + 1 if body is levels[first][0] else len(body)
-        rest = body[index + 1 : min(last, index + 1 + _FARTHEST)]
-        for node in islice(statements(rest), _FARTHEST) if conditional else ():
-            if isinstance(node, (ast.If, ast.Match)):
-                doubtful.update(inner for inner in statements([node]) if inner is not node)
-        end = known.end_of(body, index + 1) - index
-        followed += rest[:end]
-        if end <= len(rest):
-            break
-    return Trail(followed, frozenset(doubtful))
+        end = known.end_of(body, index + 1)
+        stop = min(end + 1, last)
+        if stop > index + 1:
+            inside = order.behind[order.position[body[stop - 1]]]
+            yield Stretch(order.position[body[index + 1]], inside, conditional)
+        if end < last:
+            return
 
 
 def _resolved(node: ast.AST, resolve: Resolve) -> dict[ast.Call, str | None]:
@@ -233,11 +275,13 @@ def _bound_by(node: ast.stmt) -> Iterator[str]:
                 yield child.id
 
 
-def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: Statements) -> list[Found]:
+def _follow(
+    made: dict[str, _Made], levels: Sequence[tuple[Sequence[ast.stmt], int]], resolve: Resolve, known: Statements
+) -> list[Found]:
     found = _Reported()
     derived: dict[str, _Origins] = {}
-    for node in _in_normal_mode(trail.statements, made, derived, resolve, known):
-        if node in trail.doubtful:
+    for node, is_doubtful in _in_normal_mode(levels, made, derived, resolve, known):
+        if is_doubtful:
             for name in _assigned(node):
                 made.pop(name, None)
                 derived.pop(name, None)
@@ -269,30 +313,59 @@ def _follow(made: dict[str, _Made], trail: Trail, resolve: Resolve, known: State
 
 
 def _in_normal_mode(
-    after: Sequence[ast.stmt],
+    levels: Sequence[tuple[Sequence[ast.stmt], int]],
     made: dict[str, _Made],
     derived: dict[str, _Origins],
     resolve: Resolve,
     known: Statements,
-) -> Iterator[ast.stmt]:
-    """The statements in order that name what is followed, as long as anything is.
+) -> Iterator[tuple[ast.stmt, bool]]:
+    """The statements in order that name what is followed, each with whether it is doubtful that it runs.
 
     Not those under inference mode again, nor those that a test expects to fail; what these give a value is forgotten.
     """
-    skipped: set[ast.stmt] = set()
-    for node in islice(statements(after), _FARTHEST):
-        if not made and not derived:
-            return
-        if node in skipped:
-            continue
-        names = known.names(node)
-        if not (names.isdisjoint(made) and names.isdisjoint(derived)):
-            yield node
-        if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
-            skipped.update(statements(node.body))
-            for name in known.assigned_in(node):
-                made.pop(name, None)
-                derived.pop(name, None)
+    order = known.order_of(levels[0][0], resolve)
+    left = _FARTHEST
+    for stretch in _trail(levels, order, resolve, known):
+        stop = min(stretch.stop, stretch.start + left)
+        left -= stop - stretch.start
+        ahead = _Ahead(order, stop)
+        ahead.add((*made, *derived), stretch.start)
+        start = stretch.start
+        while (position := ahead.next(start)) is not None:
+            node, start = order.nodes[position], position + 1
+            names = known.names(node)
+            if not (names.isdisjoint(made) and names.isdisjoint(derived)):
+                yield node, order.is_doubtful(position, stretch)
+            if isinstance(node, ast.With) and known.is_passed_over(node, resolve):
+                start = order.behind[position]
+                for name in known.assigned_in(node):
+                    made.pop(name, None)
+                    derived.pop(name, None)
+            ahead.add((name for name in names if name in made or name in derived), start)
+
+
+class _Ahead:
+    """The statements ahead that name what is followed, found without looking at the others."""
+
+    def __init__(self, order: StatementOrder, stop: int) -> None:
+        self._order = order
+        self._stop = stop
+        self._waiting: list[tuple[int, str]] = []
+
+    def add(self, names: Iterable[str], start: int) -> None:
+        for name in names:
+            position = self._order.next_named(name, start)
+            if position is not None and position < self._stop:
+                heapq.heappush(self._waiting, (position, name))
+
+    def next(self, start: int) -> int | None:
+        """The next position from `start` on."""
+        while self._waiting:
+            position, name = heapq.heappop(self._waiting)
+            if position >= start:
+                return position
+            self.add([name], start)
+        return None
 
 
 def _header(node: ast.stmt) -> list[ast.expr]:

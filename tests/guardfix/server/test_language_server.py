@@ -1,4 +1,4 @@
-"""The language server as an editor meets it: a real process, over its standard input and output."""
+"""The language server as an editor meets it: one real process, which all the tests share (hence over 500 lines)."""
 
 from __future__ import annotations
 

@@ -15,6 +15,11 @@ OLD = "at::AutoNonVariableTypeMode g;"
 OPTIONS = Options(extend_select=("GF002",))
 
 
+@pytest.fixture(autouse=True)
+def _nothing_else_is_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def in_cpp(line: str) -> str:
     return f"#include <torch/torch.h>\nvoid swap(at::Tensor& a) {{\n{line}\n  a.set_(a);\n}}\n"
 

@@ -1,4 +1,4 @@
-"""`torch.nn.utils`: gradients of many parameters at once."""
+"""Gradients and weights of many parameters at once, for `torch.nn.utils`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,29 @@ def _gradients(parameters: Any) -> list[Tensor]:
     return [p.grad for p in listed if p.grad is not None]
 
 
+def _norm(tensors: list[Tensor], norm_type: float) -> Tensor:
+    norm = FUNCTIONS["linalg_vector_norm"]
+    each = FUNCTIONS["stack"]([norm(t, float(norm_type)) for t in tensors])
+    return norm(each, float(norm_type))
+
+
+def get_total_norm(
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all tensors as if they were one vector; RuntimeError if it must be finite and isn't."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        return FUNCTIONS["tensor"](0.0)
+    total = _norm(listed, norm_type)
+    if error_if_nonfinite and not bool(total.isfinite()):
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
+            "be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return total
+
+
 def clip_grad_norm_(
     parameters: Any,
     max_norm: float,
@@ -26,8 +49,7 @@ def clip_grad_norm_(
     with no_grad():
         if not grads:
             return FUNCTIONS["tensor"](0.0)
-        norm = FUNCTIONS["linalg_vector_norm"]
-        total = norm(FUNCTIONS["stack"]([norm(g, float(norm_type)) for g in grads]), float(norm_type))
+        total = _norm(grads, norm_type)
         if error_if_nonfinite and not bool(total.isfinite()):
             raise RuntimeError(
                 f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
