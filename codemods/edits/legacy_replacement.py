@@ -23,6 +23,9 @@ from .long_lived_guards import is_held_by_what_stays
 from .replacement_doubts import doubts_about, hazards_at, is_constructed_out_of_line, switches_grad_on_below
 from .variables import free_name, renaming, takes_new_name
 
+_MOST_TAKEN_ALONG = 16
+"""Redundant guards that go with one edit; of more, the others are found in the next pass."""
+
 
 def replacement(site: Site) -> Fix | None:
     """The fix that replaces the guard, with a further one that also moves it up; None where nothing fits."""
@@ -36,7 +39,7 @@ def replacement(site: Site) -> Fix | None:
     # With both torches the old guard stays, and with it what the new one would make redundant, and its name.
     compat = site.choice.compat
     simple = inference and constant and use.macro is None and not switches_grad_on_below(site) and not compat
-    covered = redundant_guards(use, site.facts) if simple else []
+    covered = redundant_guards(use, site.facts, _MOST_TAKEN_ALONG) if simple else []
     dropped = [other.span for other in covered]
     doubts_dropped = [doubt for other in covered for doubt in doubts_of_comments(other, site.facts)]
     skip = _names_given_above(site) if takes_new_name(use) else 0
@@ -122,7 +125,9 @@ def _hoist(site: Site, variable: str, include: Edit | None, renamed: list[Edit],
     if moved is None:
         return None
     start = moved[0].span.start
-    covered = redundant_guards(replace(use, span=Span(start, start)), site.facts) if drops_more else []
+    covered = (
+        redundant_guards(replace(use, span=Span(start, start)), site.facts, _MOST_TAKEN_ALONG) if drops_more else []
+    )
     drops = [edit for other in covered for edit in removal_with_comments(site.text, other)]
     elsewhere = [edit for edit in renamed if not use.span.holds(edit.span)]
     comment = intent_that_goes(site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 
 from .. import guards
 from ..facts import Assignment, Call, Facts, Form, GuardUse, Span
@@ -43,8 +44,9 @@ def _calls_of_set_enabled(facts: Facts) -> Sorted[Call]:
     return Sorted((call for call in facts.calls if call.name == "set_enabled"), lambda call: call.span)
 
 
-def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
-    """The guards beside `use`, and in the blocks below it, that do nothing once `use` is an InferenceMode.
+def redundant_guards(use: GuardUse, facts: Facts, most: int | None = None) -> list[GuardUse]:
+    """The guards beside `use`, and in the blocks below it, that do nothing once `use` is an InferenceMode; no more
+    than `most`.
 
     A guard stays when something runs between it and the guard below it (that would lose its cover), when grad mode
     is switched on again around it, when a preprocessor condition parts the two, or when its name is used.
@@ -59,14 +61,16 @@ def redundant_guards(use: GuardUse, facts: Facts) -> list[GuardUse]:
         return []
     if sets_grad_mode_in(use.scope, facts):
         return []
-    return [
+    gates = _gates(use.span, facts)
+    redundant = (
         other
         for other in _implied(facts).within(use.scope)
         if other.form in forms
         and other.macro == use.macro
-        and _gates(other.span, facts) == _gates(use.span, facts)
         and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
-    ]
+        and _gates(other.span, facts) == gates
+    )
+    return list(islice(redundant, most))
 
 
 @lru_cache(maxsize=64)
