@@ -231,7 +231,8 @@ def _with_workers(loader: DataLoader[Any], indices: Iterator[Any], seed: int) ->
     import multiprocessing
 
     context = multiprocessing.get_context("fork")  # the data set need not be one that can be pickled
-    pipes, processes = [], []
+    pipes: list[Any] = []
+    processes: list[Any] = []
     for number in range(loader.num_workers):
         here, there = context.Pipe()
         process = context.Process(target=_work, args=(loader, number, seed, there, [*pipes, here]), daemon=True)
