@@ -126,6 +126,13 @@ _ELSEWHERE = {
     "classes": "library.script_classes",
     "compile": "compiler",
     **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
+    **dict.fromkeys(
+        (
+            "alpha_dropout bilinear channel_shuffle cosine_similarity feature_alpha_dropout hardshrink max_pool3d "
+            "pairwise_distance pdist pixel_shuffle pixel_unshuffle rrelu selu"
+        ).split(),
+        "nn.functional",
+    ),
     "autocast": "amp",
     "GradScaler": "amp",
     "is_autocast_enabled": "amp",

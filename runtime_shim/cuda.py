@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 __path__: list[str] = []  # so that `import torch.cuda.amp` looks for it here
 
 
+_initialized = False  # some programs look at it before they ask for the state of random numbers
+
+
 def is_available() -> bool:
     return False
 

@@ -64,6 +64,7 @@ torch.acosh(x + 1)
 torch.polygamma(1, x)
 torch.logaddexp(x, y)
 torch.logaddexp2(x, y)
+torch.logcumsumexp(x, 1)
 torch.linalg.det(x @ q + 3 * torch.eye(3, dtype=x.dtype))
 torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).logabsdet
 torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).sign * x

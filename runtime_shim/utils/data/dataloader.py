@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -181,9 +182,15 @@ def _in_this_process(fetcher: _Fetcher, indices: Iterable[Any]) -> Iterator[Any]
 _BATCH, _END, _ERROR = "batch", "end", "error"
 
 
-def _work(loader: DataLoader[Any], number: int, seed: int, pipe: Any) -> None:
-    """The life of a worker: it answers each index with a batch, the end of its samples, or an error."""
+def _work(loader: DataLoader[Any], number: int, seed: int, pipe: Any, others: list[Any]) -> None:
+    """The life of a worker: it answers each index with a batch, the end of its samples, or an error.
+
+    It ends when the loader's ends of the pipes are closed, so it closes its own copies of them, the `others`.
+    """
     global _worker_info
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for other in others:
+        other.close()
     FUNCTIONS["manual_seed"](seed + number)
     random.seed(seed + number)
     _worker_info = WorkerInfo(number, loader.num_workers, seed + number, loader.dataset)
@@ -198,7 +205,7 @@ def _work(loader: DataLoader[Any], number: int, seed: int, pipe: Any) -> None:
     while True:
         try:
             index = pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         answer: tuple[str, Any]
         try:
@@ -207,7 +214,10 @@ def _work(loader: DataLoader[Any], number: int, seed: int, pipe: Any) -> None:
             answer = (_END, None)
         except Exception as error:
             answer = _described(error, number)
-        pipe.send(answer)
+        try:
+            pipe.send(answer)
+        except OSError:
+            return
 
 
 def _described(error: Exception, number: int) -> tuple[str, Any]:
@@ -221,10 +231,11 @@ def _with_workers(loader: DataLoader[Any], indices: Iterator[Any], seed: int) ->
     import multiprocessing
 
     context = multiprocessing.get_context("fork")  # the data set need not be one that can be pickled
-    pipes, processes = [], []
+    pipes: list[Any] = []
+    processes: list[Any] = []
     for number in range(loader.num_workers):
         here, there = context.Pipe()
-        process = context.Process(target=_work, args=(loader, number, seed, there), daemon=True)
+        process = context.Process(target=_work, args=(loader, number, seed, there, [*pipes, here]), daemon=True)
         process.start()
         there.close()
         pipes.append(here)

@@ -1,0 +1,161 @@
+"""Extremes so far, the most frequent value, covariance, limited norms; elements that Python computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.dtypes import Array, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import RESIZED
+from ..dispatch.registration import composite, op
+from .extremes import pair
+
+
+def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
+    @composite(name)
+    def call(self: Tensor, dim: int) -> Any:
+        """The best element up to each place of a dimension, and the last index at which it stands."""
+        array = self._array
+        if array.ndim == 0:
+            return pair(name)((self.clone(), new_tensor(np.zeros((), np.int64))))
+        axis = wrap_dim(dim, array.ndim)
+        moved = np.moveaxis(array, axis, 0)
+        places = np.zeros(moved.shape, np.int64)
+        for i in range(1, len(moved)):
+            best = np.take_along_axis(moved, places[i - 1 : i], 0)[0]
+            places[i] = np.where(better(moved[i], best) | np.isnan(moved[i]), i, places[i - 1])
+        indices = new_tensor(np.ascontiguousarray(np.moveaxis(places, 0, axis)))
+        return pair(name)((self.gather(axis, indices), indices))
+
+
+_so_far("cummax", lambda new, best: new >= best)
+_so_far("cummin", lambda new, best: new <= best)
+
+
+@composite("mode")
+def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value along a dimension, the smallest of several, and the last index at which it stands."""
+    array = self._array
+    if array.ndim == 0:
+        return pair("mode")((self.clone(), new_tensor(np.zeros((), np.int64))))
+    axis = wrap_dim(dim, array.ndim)
+
+    def place(row: Any) -> Any:
+        values, counts = np.unique(row, return_counts=True)
+        return np.flatnonzero(row == values[counts.argmax()])[-1]
+
+    indices = new_tensor(np.asarray(np.apply_along_axis(place, axis, array), np.int64)).unsqueeze(axis)
+    values = self.gather(axis, indices)
+    return pair("mode")((values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis)))
+
+
+def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+    """By logarithms, which don't overflow, of the positive and the negative part apart."""
+    if not grad._array.ndim:
+        return grad
+
+    def part(of: Tensor) -> Tensor:
+        logarithm = of.clamp(min=0).log() - result
+        return (FUNCTIONS["logcumsumexp"](logarithm.flip(dim), dim).flip(dim) + self).exp()
+
+    return part(grad) - part(-grad)
+
+
+@op("logcumsumexp", out=RESIZED,
+    self=lambda grad, self, result, dim: _logcumsumexp_gradient(grad, self, result, dim))  # fmt: skip
+def logcumsumexp(self: Any, dim: int) -> Array:
+    if self.ndim == 0:
+        return self.copy()
+    return np.logaddexp.accumulate(self, axis=wrap_dim(dim, self.ndim))
+
+
+@composite("renorm")
+def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Slices along a dimension, scaled down to a norm of `maxnorm` where theirs is larger."""
+    others = [d for d in range(self.dim()) if d != dim % self.dim()]
+    norm = FUNCTIONS["linalg_vector_norm"](self, p, others, True)
+    return self * FUNCTIONS["where"](norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
+
+
+@composite("cov")
+def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariances of the rows, whose columns are observations."""
+    if fweights is not None or aweights is not None:
+        raise NotImplementedError("the shim has no weights in cov; supported: correction")
+    if self.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
+        )
+    rows = self.view(1, -1) if self.dim() < 2 else self
+    away = rows - rows.mean(1, keepdim=True)
+    return (away @ away.mH / max(rows.size(1) - correction, 0)).squeeze()
+
+
+@composite("corrcoef")
+def corrcoef(self: Tensor) -> Tensor:
+    """The correlations of the rows."""
+    found = cov(self)
+    if found.dim() == 0:
+        return found / found
+    scale = found.diagonal().sqrt()
+    return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
+
+
+@composite("angle")
+def angle(self: Tensor) -> Tensor:
+    """The argument of complex numbers; of real ones 0, or pi below 0."""
+    if self.is_complex():
+        return FUNCTIONS["atan2"](self.imag, self.real)
+    real = self if self.is_floating_point() else self.to(FUNCTIONS["zeros"](0).dtype)
+    found = FUNCTIONS["where"](real.isnan(), real, (real < 0).to(real.dtype) * math.pi)
+    return found + (real - real.detach()).nan_to_num(0.0) * 0  # its gradient is 0
+
+
+@composite("sinc")
+def sinc(self: Tensor) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+    zero = self == 0
+    x = math.pi * FUNCTIONS["where"](zero, 1, self)
+    return FUNCTIONS["where"](zero, 1, x.sin() / x)
+
+
+@composite("apply_", function=False)
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replaces each element by what a Python function makes of it."""
+    found = [callable(value) for value in self.reshape(-1).tolist()]
+    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
+
+
+@composite("map_", function=False)
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replaces each element by what a Python function makes of it and of the other tensor's element."""
+    other = tensor.expand(self.shape).reshape(-1).tolist()
+    found = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other, strict=True)]
+    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
+
+
+@composite("cuda", function=False)
+def cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+    """Always raises: there is no GPU."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+@composite("pin_memory", function=False)
+def pin_memory(self: Tensor, *args: Any) -> NoReturn:
+    """Always raises: there is no accelerator to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@composite("is_pinned", function=False)
+def is_pinned(self: Tensor, *args: Any) -> bool:
+    return False
+
+
+@composite("is_shared", function=False)
+def is_shared(self: Tensor) -> bool:
+    return False
