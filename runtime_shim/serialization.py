@@ -32,7 +32,7 @@ class _Pickler(pickle.Pickler):
     """Writes arrays as kind, shape, order and bytes, so that nothing of numpy is named in the file."""
 
     def reducer_override(self, obj: Any) -> Any:
-        if type(obj) is np.ndarray and obj.dtype.char in dtypes.BY_CHAR:
+        if isinstance(obj, np.ndarray) and obj.dtype.char in dtypes.BY_CHAR:
             order: Literal["C", "F"] = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
             return stored_array, (dtypes.of(obj).name, obj.shape, order, obj.tobytes(order))
         if isinstance(obj, np.generic) and obj.dtype.char in dtypes.BY_CHAR:

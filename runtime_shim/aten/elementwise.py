@@ -264,7 +264,11 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, wins: Tensor) -> Tensor:
 
 def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
     for name, operand in (("end", end), ("weight", weight)):
-        if type(operand) is np.ndarray and operand.dtype != self.dtype and not (name == "weight" and not operand.ndim):
+        if (
+            isinstance(operand, np.ndarray)
+            and operand.dtype != self.dtype
+            and not (name == "weight" and not operand.ndim)
+        ):
             want, got = (dtypes.of(a).short for a in (self, operand))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     dtypes.broadcast_shapes(dtypes.broadcast_shapes(self.shape, end.shape), np.shape(weight))

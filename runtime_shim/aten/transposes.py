@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import ReorderedArray
 from ..core.tensor import Tensor, attach
 from ..dispatch.registration import composite
 from ..dispatch.view_layers import view_op
@@ -18,7 +19,7 @@ def t(self: Any) -> Array:
     array: Array = self
     if array.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {array.ndim}D")
-    return array.T
+    return array.T.view(ReorderedArray)
 
 
 @view_op("transpose", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
@@ -27,7 +28,7 @@ def transpose(self: Any, dim0: int, dim1: int) -> Array:
     if array.ndim == 0:
         wrap_dim(dim0, 0), wrap_dim(dim1, 0)
         return array.view()
-    return array.swapaxes(wrap_dim(dim0, array.ndim), wrap_dim(dim1, array.ndim))
+    return array.swapaxes(wrap_dim(dim0, array.ndim), wrap_dim(dim1, array.ndim)).view(ReorderedArray)
 
 
 def _permute_back(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -50,7 +51,7 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
     wrapped = [wrap_dim(d, array.ndim) for d in dims]
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return array.transpose(wrapped)
+    return array.transpose(wrapped).view(ReorderedArray)
 
 
 @composite("permute")

@@ -20,7 +20,7 @@ from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, allocate, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
-from ..dispatch.functional_layers import asarray, functional
+from ..dispatch.functional_layers import asanyarray, asarray, functional
 from ..dispatch.inplace_layers import inplace, store
 from ..dispatch.op_description import (
     ANY_DTYPE,
@@ -47,7 +47,7 @@ def is_operand(value: Any) -> bool:
 
 def cast(value: Any, target: np.dtype[Any]) -> Any:
     """An operand in the dtype that an op computes in; integers wrap around."""
-    if type(value) is ndarray:
+    if isinstance(value, ndarray):
         return value if value.dtype is target else value.astype(target)
     try:
         return asarray(value, target)
@@ -130,7 +130,7 @@ def unary(
             if a.dtype.kind == floating:
                 r = ufunc(a)
                 if type(r) is not ndarray:
-                    r = asarray(r)
+                    r = asanyarray(r)
                 t = allocate(Tensor)
                 t._array = r
                 t._storage = [0, r]
@@ -167,7 +167,7 @@ def binary_kernel(
     plain_scalars: bool = True,
 ) -> Callable[[Any, Any], Array]:
     def kernel(self: Any, other: Any) -> Array:
-        if type(self) is ndarray and self.dtype.kind == "f":
+        if isinstance(self, ndarray) and self.dtype.kind == "f":
             kind = type(other)
             same = other.dtype is self.dtype if kind is ndarray else kind is float or kind is int
             if same and (kind is ndarray or plain_scalars):
@@ -238,7 +238,7 @@ def binary(
         if alpha != 1 or type(ufunc) is not np.ufunc:
             store(self, asarray(kernel(self, other) if alpha == 1 else kernel(self, other, alpha)))
             return
-        if type(other) is ndarray and other.shape != self.shape:
+        if isinstance(other, ndarray) and other.shape != self.shape:
             shape = dtypes.broadcast_shapes(self.shape, other.shape)
             if shape != self.shape:
                 raise RuntimeError(
@@ -309,7 +309,7 @@ def binary(
                         r = None  # the generic path says what is wrong
                     if r is not None:
                         if type(r) is not ndarray:
-                            r = asarray(r)
+                            r = asanyarray(r)
                         t = allocate(Tensor)
                         t._array = r
                         t._storage = [0, r]

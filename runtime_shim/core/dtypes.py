@@ -299,7 +299,7 @@ def result_type(*operands: Any) -> np.dtype[Any]:
     zero: np.dtype[Any] | None = None
     number: np.dtype[Any] | None = None
     for x in operands:
-        if type(x) is np.ndarray:
+        if isinstance(x, np.ndarray):
             if x.ndim:
                 dimensioned = x.dtype if dimensioned is None else promote(dimensioned, x.dtype)
             else:

@@ -383,7 +383,7 @@ class Tensor:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._array.dtype.kind == "V":
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
-        return self._array
+        return self._array if type(self._array) is ndarray else self._array.view(ndarray)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What numpy makes of a tensor by a ufunc is a tensor."""

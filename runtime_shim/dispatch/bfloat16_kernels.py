@@ -19,7 +19,7 @@ FLOAT32 = np.dtype(np.float32)
 
 def _arrays(args: Any) -> Iterator[Any]:
     for a in args:
-        if type(a) is ndarray:
+        if isinstance(a, ndarray):
             yield a
         elif type(a) in (list, tuple):
             yield from _arrays(a)
@@ -43,7 +43,7 @@ def _computed_in_float32(args: Any) -> bool:
 
 
 def _wide(value: Any) -> Any:
-    if type(value) is ndarray:
+    if isinstance(value, ndarray):
         return value.astype(FLOAT32) if value.dtype.kind == "V" else value
     if type(value) in (list, tuple):
         return type(value)(_wide(v) for v in value)

@@ -30,7 +30,7 @@ from .op_description import Op
 from .op_node import OpNode, make_node
 from .tensor_arguments import arguments_of, arrays
 
-asarray = np.asarray
+asarray, asanyarray = np.asarray, np.asanyarray
 
 
 # -- registration
@@ -68,7 +68,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         result = op.outputs([new_tensor(r) for r in result])
     else:
         if type(result) is not ndarray:
-            result = asarray(result)
+            result = asanyarray(result)
         t = allocate(Tensor)
         t._array = result
         t._storage = [0, result]
@@ -182,7 +182,7 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
             ]
         return op.outputs(results)
     if type(found) is not ndarray:
-        found = asarray(found)
+        found = asanyarray(found)
     t = allocate(Tensor)
     t._array = found
     t._storage = [0, found]

@@ -98,7 +98,7 @@ def checked(
         general = _checked(kernel, computes, refusals, operands, shapes)
 
         def call_of_one(self: Any, *args: Any) -> Any:
-            if type(self) is np.ndarray and self.dtype.kind == "f":
+            if isinstance(self, np.ndarray) and self.dtype.kind == "f":
                 return kernel(self, *args)
             return general(self, *args)
 
@@ -144,7 +144,7 @@ def _checked(
                     raise refusal.error(refusal.text.format(dtypes.BY_CHAR[common.char].scalar_name))
             if promotes:
                 args = tuple(
-                    a.astype(common) if i in operands and type(a) is np.ndarray and a.dtype is not common else a
+                    a.astype(common) if i in operands and isinstance(a, np.ndarray) and a.dtype is not common else a
                     for i, a in enumerate(args)
                 )
         return kernel(*args)
@@ -161,7 +161,7 @@ def _broadcasting(kernel: KernelFunction) -> KernelFunction:
         except ValueError:
             shape: tuple[int, ...] = ()
             for a in args:
-                if type(a) is np.ndarray:
+                if isinstance(a, np.ndarray):
                     shape = dtypes.broadcast_shapes(shape, a.shape)
             raise
 

@@ -34,6 +34,11 @@ def test_agrees_with_recorded_runs_of_torch(
     assert rate >= suite.TARGETS[profile], f"{report}\n\nthe first of {len(failures)}: {example}"
 
 
+def test_differences_once_found_stay_mended() -> None:
+    failures = [failure for item in recording.load(recording.FOUND) if (failure := suite.check(item, shim))]
+    assert not failures, suite.explain(failures[0])
+
+
 def test_recording_is_of_the_programs_that_the_generator_draws(recorded: list[recording.Recording]) -> None:
     """Else the recording is stale: `python -m tests.runtime_shim.differential record`."""
     assert len(recorded) >= 1500

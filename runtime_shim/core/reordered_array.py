@@ -1,0 +1,127 @@
+"""Arrays whose dimensions don't lie in memory in their order, and the strides of what is computed with them.
+
+numpy's ufuncs find an order of their own where the operands have several, and give dimensions of size 1 any stride.
+Views that reorder dimensions are of a class of arrays that asks PyTorch's rules; all other arrays pay nothing for it.
+
+Source of the behaviour: aten/src/ATen/TensorIterator.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .dtypes import Array
+
+ndarray = np.ndarray
+Strides = tuple[int, ...]
+
+
+class ReorderedArray(np.ndarray[Any, Any]):
+    """A numpy array. Elementwise results of it have the strides that PyTorch gives them."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        plain = _plain(inputs)
+        if out is not None:
+            options["out"] = tuple(o.view(ndarray) if isinstance(o, ReorderedArray) else o for o in out)
+        found = getattr(ufunc, method)(*plain, **options)
+        if out is not None:
+            return out[0] if len(out) == 1 else out
+        if method != "__call__" or ufunc.signature is not None or type(found) is not ndarray or not found.ndim:
+            return found
+        if ufunc in _BOUNDS:
+            plain = [i for i in plain if isinstance(i, ndarray)]
+        return in_order_of(found, plain)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func is np.where and len(args) == 3:
+            plain = _plain(args)
+            return in_order_of(np.where(*plain), plain)
+        return super().__array_function__(func, types, args, kwargs)
+
+
+#: What relu and clamp are made of here; in PyTorch numbers are no operands of theirs.
+_BOUNDS = np.maximum, np.minimum, (getattr(np, "_core", None) or np.core).umath.clip
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    return [value.view(ndarray) if isinstance(value, ReorderedArray) else value for value in values]
+
+
+def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
+    """A result with the strides that an elementwise op of these operands gives it."""
+    shape = found.shape
+    arrays = [o for o in operands if isinstance(o, ndarray) and o.ndim]
+    alone = len(arrays) == len(operands) and all(a.shape == shape for a in arrays)
+    if alone and all(a.flags.c_contiguous for a in arrays):
+        wanted = _packed(shape, range(len(shape) - 1, -1, -1))
+    elif alone and (kept := _common_strides(arrays)) is not None:
+        wanted = kept
+    else:
+        wanted = _packed(shape, _order(shape, [_broadcast_strides(a, shape) for a in arrays]))
+    size = found.itemsize
+    strides = tuple([stride * size for stride in wanted])
+    if strides != found.strides:
+        made = ndarray(shape, found.dtype, strides=strides)
+        np.copyto(made, found)
+        found = made
+    return found if alone and found.flags.c_contiguous else found.view(ReorderedArray)
+
+
+def _common_strides(arrays: Sequence[Array]) -> Strides | None:
+    """The strides of all arrays, if they are the same and leave no gap."""
+    first = _strides(arrays[0])
+    if any(_strides(a) != first for a in arrays):
+        return None
+    expected = 1
+    for stride, size in sorted((stride, n) for stride, n in zip(first, arrays[0].shape, strict=True) if n != 1):
+        if stride != expected:
+            return None
+        expected *= size
+    return first
+
+
+def _strides(array: Array) -> Strides:
+    return tuple([stride // array.itemsize for stride in array.strides])
+
+
+def _broadcast_strides(array: Array, shape: tuple[int, ...]) -> Strides:
+    lead = len(shape) - array.ndim
+    own = zip(array.shape, _strides(array), shape[lead:], strict=True)
+    return (0,) * lead + tuple(0 if n == 1 and wanted != 1 else stride for n, stride, wanted in own)
+
+
+def _order(shape: tuple[int, ...], operands: Sequence[Strides]) -> list[int]:
+    """The dimensions, the fastest first: by the first operand that tells two of them apart."""
+
+    def swapped(a: int, b: int) -> int:
+        for strides in operands:
+            if not strides[a] or not strides[b]:
+                continue
+            if strides[a] != strides[b]:
+                return -1 if strides[a] < strides[b] else 1
+            if shape[a] > shape[b]:
+                return 1
+        return 0
+
+    order = list(range(len(shape) - 1, -1, -1))
+    for start in range(1, len(order)):
+        at = start
+        for before in range(start - 1, -1, -1):
+            found = swapped(order[before], order[at])
+            if found > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif found < 0:
+                break
+    return order
+
+
+def _packed(shape: tuple[int, ...], order: Sequence[int]) -> Strides:
+    strides, step = [0] * len(shape), 1
+    for dim in order:
+        strides[dim] = step
+        step *= max(shape[dim], 1)
+    return tuple(strides)
