@@ -185,6 +185,9 @@ class Backend(OpSpellings):
             self.torch, ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")[number]
         )
 
+    def default_generator(self) -> Any:
+        return self.torch.default_generator
+
     def dtype(self, name: str) -> Any:
         return getattr(self.torch, name)
 

@@ -79,6 +79,39 @@ class OpSpellings:
     def _op_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
         return self.torch.nn.functional.dropout(input, p, train)
 
+    def _op_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
+        return self.torch.nn.functional.alpha_dropout(input, p, train)
+
+    def _op_feature_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
+        return self.torch.nn.functional.feature_alpha_dropout(input, p, train)
+
+    def _op_alias(self, t: AnyTensor) -> AnyTensor:
+        return t.view_as(t)
+
+    def _op_mT(self, t: AnyTensor) -> AnyTensor:
+        return t.mT
+
+    def _op_mH(self, t: AnyTensor) -> AnyTensor:
+        return t.mH
+
+    def _op_take_along_dim(self, t: AnyTensor, indices: AnyTensor, dim: int | None) -> AnyTensor:
+        return self.torch.take_along_dim(t, indices, dim=dim)
+
+    def _op_randint_like(self, t: AnyTensor, low: int, high: int, **options: Any) -> AnyTensor:
+        return self.torch.randint_like(t, low, high, **options)
+
+    def _op_rsub(self, t: AnyTensor, other: Any, alpha: Any = 1) -> AnyTensor:
+        return self.torch.rsub(t if alpha == 1 else t * alpha, other)
+
+    def _op_round(self, t: AnyTensor, decimals: int = 0) -> AnyTensor:
+        power = 10.0 ** abs(decimals)
+        if decimals == 0:
+            return t.round()
+        return (t * power).round() / power if decimals > 0 else (t / power).round() * power
+
+    def _op_round_(self, t: AnyTensor, decimals: int = 0) -> AnyTensor:
+        return t.round_() if decimals == 0 else t.copy_(self._op_round(t, decimals))
+
     def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)
 

@@ -50,57 +50,29 @@ GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, co
                   (condition, self, other))
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Scalar& self, const Tensor& other),
                   (condition, self, other))
-GUARDFIX_FUNCTION(FRESH, einsum, (std::string_view equation, TensorList tensors), (equation, tensors))
-GUARDFIX_FUNCTION(FRESH, pow, (const Scalar& self, const Tensor& exponent), (self, exponent))
+GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Scalar& self, const Scalar& other),
+                  (condition, self, other))
+GUARDFIX_FUNCTION(MANY, where, (const Tensor& condition), (condition))
+GUARDFIX_FUNCTION(FRESH, einsum,
+                  (std::string_view equation, TensorList tensors, OptionalIntArrayRef = std::nullopt),
+                  (equation, tensors))
+// A number first.
+#define GUARDFIX_OF_NUMBER(name) \
+  GUARDFIX_FUNCTION(FRESH, name, (const Scalar& self, const Tensor& other), (self, other))
+GUARDFIX_OF_NUMBER(pow)
+GUARDFIX_OF_NUMBER(bitwise_and)
+GUARDFIX_OF_NUMBER(bitwise_left_shift)
+GUARDFIX_OF_NUMBER(bitwise_or)
+GUARDFIX_OF_NUMBER(bitwise_right_shift)
+GUARDFIX_OF_NUMBER(bitwise_xor)
+GUARDFIX_OF_NUMBER(float_power)
+GUARDFIX_OF_NUMBER(remainder)
+GUARDFIX_OF_NUMBER(xlogy)
+#undef GUARDFIX_OF_NUMBER
+GUARDFIX_FUNCTION(FRESH, real, (const Tensor& self), (self))
+GUARDFIX_FUNCTION(FRESH, imag, (const Tensor& self), (self))
 GUARDFIX_FUNCTION(FRESH, view_as_real, (const Tensor& self), (self))
 GUARDFIX_FUNCTION(FRESH, view_as_complex, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, gelu, (const Tensor& self, std::string_view approximate = "none"),
-                  (self, kw("approximate", approximate)))
-GUARDFIX_FUNCTION(FRESH, dropout, (const Tensor& input, double p, bool train), (input, p, train))
-GUARDFIX_FUNCTION(FRESH, linear, (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}),
-                  (input, weight, bias))
-GUARDFIX_FUNCTION(FRESH, embedding,
-                  (const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1,
-                   bool scale_grad_by_freq = false, bool sparse = false),
-                  (weight, indices, padding_idx, scale_grad_by_freq, sparse))
-GUARDFIX_FUNCTION(FRESH, conv2d,
-                  (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
-                   IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1),
-                  (input, weight, bias, stride, padding, dilation, groups))
-GUARDFIX_FUNCTION(FRESH, max_pool2d,
-                  (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0),
-                  (self, kernel_size, stride.empty() ? kernel_size : stride, padding))
-GUARDFIX_FUNCTION(FRESH, avg_pool2d,
-                  (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0),
-                  (self, kernel_size, stride.empty() ? kernel_size : stride, padding))
-GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool2d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
-GUARDFIX_FUNCTION(FRESH, conv1d,
-                  (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
-                   IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1),
-                  (input, weight, bias, stride, padding, dilation, groups))
-GUARDFIX_FUNCTION(FRESH, batch_norm,
-                  (const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                   const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
-                   double momentum, double eps, bool),
-                  (input, running_mean, running_var, weight, bias, training, momentum, eps))
-GUARDFIX_FUNCTION(FRESH, group_norm,
-                  (const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight = {},
-                   const std::optional<Tensor>& bias = {}, double eps = 1e-05),
-                  (input, num_groups, weight, bias, eps))
-GUARDFIX_FUNCTION(FRESH, leaky_relu, (const Tensor& self, const Scalar& negative_slope = 0.01), (self, negative_slope))
-GUARDFIX_FUNCTION(FRESH, elu,
-                  (const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1),
-                  (self, alpha, scale, input_scale))
-GUARDFIX_FUNCTION(FRESH, silu, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, constant_pad_nd, (const Tensor& self, IntArrayRef pad, const Scalar& value = 0), (self, pad, value))
-#define GUARDFIX_PADDING(name) GUARDFIX_FUNCTION(FRESH, name, (const Tensor& self, IntArrayRef padding), (self, padding))
-GUARDFIX_PADDING(reflection_pad1d)
-GUARDFIX_PADDING(reflection_pad2d)
-GUARDFIX_PADDING(reflection_pad3d)
-GUARDFIX_PADDING(replication_pad1d)
-GUARDFIX_PADDING(replication_pad2d)
-GUARDFIX_PADDING(replication_pad3d)
-#undef GUARDFIX_PADDING
 GUARDFIX_FUNCTION(FRESH, repeat_interleave, (const Tensor& repeats, std::optional<int64_t> output_size = std::nullopt),
                   (repeats, kw("output_size", output_size)))
 GUARDFIX_FUNCTION(TRIPLE, unique_dim,
@@ -132,80 +104,51 @@ GUARDFIX_FUNCTION(PAIR, _unique, (const Tensor& self, bool sorted = true, bool r
 GUARDFIX_BINS(Tensor)
 GUARDFIX_BINS(Scalar)
 #undef GUARDFIX_BINS
-GUARDFIX_FUNCTION(FRESH, isin,
-                  (const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
-                   bool invert = false),
-                  (elements, test_elements, kw("assume_unique", assume_unique), kw("invert", invert)))
-GUARDFIX_FUNCTION(FRESH, cdist,
-                  (const Tensor& x1, const Tensor& x2, double p = 2, std::optional<int64_t> = std::nullopt),
-                  (x1, x2, p))
-GUARDFIX_FUNCTION(FRESH, scaled_dot_product_attention,
-                  (const Tensor& query, const Tensor& key, const Tensor& value,
-                   const std::optional<Tensor>& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
-                   std::optional<double> scale = std::nullopt, bool enable_gqa = false),
-                  (query, key, value, kw("attn_mask", attn_mask), kw("dropout_p", dropout_p),
-                   kw("is_causal", is_causal), kw("scale", scale), kw("enable_gqa", enable_gqa)))
-GUARDFIX_FUNCTION(FRESH, bernoulli, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, bernoulli, (const Tensor& self, double p), (self, p))
-#define GUARDFIX_UPSAMPLE(name)                                                                                    \
-  GUARDFIX_FUNCTION(FRESH, name,                                                                                   \
-                    (const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,                     \
-                     std::optional<ArrayRef<double>> scale_factors),                                               \
-                    (input, output_size, align_corners, scale_factors))
-GUARDFIX_UPSAMPLE(upsample_linear1d)
-GUARDFIX_UPSAMPLE(upsample_bilinear2d)
-GUARDFIX_UPSAMPLE(upsample_bicubic2d)
-GUARDFIX_UPSAMPLE(upsample_trilinear3d)
-#undef GUARDFIX_UPSAMPLE
-GUARDFIX_FUNCTION(FRESH, upsample_bilinear2d,
-                  (const Tensor& self, IntArrayRef output_size, bool align_corners,
-                   std::optional<double> = std::nullopt, std::optional<double> = std::nullopt),
-                  (self, output_size, align_corners))
-GUARDFIX_FUNCTION(FRESH, upsample_nearest2d,
-                  (const Tensor& self, IntArrayRef output_size, std::optional<double> = std::nullopt,
-                   std::optional<double> = std::nullopt),
-                  (self, output_size))
-GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool1d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
-GUARDFIX_FUNCTION(FRESH, adaptive_avg_pool3d, (const Tensor& self, IntArrayRef output_size), (self, output_size))
-GUARDFIX_FUNCTION(FRESH, mish, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, hardsigmoid, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, hardswish, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, selu, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, softplus, (const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20),
-                  (self, beta, threshold))
-GUARDFIX_FUNCTION(FRESH, hardtanh, (const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1),
-                  (self, min_val, max_val))
-GUARDFIX_FUNCTION(FRESH, threshold, (const Tensor& self, const Scalar& threshold, const Scalar& value),
-                  (self, threshold, value))
-GUARDFIX_FUNCTION(FRESH, glu, (const Tensor& self, int64_t dim = -1), (self, dim))
-GUARDFIX_FUNCTION(FRESH, hardshrink, (const Tensor& self, const Scalar& lambd = 0.5), (self, lambd))
-GUARDFIX_FUNCTION(FRESH, softshrink, (const Tensor& self, const Scalar& lambd = 0.5), (self, lambd))
-GUARDFIX_FUNCTION(FRESH, log_sigmoid, (const Tensor& self), (self))
-GUARDFIX_FUNCTION(FRESH, prelu, (const Tensor& self, const Tensor& weight), (self, weight))
-GUARDFIX_FUNCTION(FRESH, pixel_shuffle, (const Tensor& self, int64_t upscale_factor), (self, upscale_factor))
-GUARDFIX_FUNCTION(FRESH, cosine_similarity,
-                  (const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-08), (x1, x2, dim, eps))
-GUARDFIX_FUNCTION(FRESH, pairwise_distance,
-                  (const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-06, bool keepdim = false),
-                  (x1, x2, p, eps, keepdim))
+#define GUARDFIX_IS_IN(Elements, Tested, tested)                                                                   \
+  GUARDFIX_FUNCTION(FRESH, isin,                                                                                   \
+                    (const Elements& elements, const Tested& tested, bool assume_unique = false, bool invert = false), \
+                    (elements, tested, kw("assume_unique", assume_unique), kw("invert", invert)))
+GUARDFIX_IS_IN(Tensor, Tensor, test_elements)
+GUARDFIX_IS_IN(Tensor, Scalar, test_element)
+GUARDFIX_IS_IN(Scalar, Tensor, test_elements)
+#undef GUARDFIX_IS_IN
 GUARDFIX_FUNCTION(FRESH, hstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, vstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, concat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+GUARDFIX_FUNCTION(FRESH, concatenate, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+GUARDFIX_FUNCTION(FRESH, cartesian_prod, (TensorList tensors), (tensors))
+#define GUARDFIX_AT_LEAST(name)                                         \
+  GUARDFIX_FUNCTION(FRESH, name, (const Tensor& self), (self))          \
+  GUARDFIX_FUNCTION(MANY, name, (TensorList tensors), (tensors))
+GUARDFIX_AT_LEAST(atleast_1d)
+GUARDFIX_AT_LEAST(atleast_2d)
+GUARDFIX_AT_LEAST(atleast_3d)
+#undef GUARDFIX_AT_LEAST
+#define GUARDFIX_FROM(Other)                                                                              \
+  GUARDFIX_FUNCTION(FRESH, rsub, (const Tensor& self, const Other& other, const Scalar& alpha = 1),      \
+                    (self, other, guardfix::kw_unless("alpha", 1, alpha)))
+GUARDFIX_FROM(Tensor)
+GUARDFIX_FROM(Scalar)
+#undef GUARDFIX_FROM
+// An integral over sampled points.
+#define GUARDFIX_INTEGRAL(name, Step)                                                                            \
+  GUARDFIX_FUNCTION(FRESH, name, (const Tensor& y, const Tensor& x, int64_t dim = -1), (y, x, kw("dim", dim)))   \
+  GUARDFIX_FUNCTION(FRESH, name, (const Tensor& y, Step dx = 1, int64_t dim = -1), (y, kw("dx", dx), kw("dim", dim)))
+GUARDFIX_INTEGRAL(cumulative_trapezoid, const Scalar&)
+GUARDFIX_INTEGRAL(trapezoid, const Scalar&)
+GUARDFIX_INTEGRAL(trapz, double)
+#undef GUARDFIX_INTEGRAL
+#define GUARDFIX_NORMAL(Mean, Std)                                                                           \
+  GUARDFIX_FUNCTION(FRESH, normal, (Mean mean, Std std, std::optional<Generator> generator = std::nullopt),  \
+                    (mean, std, kw("generator", generator)))
+GUARDFIX_NORMAL(const Tensor&, const Tensor&)
+GUARDFIX_NORMAL(double, const Tensor&)
+#undef GUARDFIX_NORMAL
+GUARDFIX_FUNCTION(FRESH, normal,
+                  (const Tensor& mean, double std = 1, std::optional<Generator> generator = std::nullopt),
+                  (mean, std, kw("generator", generator)))
 GUARDFIX_FUNCTION(MANY, broadcast_tensors, (TensorList tensors), (tensors))
-GUARDFIX_FUNCTION(FRESH, layer_norm,
-                  (const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {},
-                   const std::optional<Tensor>& bias = {}, double eps = 1e-05),
-                  (input, normalized_shape, weight, bias, eps))
-GUARDFIX_FUNCTION(FRESH, nll_loss,
-                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                   int64_t reduction = Reduction::Mean, int64_t ignore_index = -100),
-                  (self, target, kw("weight", weight), kw("ignore_index", ignore_index),
-                   kw("reduction", Reduction::name(reduction))))
-GUARDFIX_FUNCTION(FRESH, cross_entropy_loss,
-                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                   int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0),
-                  (self, target, kw("weight", weight), kw("ignore_index", ignore_index),
-                   kw("reduction", Reduction::name(reduction)), kw("label_smoothing", label_smoothing)))
+#include <ATen/layer_functions.def>
 // Fourier transforms along one dimension, and along several.
 #define GUARDFIX_TRANSFORM(name)                                                                                  \
   GUARDFIX_FUNCTION(FRESH, name,                                                                                  \
@@ -229,27 +172,18 @@ GUARDFIX_TRANSFORMS(fft_rfftn)
 GUARDFIX_TRANSFORMS(fft_irfftn)
 #undef GUARDFIX_TRANSFORM
 #undef GUARDFIX_TRANSFORMS
+#define GUARDFIX_TRANSFORM_OF_PLANES(name)                                                                        \
+  GUARDFIX_FUNCTION(FRESH, name,                                                                                  \
+                    (const Tensor& self, OptionalIntArrayRef s = std::nullopt, IntArrayRef dim = {-2, -1},        \
+                     std::optional<std::string_view> norm = std::nullopt),                                       \
+                    (self, s, dim, norm))
+GUARDFIX_TRANSFORM_OF_PLANES(fft_fft2)
+GUARDFIX_TRANSFORM_OF_PLANES(fft_ifft2)
+GUARDFIX_TRANSFORM_OF_PLANES(fft_rfft2)
+GUARDFIX_TRANSFORM_OF_PLANES(fft_irfft2)
+#undef GUARDFIX_TRANSFORM_OF_PLANES
 GUARDFIX_FUNCTION(FRESH, fft_fftshift, (const Tensor& self, OptionalIntArrayRef dim = std::nullopt), (self, dim))
 GUARDFIX_FUNCTION(FRESH, fft_ifftshift, (const Tensor& self, OptionalIntArrayRef dim = std::nullopt), (self, dim))
-#define GUARDFIX_LOSS(loss)                                                                                          \
-  GUARDFIX_FUNCTION(FRESH, loss, (const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean),    \
-                    (self, target, kw("reduction", Reduction::name(reduction))))
-GUARDFIX_LOSS(l1_loss)
-GUARDFIX_LOSS(mse_loss)
-GUARDFIX_LOSS(smooth_l1_loss)
-GUARDFIX_LOSS(huber_loss)
-GUARDFIX_LOSS(kl_div)
-GUARDFIX_LOSS(soft_margin_loss)
-#undef GUARDFIX_LOSS
-GUARDFIX_FUNCTION(FRESH, binary_cross_entropy,
-                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                   int64_t reduction = Reduction::Mean),
-                  (self, target, kw("weight", weight), kw("reduction", Reduction::name(reduction))))
-GUARDFIX_FUNCTION(FRESH, binary_cross_entropy_with_logits,
-                  (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                   const std::optional<Tensor>& pos_weight = {}, int64_t reduction = Reduction::Mean),
-                  (self, target, kw("weight", weight), kw("pos_weight", pos_weight),
-                   kw("reduction", Reduction::name(reduction))))
 #undef GUARDFIX_FUNCTION
 #undef GUARDFIX_UNPACK
 
@@ -285,13 +219,15 @@ GUARDFIX_OUT_BINARY(minimum)
 #undef GUARDFIX_OUT_BINARY
 
 // ---- factories
-#define GUARDFIX_FACTORY(name, parameters, arguments)                                                        \
-  inline Tensor name(GUARDFIX_UNPACK parameters, const TensorOptions& options = {}) {                        \
-    static const guardfix::Op op{#name};                                                                     \
-    return Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),    \
-                                   guardfix::kw("device", options.device_opt())}));                          \
+#define GUARDFIX_FACTORY(name, parameters, arguments)                                                      \
+  inline Tensor name(GUARDFIX_UNPACK parameters, const TensorOptions& options = {}) {                      \
+    static const guardfix::Op op{#name};                                                                   \
+    return Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),  \
+                                   guardfix::kw("device", options.device_opt()),                           \
+                                   guardfix::kw("memory_format", options.memory_format_opt())}));          \
   }
 #define GUARDFIX_UNPACK(...) __VA_ARGS__
+#define GUARDFIX_IN(name) at::name
 #include <ATen/factories.def>
 #undef GUARDFIX_UNPACK
 
@@ -380,6 +316,14 @@ inline ScalarType result_type(const Tensor& a, const Scalar& b) {
   static const guardfix::Hook read{"result_type_name"};
   return detail::scalar_type_named(read({a, b}));
 }
+inline ScalarType result_type(const Scalar& a, const Tensor& b) {
+  static const guardfix::Hook read{"result_type_name"};
+  return detail::scalar_type_named(read({a, b}));
+}
+inline ScalarType result_type(const Scalar& a, const Scalar& b) {
+  static const guardfix::Hook read{"result_type_name"};
+  return detail::scalar_type_named(read({a, b}));
+}
 inline ScalarType promote_types(ScalarType a, ScalarType b) {
   static const guardfix::Hook read{"promoted_type_name"};
   return detail::scalar_type_named(read({a, b}));
@@ -405,9 +349,21 @@ inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, 
 }
 
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
+inline int64_t size(const Tensor& self, int64_t dim) { return self.size(dim); }
+inline int64_t stride(const Tensor& self, int64_t dim) { return self.stride(dim); }
+inline bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
+inline bool is_complex(const Tensor& self) { return self.is_complex(); }
+inline bool is_signed(const Tensor& self) { return self.is_signed(); }
+inline bool is_inference(const Tensor& self) { return self.is_inference(); }
+inline bool is_conj(const Tensor&) { return false; }  // conjugates are computed at once
+inline bool is_neg(const Tensor&) { return false; }
 inline Tensor index_put(const Tensor& self, const c10::List<std::optional<Tensor>>& indices, const Tensor& values,
                         bool accumulate = false) {
   return self.index_put(indices, values, accumulate);
+}
+inline Tensor& index_put_(Tensor& self, const c10::List<std::optional<Tensor>>& indices, const Tensor& values,
+                          bool accumulate = false) {
+  return self.index_put_(indices, values, accumulate);
 }
 inline Tensor index(const Tensor& self, ArrayRef<indexing::TensorIndex> indices) { return self.index(indices); }
 template <typename Value>

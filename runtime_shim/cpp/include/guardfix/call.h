@@ -58,6 +58,7 @@ class Arg {
     }
   }
   Arg(c10::ScalarType type) : kind_(Kind::dtype), integer_(static_cast<int64_t>(type)) {}
+  Arg(c10::MemoryFormat format) : kind_(Kind::memory_format), integer_(static_cast<int64_t>(format)) {}
   Arg(const c10::Device& device) : kind_(Kind::device), pointer_(&device) {}
   Arg(PyObject* object) : kind_(object == nullptr ? Kind::none : Kind::object), pointer_(object) {}
   Arg(const Object& object) : Arg(object.get()) {}
@@ -82,7 +83,7 @@ class Arg {
 
  private:
   enum class Kind : uint8_t {
-    absent, none, tensor, scalar, integer, real, boolean, text, dtype, device, integers, reals, tensors, object
+    absent, none, tensor, scalar, integer, real, boolean, text, dtype, memory_format, device, integers, reals, tensors, object
   };
   Kind kind_;
   const char* keyword_ = nullptr;
@@ -98,6 +99,11 @@ inline Arg kw(const char* name, Arg value) { return Arg::keyword(name, value); }
 /// `alpha` and its kind: passed only when it is not the number that it is by default.
 inline Arg kw_unless(const char* name, int default_value, const c10::Scalar& value) {
   return Arg::keyword(name, value.equal(default_value) ? Arg(std::nullopt) : Arg(value));
+}
+
+/// A memory format is passed where it is another than that of new tensors.
+inline Arg kw_unless(const char* name, c10::MemoryFormat default_value, std::optional<c10::MemoryFormat> value) {
+  return Arg::keyword(name, !value.has_value() || *value == default_value ? Arg(std::nullopt) : Arg(*value));
 }
 
 /// The object that stands between the headers and the Python module whose tensors these are.

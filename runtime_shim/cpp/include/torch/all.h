@@ -18,5 +18,7 @@
 #include <torch/version.h>
 
 // Sources rely on the containers that PyTorch's headers bring along.
+#include <cassert>
+#include <list>
 #include <unordered_map>
 #include <unordered_set>

@@ -6,3 +6,8 @@
 #include <torch/data/example.h>
 #include <torch/data/samplers.h>
 #include <torch/data/transforms.h>
+
+namespace torch::data {
+using datasets::BatchDataset;
+using datasets::Dataset;
+}  // namespace torch::data

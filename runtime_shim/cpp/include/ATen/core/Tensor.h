@@ -1,6 +1,7 @@
 // at::Tensor: a handle to a tensor of the Python module.
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/TensorAccessor.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/SymInt.h>
@@ -256,9 +257,10 @@ class Tensor {
   size_t itemsize() const { return elementSize(scalar_type()); }
   int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
-  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return truth("is_contiguous"); }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_non_overlapping_and_dense() const { return is_contiguous(); }
-  MemoryFormat suggest_memory_format(bool = false) const { return MemoryFormat::Contiguous; }
+  /// How the elements lie: channels last, or contiguous for everything else.
+  MemoryFormat suggest_memory_format(bool = false) const;
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
@@ -271,6 +273,8 @@ class Tensor {
   bool is_xpu() const { return false; }
   bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
+  bool is_conj() const { return false; }  // conjugates are computed at once
+  bool is_neg() const { return false; }
   bool is_pinned() const { return false; }
   bool has_storage() const { return defined(); }
   /// The memory of this tensor and of those that share it.
@@ -361,6 +365,10 @@ class Tensor {
 
   /// A copy with the values at the indices written.
   Tensor index_put(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false) const;
+
+  /// This tensor's elements where the condition holds, the other's elsewhere.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
 
   // ---- conversion
   Tensor to(ScalarType type, bool non_blocking = false, bool copy = false,
@@ -492,6 +500,8 @@ inline Object Arg::python() const {
           PyUnicode_FromStringAndSize(static_cast<const char*>(pointer_), static_cast<Py_ssize_t>(size_)));
     case Kind::dtype:
       return dtype_object(static_cast<c10::ScalarType>(integer_));
+    case Kind::memory_format:
+      return checked(PyObject_CallMethod(backend(), "memory_format", "i", static_cast<int>(integer_)), "memory_format");
     case Kind::device: {
       const std::string name = static_cast<const c10::Device*>(pointer_)->str();
       return Object::steal(PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));

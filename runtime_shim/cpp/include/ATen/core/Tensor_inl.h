@@ -235,6 +235,28 @@ inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> i
   return index_put_(ArrayRef<indexing::TensorIndex>(indices), value);
 }
 
+inline Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  static const guardfix::Op op{"where", "function"};
+  return from_python(op({condition, *this, other}));
+}
+inline Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
+  static const guardfix::Op op{"where", "function"};
+  return from_python(op({condition, *this, other}));
+}
+
+// ---- memory
+
+inline bool Tensor::is_contiguous(MemoryFormat format) const {
+  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return truth("is_contiguous");
+  static const guardfix::Op op{"is_contiguous"};
+  return guardfix::truth_of(op({*this, guardfix::kw("memory_format", format)}));
+}
+inline MemoryFormat Tensor::suggest_memory_format(bool) const {
+  const bool is_image = dim() == 4 || dim() == 5;
+  const auto last = dim() == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
+  return is_image && !is_contiguous() && is_contiguous(last) ? last : MemoryFormat::Contiguous;
+}
+
 // ---- conversion
 
 inline Tensor Tensor::made(const char* factory, IntArrayRef size, const TensorOptions& options) const {
@@ -246,21 +268,23 @@ inline Tensor Tensor::made(const char* factory, IntArrayRef size, const TensorOp
 inline Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
   return new_empty(size, options).fill_(value);
 }
-inline Tensor Tensor::to(ScalarType type, bool, bool copy, std::optional<MemoryFormat>) const {
+inline Tensor Tensor::to(ScalarType type, bool, bool copy, std::optional<MemoryFormat> format) const {
   static const guardfix::Op op{"to"};
-  return from_python(op({*this, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt)}));
+  return from_python(op({*this, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt),
+                         guardfix::kw("memory_format", format)}));
 }
-inline Tensor Tensor::to(Device device, ScalarType type, bool, bool copy, std::optional<MemoryFormat>) const {
+inline Tensor Tensor::to(Device device, ScalarType type, bool, bool copy, std::optional<MemoryFormat> format) const {
   static const guardfix::Op op{"to"};
-  return from_python(
-      op({*this, device, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt)}));
+  return from_python(op({*this, device, type, guardfix::kw("copy", copy ? std::optional<bool>(true) : std::nullopt),
+                         guardfix::kw("memory_format", format)}));
 }
-inline Tensor Tensor::to(TensorOptions options, bool, bool copy, std::optional<MemoryFormat>) const {
+inline Tensor Tensor::to(TensorOptions options, bool, bool copy, std::optional<MemoryFormat> format) const {
   TORCH_CHECK(!options.requires_grad(), "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
-  return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(scalar_type()), false, copy);
+  return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(scalar_type()), false, copy,
+            format.has_value() ? format : options.memory_format_opt());
 }
-inline Tensor Tensor::to(const Tensor& other, bool, bool copy, std::optional<MemoryFormat>) const {
-  return to(other.device(), other.scalar_type(), false, copy);
+inline Tensor Tensor::to(const Tensor& other, bool, bool copy, std::optional<MemoryFormat> format) const {
+  return to(other.device(), other.scalar_type(), false, copy, format);
 }
 
 }  // namespace at

@@ -7,13 +7,15 @@
 namespace torch {
 
 #define GUARDFIX_UNPACK(...) __VA_ARGS__
-#define GUARDFIX_FACTORY(name, parameters, arguments)                                                                \
-  inline at::Tensor name(GUARDFIX_UNPACK parameters, const at::TensorOptions& options = {}) {                        \
-    static const guardfix::Op op{#name};                                                                             \
-    return at::Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),        \
-                                       guardfix::kw("device", options.device_opt()),                                 \
-                                       guardfix::kw("requires_grad", options.requires_grad_opt())}));                \
+#define GUARDFIX_FACTORY(name, parameters, arguments)                                                          \
+  inline at::Tensor name(GUARDFIX_UNPACK parameters, const at::TensorOptions& options = {}) {                  \
+    static const guardfix::Op op{#name};                                                                       \
+    return at::Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),  \
+                                       guardfix::kw("device", options.device_opt()),                           \
+                                       guardfix::kw("requires_grad", options.requires_grad_opt()),             \
+                                       guardfix::kw("memory_format", options.memory_format_opt())}));          \
   }
+#define GUARDFIX_IN(name) torch::name
 #include <ATen/factories.def>
 #undef GUARDFIX_UNPACK
 
