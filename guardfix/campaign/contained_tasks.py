@@ -13,6 +13,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from guardfix.linter.files.user_cache import user_cache_folder
+from guardfix.verify.scratch import scratch_folder
+
 from .repository_commits import NoRepository, commit_of
 from .repository_task import RepositoryTask, TaskOutcome, TaskResult
 from .task_server import TaskEnding, TaskRequest, read_message, write_message
@@ -108,7 +111,9 @@ def run_task(task: RepositoryTask) -> TaskResult:
     key = task.key(commit)
     if key in task.known:
         return TaskResult(key, TaskOutcome.UNCHANGED, {})
-    with tempfile.TemporaryDirectory(prefix="guardfix-result-") as folder:
+    # What a killed worker has left is removed by the next; its task may still write, to a folder that nobody else has.
+    with scratch_folder(Path(user_cache_folder(), "campaign"), "a result") as above:
+        folder = tempfile.mkdtemp(dir=above)
         ending = _servers.ask(TaskRequest(task, commit, folder))
         archive = _packed(Path(folder)) if ending.outcome is TaskOutcome.DONE else b""
     return TaskResult(key, ending.outcome, row | {"commit": commit} | ending.counts | _times(ending, started), archive)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from click.testing import CliRunner, Result
 from campaign_repositories import OLD, UNCALLED, MakeRepository, git
 from fixture_files import FIXTURES
 from guardfix.campaign import contained_tasks
+from guardfix.campaign.campaign_manifest import RepositoryEntry
+from guardfix.campaign.repository_task import RepositoryTask, TaskOutcome
+from guardfix.campaign.task_server import TaskEnding
 from guardfix.cli.main import cli
 from guardfix.settings_table import BY_KEY
 
@@ -190,6 +195,20 @@ def test_a_poison_repository_costs_only_itself(
     assert "poison" in again.stderr
     assert "(unchanged)" in next(line for line in again.stderr.splitlines() if "poison" in line)
     assert again.exit_code == 1
+
+
+def test_the_next_task_removes_what_a_killed_worker_left(
+    tmp_path: Path, repository: MakeRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
+    task = RepositoryTask(RepositoryEntry("one", str(repository("one", {"a.py": UNCALLED}))))
+    worker = "import os; from guardfix.campaign import contained_tasks as c; from pickle import loads; "
+    killed = f"c._servers.ask = lambda asked: os.kill(os.getpid(), 9); c.run_task(loads({pickle.dumps(task)!r}))"
+    assert subprocess.run([sys.executable, "-c", worker + killed], check=False).returncode == -9
+    assert len(list(tmp_path.glob("cache/campaign/*/*"))) == 1
+    monkeypatch.setattr(contained_tasks._servers, "ask", lambda asked: TaskEnding(TaskOutcome.CRASHED, "", {}, 0, 0, 0))
+    contained_tasks.run_task(task)
+    assert not list(tmp_path.glob("cache/campaign/*"))
 
 
 @pytest.mark.thorough
