@@ -20,7 +20,7 @@ from guardfix.runtime_shim.dispatch.op_description import OPS, Op
 from guardfix.runtime_shim.dispatch.op_node import OpNode
 
 _UNARY = """
-neg exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid reciprocal
+neg exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan asinh atanh sinh cosh tanh sigmoid reciprocal
 rsqrt abs sgn relu erf square prod max min amax amin std var mean sum norm t flatten tril triu nan_to_num
 clone floor ceil trunc round sign
 """
@@ -43,6 +43,14 @@ torch.maximum(x, y)
 torch.minimum(x, y)
 torch.atan2(x, y)
 torch.hypot(x, y)
+(x + 1).acosh()
+torch.diag_embed(x, 1)
+torch.diag(v)
+torch.diag(x, 1)
+torch.inner(x, y)
+torch.inner(v, v + x[0])
+torch.flipud(x) * x
+torch.fliplr(x) * x
 torch.where(x > y, x, y)
 x.clamp(0.3, 0.7)
 torch.clamp(x, y - 0.2, y + 0.1)

@@ -20,5 +20,6 @@
 // Sources rely on the containers that PyTorch's headers bring along.
 #include <cassert>
 #include <list>
+#include <queue>
 #include <unordered_map>
 #include <unordered_set>
