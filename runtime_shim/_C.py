@@ -114,6 +114,22 @@ _AUTOCAST = tuple(
 )
 
 
+def _dispatch_tls_is_dispatch_key_excluded(key: DispatchKey | str) -> bool:
+    """Whether this thread takes the key from every call."""
+    return bool(tls.state.excluded & _bits_of(key))
+
+
+def _dispatch_tls_is_dispatch_key_included(key: DispatchKey | str) -> bool:
+    """Whether this thread adds the key to every call."""
+    return bool(tls.state.included & _bits_of(key))
+
+
+def _bits_of(key: DispatchKey | str) -> int:
+    """What a thread's sets hold of a key: for Autograd what the keys of all backends have in common, not these."""
+    name = key if isinstance(key, str) else key.name
+    return {"ADInplaceOrView": ADINPLACEORVIEW, "AutogradFunctionality": AUTOGRAD}.get(name, 0)
+
+
 def _dispatch_tls_local_include_set() -> DispatchKeySet:
     """Keys that this thread adds to every call."""
     bits = tls.state.included

@@ -95,8 +95,16 @@ _MODULES = {
             "compiler",
             "_custom_ops",
             "_library",
+            "accelerator",
+            "amp",
+            "distributed",
+            "distributions",
+            "mps",
+            "multiprocessing",
+            "types",
         )
     },
+    "xpu": "mps",
     "tracing": "core.tracing",
     "guards": "core.gradient_modes",
     "printing": "core.tensor_printing",
@@ -117,6 +125,19 @@ _ELSEWHERE = {
     "ops": "library",
     "classes": "library.script_classes",
     "compile": "compiler",
+    **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
+    "autocast": "amp",
+    "GradScaler": "amp",
+    "is_autocast_enabled": "amp",
+    **dict.fromkeys(
+        (
+            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
+            "set_default_device set_default_tensor_type set_float32_matmul_precision set_num_interop_threads "
+            "set_num_threads typename use_deterministic_algorithms"
+        ).split(),
+        "process_settings",
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The hooks, run by the real pre-commit against a temporary repository."""
+"""The hooks, run by the real pre-commit, and by prek, against a temporary repository."""
 
 from __future__ import annotations
 
@@ -42,7 +42,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pre-commit-home")
 
 
-def run_hook(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
+PROGRAMS = {"pre-commit": "pre_commit", "prek": "prek"}
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request: pytest.FixtureRequest) -> str:
+    """The module that runs hooks."""
+    return PROGRAMS[request.param]
+
+
+def run_hook(program: str, hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
     """What a commit runs in a repository with this configuration. The first call installs the hooks for all."""
     revision = git("rev-parse", "HEAD", cwd=hooks).strip()
     (repository / ".pre-commit-config.yaml").write_text(
@@ -51,9 +60,9 @@ def run_hook(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess
     git("init", "--quiet", cwd=repository)
     git("add", "--all", cwd=repository)
     return subprocess.run(
-        [sys.executable, "-m", "pre_commit", "run", "--verbose", "--all-files"],
+        [sys.executable, "-m", program, "run", "--verbose", "--all-files"],
         cwd=repository,
-        env={**os.environ, "PRE_COMMIT_HOME": str(home)},
+        env={**os.environ, "PRE_COMMIT_HOME": str(home), "PREK_HOME": str(home / "prek")},
         capture_output=True,
         text=True,
         check=False,
@@ -69,18 +78,22 @@ def run_hook(hooks: Path, home: Path, repository: Path, hook: str) -> subprocess
     ],
 )
 @pytest.mark.thorough
-def test_check(files: dict[str, str], status: int, said: str, hooks: Path, home: Path, tmp_path: Path) -> None:
+def test_check(
+    files: dict[str, str], status: int, said: str, program: str, hooks: Path, home: Path, tmp_path: Path
+) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    outcome = run_hook(hooks, home, tmp_path, "guardfix-check")
+    outcome = run_hook(program, hooks, home, tmp_path, "guardfix-check")
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     assert said in outcome.stdout
 
 
 @pytest.mark.thorough
-def test_migrate_rewrites_the_file_and_then_passes(hooks: Path, home: Path, tmp_path: Path) -> None:
+def test_migrate_rewrites_the_file_and_then_passes(program: str, hooks: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.cpp").write_text(BAD)
     (tmp_path / "notes.txt").write_text("nothing\n")
-    assert run_hook(hooks, home, tmp_path, "guardfix-migrate").returncode == 1  # pre-commit: files were modified
+    assert (
+        run_hook(program, hooks, home, tmp_path, "guardfix-migrate").returncode == 1
+    )  # pre-commit: files were modified
     assert (tmp_path / "bad.cpp").read_text() == GOOD
-    assert run_hook(hooks, home, tmp_path, "guardfix-migrate").returncode == 0
+    assert run_hook(program, hooks, home, tmp_path, "guardfix-migrate").returncode == 0

@@ -9,7 +9,7 @@ from functools import lru_cache
 from guardfix.linter import guards
 from guardfix.linter.facts import Conditional, Facts, Include, Span
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_line_feeds
+from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_plain_lines
 
 from ..fix import Edit
 from ..site import Site
@@ -78,7 +78,7 @@ def _includes_of(text: bytes) -> tuple[Include, ...]:
 
 def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
     newline = newline_of(text, 0).decode()
-    text = with_line_feeds(text)
+    text = with_plain_lines(text)
     directive = "#include"
     if facts.includes and all(text[i.span.start : i.span.end].lstrip().startswith(b"#import") for i in facts.includes):
         directive = "#import"

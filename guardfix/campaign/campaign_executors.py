@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from guardfix.linter.frontends.extraction import cores
 
+_Done = TypeVar("_Done")
 KINDS = ("local", "process", "dask")
 LOOK = 1.0
 """Seconds between two looks at whether an executor is lost."""
@@ -33,6 +34,17 @@ class ExecutorHandle:
     dashboard: str = ""
     is_lost: Callable[[], bool] = lambda: False
     """Whether it is gone for good. Futures may then wait for ever: a result that was on its way says nothing."""
+
+    def submit(self, work: Callable[..., _Done], *args: Any, **kwargs: Any) -> Future[_Done]:
+        """Give out a task. Raises `BrokenExecutor` when the executor takes no more."""
+        try:
+            return self.executor.submit(work, *args, **kwargs)
+        except (OSError, RuntimeError) as error:
+            raise BrokenExecutor(str(error)) from error
+        except Exception as error:  # Dask's versions differ in what a closed client raises
+            if not self.is_lost():
+                raise
+            raise BrokenExecutor(str(error)) from error
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,8 +103,8 @@ def _submitted(
     engine: ExecutorHandle, work: Callable[[RepositoryTask], TaskResult], task: RepositoryTask
 ) -> Future[TaskResult]:
     try:
-        return engine.executor.submit(work, task)
-    except (OSError, RuntimeError) as error:
+        return engine.submit(work, task)
+    except BrokenExecutor as error:
         raise EngineLost(f"no task can be given out any more: {error}") from error
 
 

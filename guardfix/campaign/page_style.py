@@ -28,6 +28,7 @@ pre { background: var(--tint); padding: .6rem .8rem; overflow-x: auto; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.2rem 2rem; }
 figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .3rem; } svg { width: 100%; height: auto; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); dominant-baseline: central; }
+@media (max-width: 640px) { figure svg { overflow: visible; } svg .label, svg .number { font-size: 17px; } }
 svg .label { text-anchor: end; } svg .number, svg .axis { fill: var(--soft); } svg .grid { stroke: var(--line); }
 .strong { fill: var(--strong); background: var(--strong); } .middle { fill: var(--middle); background: var(--middle); }
 .faint { fill: var(--faint); background: var(--faint); } .good { fill: var(--good); background: var(--good); }

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 from guardfix.package_version import VERSION
@@ -47,10 +46,7 @@ class _ReadingExecutor(Executor):
         threading.Thread(target=self._watch, daemon=True).start()
 
     def submit(self, work: Callable[..., _Done], /, *args: Any, **kwargs: Any) -> Future[_Done]:
-        try:
-            given = self._engine.executor.submit(partial(_done_in, self._folder, self._version, work), *args, **kwargs)
-        except (OSError, RuntimeError) as error:  # of a client whose scheduler is gone
-            raise BrokenExecutor(str(error)) from error
+        given = self._engine.submit(_done_in, self._folder, self._version, work, *args, **kwargs)
         told: Future[_Done] = Future()
         self._waiting.add(told)
         given.add_done_callback(lambda done: self._tell(done, told))

@@ -342,7 +342,7 @@ def _mapped_in(
             reasons.append(str(error))
         else:
             done(len(job.hits))
-    lost += dict.fromkeys(reasons)
+    lost += [reason for reason in dict.fromkeys(reasons) if reason not in lost]
     if not again:
         return found
     if not CAN_FORK:

@@ -167,6 +167,25 @@ def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
     return np.clip(self, min_val, max_val).astype(self.dtype, copy=False)
 
 
+def _no_second_derivative() -> Tensor:
+    raise RuntimeError("derivative for aten::hardsigmoid_backward is not implemented")
+
+
+@op(
+    "hardsigmoid_backward",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="NotImplemented",
+    method=False,
+    function=False,
+    tensor_params=("grad_output", "self"),
+    grad_output=lambda grad: _no_second_derivative(),
+    self=lambda grad: _no_second_derivative(),
+)
+def hardsigmoid_backward(grad_output: Any, self: Any) -> Array:
+    return np.where((self > -3) & (self < 3), grad_output / grad_output.dtype.type(6), grad_output.dtype.type(0))
+
+
 @op(
     "hardsigmoid",
     computes=ANY_DTYPE,
@@ -174,7 +193,7 @@ def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
     inplace=True,
     method=False,
     function=False,
-    self=lambda grad, self: FUNCTIONS["where"]((self > -3) & (self < 3), grad / 6, 0.0),
+    self=lambda grad, self: hardsigmoid_backward(grad, self),
 )
 def hardsigmoid(self: Any) -> Array:
     return np.clip(self + 3, 0, 6) / self.dtype.type(6)

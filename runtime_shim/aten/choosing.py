@@ -120,24 +120,58 @@ FUNCTIONS["clip"] = clamp
 attach("clip", clamp)
 
 
+def _one_bound(name: str, node: str, kernel: Any, in_place: Any, gradient: Any) -> Any:
+    """`clamp` with one bound, a number: an op of its own."""
+    return op(
+        name,
+        computes=Computes(
+            "bif", refusals=(DtypeRefusal("c", NotImplementedError, f"{name} is not supported for complex types"),)
+        ),
+        out=OutRule(FOUND_DTYPE),
+        inplace_kernel=in_place,
+        numbers=("self",),
+        node=node,
+        inplace=True,
+        method=False,
+        function=False,
+        self=gradient,
+    )(kernel)
+
+
+_clamp_min = _one_bound(
+    "clamp_min",
+    "ClampMinBackward0",
+    lambda self, min: _clamp_kernel(self, min, None),
+    lambda self, min: _clamp_in_place(self, min, None),
+    lambda grad, self, min: where(self >= min, grad, 0.0),
+)
+_clamp_max = _one_bound(
+    "clamp_max",
+    "ClampMaxBackward0",
+    lambda self, max: _clamp_kernel(self, None, max),
+    lambda self, max: _clamp_in_place(self, None, max),
+    lambda grad, self, max: where(self <= max, grad, 0.0),
+)
+
+
 @composite("clamp_min")
 def clamp_min(self: Tensor, min: Any) -> Any:
-    return clamp(self, min)
+    return _clamp_min(self, min) if isinstance(min, int | float) else clamp(self, min)
 
 
 @composite("clamp_max")
 def clamp_max(self: Tensor, max: Any) -> Any:
-    return clamp(self, None, max)
+    return _clamp_max(self, max) if isinstance(max, int | float) else clamp(self, None, max)
 
 
 @composite("clamp_min_")
 def clamp_min_(self: Tensor, min: Any) -> Any:
-    return clamp_(self, min)
+    return _clamp_min.inplace(self, min) if isinstance(min, int | float) else clamp_(self, min)
 
 
 @composite("clamp_max_")
 def clamp_max_(self: Tensor, max: Any) -> Any:
-    return clamp_(self, None, max)
+    return _clamp_max.inplace(self, max) if isinstance(max, int | float) else clamp_(self, None, max)
 
 
 composite("clip_")(clamp_)

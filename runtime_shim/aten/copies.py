@@ -10,7 +10,7 @@ from ..core import dtypes
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import is_laid_out, laid_out
+from ..core.memory_layout import blank_like, is_laid_out, laid_out
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
@@ -38,7 +38,9 @@ def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
 
 
 def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
-    return finish(np.zeros(self._array.shape, dtype.numpy)).copy_(self)
+    made = blank_like(self._array, dtype.numpy)
+    made.fill(0)
+    return finish(made).copy_(self)
 
 
 @op(
@@ -51,7 +53,11 @@ def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     self=lambda grad: grad,
 )
 def to_copy(self: Any, dtype: dtypes.dtype) -> Array:
-    return self.astype(dtype.numpy)
+    if self.flags.c_contiguous and 1 not in self.shape:
+        return self.astype(dtype.numpy)
+    made = blank_like(self, dtype.numpy)
+    np.copyto(made, self, casting="unsafe")
+    return made
 
 
 @composite("to", function=False)

@@ -12,7 +12,7 @@ from ..core.argument_errors import public_call, wrong_type
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import blank, laid_out
+from ..core.memory_layout import blank, blank_like
 from ..core.tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.out_argument import resize_output
@@ -115,7 +115,7 @@ def _filled(name: str, make: Any) -> None:
             raise wrong_type(f"{name}_like", "input", 1, input)
         array = input._array
         if memory_format is None or memory_format == "preserve":
-            target = np.empty_like(array, dtype=numpy_dtype(dtype, array.dtype), subok=False)
+            target = blank_like(array, numpy_dtype(dtype, array.dtype))
         else:
             target = blank(array.shape, numpy_dtype(dtype, array.dtype), memory_format)
         if name in _VALUES:
@@ -193,8 +193,13 @@ def full_like(
     memory_format: Any = None,
 ) -> Tensor:
     check_device(device)
-    made = np.full_like(input._array, fill_value, dtype=numpy_dtype(dtype, input._array.dtype))
-    return finish(laid_out(made, memory_format) if memory_format is not None else made, requires_grad)
+    target = numpy_dtype(dtype, input._array.dtype)
+    if memory_format is None or memory_format == "preserve":
+        made = blank_like(input._array, target)
+    else:
+        made = blank(input._array.shape, target, memory_format)
+    made.fill(fill_value)
+    return finish(made, requires_grad)
 
 
 @composite("new_full", function=False)
@@ -350,11 +355,11 @@ def asarray(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """A tensor of what is given: itself or an alias where it can be, a copy with `copy=True`.
 
-    ValueError with `copy=False` where there must be one.
+    It requires grad as what is given does, unless said otherwise. ValueError with `copy=False` where it must be copied.
     """
     check_device(device)
     if isinstance(obj, Tensor | np.ndarray):
@@ -363,12 +368,11 @@ def asarray(
         if found is not source and copy is False:
             raise ValueError("can't alias tensor with a different dtype.")
         if copy and found is source:
-            found = source.detach().clone() if not requires_grad_now(source) else source.clone()
-        if requires_grad and not found.requires_grad:
-            found = found.detach().requires_grad_()
-        elif not requires_grad and found.requires_grad:
-            found = found.detach()
-        return found
+            found = source.clone()
+        wanted = source.requires_grad if requires_grad is None else requires_grad
+        if found.is_leaf:
+            return found.requires_grad_(wanted) if wanted != found.requires_grad or wanted else found
+        return found if wanted else found.detach()
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     made = FUNCTIONS["tensor"](obj, dtype=dtype)

@@ -59,21 +59,6 @@ unary(
     "acos", np.arccos, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * -conj((1 - self * self).rsqrt())
 )
 unary("atan", np.arctan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
-unary(
-    "asinh",
-    np.arcsinh,
-    computes=ANY_DTYPE,
-    result=FLOAT,
-    self=lambda grad, self: grad * conj((self * self + 1).rsqrt()),
-)
-unary(
-    "acosh",
-    np.arccosh,
-    computes=ANY_DTYPE,
-    result=FLOAT,
-    self=lambda grad, self: grad * conj((self * self - 1).rsqrt()),
-)
-unary("atanh", np.arctanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(1 - self * self))
 unary("sinh", np.sinh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
 unary("cosh", np.cosh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
 unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))

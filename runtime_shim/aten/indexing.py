@@ -105,12 +105,13 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
 def index(self: Any, indices: Sequence[Any]) -> Array:
     found = _numpy_indices(indices, self.shape)
     try:
-        return np.ascontiguousarray(self[found])
+        taken = np.ascontiguousarray(self[found])
     except IndexError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
             + ", ".join(sizes(i.shape) for i in found if isinstance(i, np.ndarray))
         ) from None
+    return taken.copy() if 1 in taken.shape else taken  # numpy leaves any stride to a dimension of size 1
 
 
 INDEX_PUT = describe_recording(

@@ -270,6 +270,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     With a size, the tensor is a window of the storage from the offset on.
     """
     state = tls.state
+    described, recorded = (SET, (self, source)) if isinstance(source, Tensor) else (SET_STORAGE, (self,))
     if source is not None and not isinstance(source, Tensor):  # a storage
         whole = new_tensor(source._record[1].reshape(-1).view(self._array.dtype))
         whole._storage = source._record
@@ -291,7 +292,14 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
 
     tensors = [self] if source is None else [self, source]
     keys = self._keys | (0 if source is None else source._keys)
-    return write_through_layers(SET, state, self, (self,), tensors, keys, kernel)
+    return write_through_layers(described, state, self, recorded, tensors, keys, kernel)
 
 
-SET = describe_recording("set", lambda self: self, {})
+def _no_derivative(grad: Tensor) -> Tensor:
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+SET = describe_recording(
+    "set", lambda self, source: self, {"self": _no_derivative, "source": _no_derivative}, node="NotImplemented"
+)
+SET_STORAGE = describe_recording("set", lambda self: self, {"self": _no_derivative}, node="NotImplemented")

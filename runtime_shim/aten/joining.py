@@ -286,6 +286,12 @@ def repeat_interleave(
     size = source._array.shape[along] if source._array.ndim else 1
     if not isinstance(repeats, Tensor) and repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
+    if isinstance(repeats, int) and output_size is None:
+        source = source if source._array.ndim else source.unsqueeze(0)
+        repeated = source.unsqueeze(along + 1).expand(
+            *[-1] * (along + 1), repeats, *[-1] * (source._array.ndim - along - 1)
+        )
+        return repeated.clone(memory_format="contiguous").flatten(along, along + 1)
     counts = repeats._array if isinstance(repeats, Tensor) else np.asarray(repeats, np.int64)
     if counts.size == 1 and counts.ndim < 2:
         counts = np.broadcast_to(counts.reshape(()), size)

@@ -125,7 +125,9 @@ def _huber(self: Any, target: Any, reduction: int, delta: float) -> Array:
 
 
 def _huber_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    return (self - target).clamp(-delta, delta) * _spread(grad, _numel(self, target), reduction)
+    difference = self - target
+    share = _spread(grad, _numel(self, target), reduction)
+    return FUNCTIONS["where"](difference.abs() < delta, difference * share, difference.detach().sgn() * delta * share)
 
 
 huber_loss = op(

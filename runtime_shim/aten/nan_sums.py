@@ -22,7 +22,7 @@ def _where_numbers(grad: Tensor, self: Tensor, dim: Any, keepdim: bool) -> Tenso
     return found
 
 
-@op("nansum", computes=_NO_COMPLEX, out=RESIZED, self=_where_numbers)
+@op("nansum", computes=_NO_COMPLEX, out=RESIZED, leak=1, self=_where_numbers)
 def nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Array:
     """The sum of the elements that are numbers, of all or along `dim`."""
     numbers = in_dtype(self, dtype)

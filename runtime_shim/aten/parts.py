@@ -99,11 +99,7 @@ def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     self=lambda grad, self_shape, offset, dim1, dim2: diagonal_backward(grad, self_shape, offset, dim1, dim2),
 )
 def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    return diagonal_of(self, offset, dim1, dim2)
-
-
-def diagonal_of(array: Array, offset: int, dim1: int, dim2: int) -> Array:
-    """A writable view of the diagonal; the dimensions may be counted from the end."""
+    array: Array = self
     a, b = wrap_dim(dim1, array.ndim), wrap_dim(dim2, array.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

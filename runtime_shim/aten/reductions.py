@@ -281,4 +281,6 @@ def _count_below(self: Tensor, dim: Any = None) -> Tensor:
 
 @op("count_nonzero", computes=ANY_DTYPE, out=RESIZED, below=_count_below)
 def count_nonzero(self: Any, dim: Any = None) -> Array:
-    return np.asarray(np.count_nonzero(self, axis=None if dim is None else dims_of(dim, self.ndim)), np.int64)
+    return contiguous(
+        np.asarray(np.count_nonzero(self, axis=None if dim is None else dims_of(dim, self.ndim)), np.int64)
+    )

@@ -15,7 +15,7 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, OutRule
 from ..dispatch.registration import composite, op
 from .extremes import over_one
-from .reductions import dims_of, elements_reduced, restore
+from .reductions import contiguous, dims_of, elements_reduced, restore
 
 # numpy's stubs do not know `axis` as a tuple.
 _add: Any = np.add
@@ -38,7 +38,7 @@ def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var
             stacklevel=2,
         )
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.true_divide(total, total.dtype.type(max(n - correction, 0)))
+        return contiguous(np.true_divide(total, total.dtype.type(max(n - correction, 0))))
 
 
 def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:

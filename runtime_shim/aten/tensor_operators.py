@@ -51,6 +51,8 @@ for _name, _ufunc in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfin
 
 @composite("isclose")
 def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    if self._array.dtype != other._array.dtype:
+        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     made = new_tensor(np.isclose(self._array, other._array, rtol=rtol, atol=atol, equal_nan=equal_nan))
     if made._version_counter is not None and tls.state.excluded & ADINPLACEORVIEW == 0:
         made._version_counter[0] += 1  # PyTorch's is made of in-place pieces

@@ -92,6 +92,7 @@ _heaviside_of_one_kind = binary(
     _heaviside,
     computes=ANY_DTYPE,
     fast_scalar=False,
+    node="NotImplemented",
     self=lambda grad: _not_implemented("heaviside"),
     other=lambda grad: _not_implemented("heaviside"),
 )

@@ -12,7 +12,7 @@ from ..autograd.backward_engine import sum_to
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, alias, allocate
+from ..core.tensor import Tensor, alias, allocate, contiguous_strides
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
@@ -102,6 +102,8 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
     """`array` in another shape without a copy, or None if its strides do not allow it."""
     if array.flags.c_contiguous:
+        if shape == array.shape and 1 in shape:  # numpy leaves the strides of dimensions of size 1 as they are
+            return strided_array(array, shape, [step * array.itemsize for step in contiguous_strides(shape)])
         return array.reshape(shape)
     if array.size == 0:
         return np.empty(shape, array.dtype)
@@ -210,16 +212,18 @@ def _check_regrouped(self: Tensor, dtype: dtypes.dtype) -> None:
     """RuntimeError unless the bytes of the last dimension are elements of another size."""
     *strides, last = self.stride()
     tail = f"to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes), but got"
-    if last != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {tail} {last}")
     ratio = dtype.itemsize // self._array.itemsize
     if ratio < 1:
+        if last != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {tail} {last}")
         return
     checked = {"size(-1)": self._array.shape[-1], "storage_offset()": self.storage_offset()}
     checked |= {f"stride({dim})": stride for dim, stride in enumerate(strides)}
     for what, value in checked.items():
         if value % ratio:
             raise RuntimeError(f"self.{what} must be divisible by {ratio} {tail} {value}")
+        if what == "storage_offset()" and last != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {tail} {last}")
 
 
 @composite("reshape")
@@ -367,7 +371,10 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
     strides, target = [0] * len(shape), list(shape)
     for i in range(len(shape) - 1, -1, -1):
         have = array.shape[i - lead] if i >= lead else 1
-        stride = array.strides[i - lead] if i >= lead else 0
+        if i >= lead:
+            stride = array.strides[i - lead]
+        else:
+            stride = target[i + 1] * strides[i + 1] if array.ndim else 0
         if target[i] == -1:
             if i < lead:
                 raise RuntimeError(
@@ -416,7 +423,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     shape: tuple[int, ...] = ()
     for each in tensors:
         shape = dtypes.broadcast_shapes(shape, each._array.shape)
-    return tuple(_expand(each, shape) for each in tensors)
+    return tuple(each if each._array.shape == shape else _expand(each, shape) for each in tensors)
 
 
 # -- detach and alias

@@ -160,7 +160,7 @@ def grad(
         if not isinstance(t, Tensor) and not hasattr(t, "output_nr"):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
         edge = _edge_of(t)
-        if edge is None:
+        if edge is None and not requires_grad(t):
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
     keep = create_graph if retain_graph is None else retain_graph

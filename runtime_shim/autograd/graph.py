@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core.gradient_modes import _Guard
-from ..core.tensor import Tensor
-from ..core.thread_state import tls
+from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import AUTOGRAD, tls
 from ..tape import nodes
 from ..tape.history import gradient_edge
+from .backward_engine import will_execute
 
 __all__ = [
     "GradientEdge",
@@ -119,7 +120,7 @@ def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str 
             number = tls.state.backward_id
             with lock:
                 if number not in reached:
-                    reached[number] = sum(map(_will_run, edges))
+                    reached[number] = sum(map(will_execute, functions))
                     grads[number] = [None] * len(tensors)
                 counts[number] = counts.get(number, 0) + 1
                 grads[number][i] = grad
@@ -130,13 +131,17 @@ def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str 
 
         return hook
 
-    edges = [gradient_edge(t) for t in tensors]
+    functions = [_function_of(t) for t in tensors]
     return _MultiHandle(tuple(t.register_hook(hook_of(i)) for i, t in enumerate(tensors)))
 
 
-def _will_run(edge: Any) -> bool:
-    """Whether the backward that is running comes by there."""
-    return edge is not None and edge[0] in tls.state.backward_nodes
+def _function_of(t: Tensor) -> nodes.Node:
+    """The node that a gradient of the tensor goes to. A leaf's is found by way of a view, as in PyTorch."""
+    if requires_grad(t) and t.grad_fn is None and not t._keys & ~tls.state.excluded & AUTOGRAD:
+        raise AttributeError("'NoneType' object has no attribute 'next_functions'")
+    edge = gradient_edge(t)
+    assert edge is not None, "Expected gradient function to be set"
+    return edge[0]
 
 
 def increment_version(tensor: Any) -> None:
@@ -163,7 +168,6 @@ def __getattr__(name: str) -> Any:
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The node and input that receive the gradient of `tensor`; RuntimeError if it doesn't require grad."""
-    edge = gradient_edge(tensor)
-    if edge is None:
+    if not requires_grad(tensor):
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*edge)
+    return GradientEdge(_function_of(tensor), tensor.output_nr)

@@ -55,9 +55,9 @@ def byte_range(t: Tensor) -> tuple[int, int]:
 
 def laid_out_like(found: Array, model: Array) -> Array:
     """`found` with the order of strides that `model` has; a copy only where they differ."""
-    if found.flags.c_contiguous and model.flags.c_contiguous:
+    if found.flags.c_contiguous and model.flags.c_contiguous and 1 not in model.shape:
         return found
-    made = np.empty_like(model, dtype=found.dtype, subok=False)
+    made = blank_like(model, found.dtype)
     np.copyto(made, found)
     return made
 
@@ -98,9 +98,54 @@ def laid_out(array: Array, format: Any) -> Array:
     if format in CHANNELS_LAST.values():
         check_rank(array.ndim, format)
         return _channels_first(_channels_behind(array).copy("C"))
-    if format == "contiguous" or (0 in array.strides and not array.flags.c_contiguous):
+    if format == "contiguous" or (array.flags.c_contiguous and 1 not in array.shape):
         return array.copy("C")
-    return array.copy("K")
+    made = blank_like(array, array.dtype)
+    np.copyto(made, array)
+    return made
+
+
+def blank_like(array: Array, dtype: Any) -> Array:
+    """New memory in the order of the array's strides: these very strides where it has no gaps."""
+    flags = array.flags
+    if flags.c_contiguous and 1 not in array.shape:
+        return np.empty(array.shape, dtype)
+    size = array.itemsize
+    strides = tuple([stride // size for stride in array.strides])
+    if not (flags.c_contiguous or flags.f_contiguous or _is_dense(array.shape, strides)):
+        strides = _dense_strides(array.shape, strides)
+    to = np.dtype(dtype).itemsize
+    return np.ndarray(array.shape, dtype, strides=[stride * to for stride in strides])
+
+
+def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    expected = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(strides, shape, strict=True) if size != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _dense_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a copy without gaps, as `infer_dense_strides` of aten/src/ATen/ExpandUtils.cpp finds them."""
+    order = list(range(len(shape) - 1, -1, -1))  # the fastest dimension first
+    for i in range(1, len(order)):
+        at = i
+        for before in range(i - 1, -1, -1):
+            a, b = order[before], order[at]
+            if not strides[a] or not strides[b]:
+                continue  # an expanded dimension may stand anywhere
+            if strides[a] > strides[b] or (strides[a] == strides[b] and shape[a] > shape[b]):
+                order[before], order[at] = b, a
+                at = before
+            elif strides[a] < strides[b]:
+                break
+    found, step = [0] * len(shape), 1
+    for dim in order:
+        found[dim] = step
+        step *= max(shape[dim], 1)
+    return tuple(found)
 
 
 def blank(shape: tuple[int, ...], dtype: Any, format: Any) -> Array:

@@ -28,6 +28,11 @@ class OpNode(Node):
     op: Op
     saved: dict[Any, Any]
 
+    @property
+    def edges_of_needed(self) -> bool:
+        """So it is where PyTorch has no derivative, other than one that says that there is none."""
+        return self.op.node_name == "NotImplemented" and self.op.name != "set"
+
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op
         if len(grads) == 1:

@@ -27,6 +27,8 @@ LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CP
 COMPOSITE = 0
 #: The key Autograd, which stands for that of every backend; a kernel of AutogradCPU goes before it.
 AUTOGRAD_ALIAS = -1
+#: The key CompositeExplicitAutograd, which stands for every backend; a kernel of CPU goes before it.
+BACKEND_ALIAS = -2
 
 Kernel = Callable[..., Any]
 
@@ -87,6 +89,7 @@ class OpOverload:
         self.__module__ = f"torch._ops.{namespace}"
 
     _defined_in_python = True
+    _composite_stays = False
 
     #: How often a definition came or went, of any op.
     definitions = 0
@@ -145,7 +148,7 @@ class OpOverload:
                 continue
             kernel = self._kernel(bit)
             if kernel is None and bit == AUTOGRAD:
-                if self._kernel(BACKEND) is not None:
+                if self._has_backend:
                     return self._without_autograd(keys & ~AUTOGRAD, args, kwargs)
                 kernel = self._kernel(COMPOSITE)
             elif kernel is None and bit == BACKEND:
@@ -161,6 +164,11 @@ class OpOverload:
 
     def add_kernel(self, bit: int, kernel: Any) -> None:
         """Put a kernel above those that the layer has."""
+        if bit == BACKEND_ALIAS:
+            # PyTorch looks again at what such a kernel stands for, and leaves the Autograd keys as they are.
+            self._composite_stays = bool(self.kernels.get(COMPOSITE)) and self._kernel(AUTOGRAD) is None
+        elif bit != ADINPLACEORVIEW:
+            self._composite_stays = False
         self.kernels.setdefault(bit, []).append(kernel)
         self._first_kernels = {}
 
@@ -179,19 +187,27 @@ class OpOverload:
             top = next((bit for bit in LAYERS if keys & bit and self._kernel(bit) is not None), None)
             kernel = None if top is None else self._kernel(top)
             below = bool(keys & AUTOGRAD) and top != AUTOGRAD
-            if kernel is fallthrough_kernel or (below and self._kernel(BACKEND) is None):
+            if kernel is fallthrough_kernel or (below and not self._has_backend):
                 kernel = None
             found = self._first_kernels[keys] = kernel, below
         return found
+
+    @property
+    def _has_backend(self) -> bool:
+        """Whether calls go from Autograd to the backend, and not to a composite of other ops."""
+        return bool(self.kernels.get(BACKEND) or (self.kernels.get(BACKEND_ALIAS) and not self._composite_stays))
 
     def _kernel(self, bit: int) -> Any:
         """The kernel that serves a layer, or None."""
         found = self.kernels.get(bit)
         if found:
             return found[-1]
+        if bit == BACKEND:
+            found = self.kernels.get(BACKEND_ALIAS)
+            return found[-1] if found else None
         if bit != AUTOGRAD:
             return None
-        if self.kernels.get(COMPOSITE) and not self.kernels.get(BACKEND):
+        if self.kernels.get(COMPOSITE) and not self._has_backend:
             return None  # a composite of other ops, which have their own gradients, stands before Autograd's alias
         found = self.kernels.get(AUTOGRAD_ALIAS)
         return found[-1] if found else None
@@ -229,7 +245,7 @@ class OpOverload:
     def has_kernel_for_dispatch_key(self, key: Any) -> bool:
         bits = {
             "CompositeImplicitAutograd": COMPOSITE,
-            "CompositeExplicitAutograd": BACKEND,
+            "CompositeExplicitAutograd": BACKEND_ALIAS,
             "Autograd": AUTOGRAD_ALIAS,
         }
         return bool(self.kernels.get(bits.get(key.name, key.bits)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
-from .custom_ops import AUTOGRAD_ALIAS, COMPOSITE
+from .custom_ops import AUTOGRAD_ALIAS, BACKEND_ALIAS, COMPOSITE
 
 KEYS = {
     "Autograd": AUTOGRAD_ALIAS,
     "AutogradCPU": AUTOGRAD,
     "ADInplaceOrView": ADINPLACEORVIEW,
     "CPU": BACKEND,
-    "CompositeExplicitAutograd": BACKEND,
+    "CompositeExplicitAutograd": BACKEND_ALIAS,
     "CompositeImplicitAutograd": COMPOSITE,
 }
 #: Keys of tensors that the shim does not have: their kernels are accepted and never run.

@@ -134,7 +134,7 @@ class CustomOp:
     def _has_kernel_of(self, key: str) -> bool:
         """Whether a kernel serves a device: its own, or one that stands for all of them."""
         op = self._ophandle
-        own = bool(op.kernels.get(BACKEND)) if key == "CPU" else key in op.elsewhere or "for all" in op.elsewhere
+        own = op._kernel(BACKEND) is not None if key == "CPU" else key in op.elsewhere or "for all" in op.elsewhere
         return own or bool(op.kernels.get(COMPOSITE))
 
     # -- gradients

@@ -117,10 +117,18 @@ class Node:
         """Drop what was saved for backward."""
 
     def name(self) -> str:
-        return type(self).__name__
+        name = type(self).__name__
+        return "torch::autograd::NotImplemented" if name == "NotImplemented" else name
+
+    @property
+    def edges_of_needed(self) -> bool:
+        """Whether inputs that don't require grad have no edge at all."""
+        return False
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        if self.edges_of_needed:
+            return tuple(edge for edge in self.next_edges if edge is not None)
         return tuple((None, 0) if edge is None else edge for edge in self.next_edges)
 
     @property

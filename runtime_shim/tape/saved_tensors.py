@@ -56,6 +56,8 @@ class Saved:
         self.tensor: Any = t
         meta = t._meta
         self.is_leaf = meta is None or meta.grad_fn is None
+        if meta is not None and meta.output_nr:
+            self.output_nr = meta.output_nr
         if is_output:
             self.is_output = True
             if meta is not None and meta.grad_fn is not None:
@@ -76,10 +78,10 @@ class Saved:
         """Pack what is saved, as if the hooks had been there when it was saved. RuntimeError if there are hooks, or if
         it was freed.
         """
-        if self.unpack_hook is not None:
-            raise RuntimeError(error_texts.SAVED_HOOKS_TWICE)
         if self.tensor is None:
             raise RuntimeError(error_texts.SAVED_HOOKS_FREED)
+        if self.unpack_hook is not None:
+            raise RuntimeError(error_texts.SAVED_HOOKS_TWICE)
         self._pack(self.tensor, pack_hook, unpack_hook)
 
     def _pack(self, t: Tensor, pack_hook: Callable[[Tensor], Any], unpack_hook: Any) -> None:
@@ -102,8 +104,9 @@ class Saved:
         if self.unpack_hook is not None:
             t = self.unpack_hook(t)
             if not isinstance(t, Tensor):
+                kind = type(t).__name__
                 raise TypeError(
-                    f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t)}"
+                    f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {kind}"
                 )
             return self._reconnected(t, node)
         counter = t._version_counter
@@ -139,8 +142,7 @@ class Saved:
         grad_fn = t.grad_fn if self.original else self._node_of_output(node)
         if not self.is_leaf and grad_fn is None:
             raise RuntimeError(error_texts.SAVED_DETACHED)
-        output_nr = t.output_nr if self.original else self.output_nr
-        which = f", which is output {output_nr} of {short_name(grad_fn)}," if grad_fn is not None else ""
+        which = f", which is output {self.output_nr} of {short_name(grad_fn)}," if grad_fn is not None else ""
         hint = error_texts.HINT_ANOMALY_ON if tls.state.anomaly else error_texts.HINT_ANOMALY_OFF
         return (
             "one of the variables needed for gradient computation has been modified by an inplace operation: "

@@ -396,6 +396,10 @@ _SELECTIVE = (
 )
 
 
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Sets the random numbers of devices; there are none besides the CPU."""
+
+
 def __getattr__(name: str) -> Any:
     if name in _SELECTIVE:
         import importlib

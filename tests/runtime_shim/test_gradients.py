@@ -20,8 +20,8 @@ from guardfix.runtime_shim.dispatch.op_description import OPS, Op
 from guardfix.runtime_shim.dispatch.op_node import OpNode
 
 _UNARY = """
-neg exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan asinh atanh sinh cosh tanh sigmoid reciprocal
-rsqrt abs sgn relu erf square prod max min amax amin std var mean sum norm t flatten tril triu nan_to_num
+neg exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid reciprocal
+rsqrt abs sgn relu erf asinh atanh lgamma digamma erfc erfinv deg2rad rad2deg frac logit square prod max min amax amin std var mean sum norm t flatten tril triu nan_to_num
 clone floor ceil trunc round sign
 """
 _EXPRESSIONS = """
@@ -43,16 +43,10 @@ torch.maximum(x, y)
 torch.minimum(x, y)
 torch.atan2(x, y)
 torch.hypot(x, y)
-(x + 1).acosh()
-torch.diag_embed(x, 1)
-torch.diag(v)
-torch.diag(x, 1)
-torch.inner(x, y)
-torch.inner(v, v + x[0])
-torch.flipud(x) * x
-torch.fliplr(x) * x
 torch.where(x > y, x, y)
 x.clamp(0.3, 0.7)
+x.clamp_min(0.3)
+x.clamp_max(0.7)
 torch.clamp(x, y - 0.2, y + 0.1)
 torch.lerp(x, y, 0.3)
 torch.lerp(x, y, x * 1)
@@ -66,6 +60,19 @@ torch.nn.functional.silu(x)
 torch.nn.functional.elu(x - 0.5)
 torch.var_mean(x, 1)[0]
 torch.copysign(x, y - 0.5)
+torch.acosh(x + 1)
+torch.polygamma(1, x)
+torch.logaddexp(x, y)
+torch.logaddexp2(x, y)
+torch.linalg.det(x @ q + 3 * torch.eye(3, dtype=x.dtype))
+torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).logabsdet
+torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).sign * x
+torch.linalg.inv(x @ q + 3 * torch.eye(3, dtype=x.dtype))
+torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y)
+torch.linalg.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype))
+torch.linalg.eigvalsh(x @ x.t() + torch.diag(v[:3]))
+torch.linalg.svdvals(x)
+torch.linalg.qr(q)[1] ** 2
 torch.xlogy(x, y + 1.5)
 torch.fmax(x, y)
 torch.fmin(x, y)

@@ -22,7 +22,7 @@ from ...files.suppressions import find_directives
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import dead_branches, find_conditionals
-from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_line_feeds
+from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
@@ -53,7 +53,7 @@ def extract_cpp(
     is one piece of several: another piece may ask what stands here. `named` are functions that are read as well.
     """
     grammar = grammar_for(source.path)
-    if (text := with_line_feeds(source.text)) is not source.text:
+    if (text := with_plain_lines(source.text)) is not source.text:
         source = replace(source, text=text)
     left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
@@ -213,7 +213,7 @@ def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invo
 def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
     """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
     if code is None:
-        text = with_line_feeds(text)
+        text = with_plain_lines(text)
         code = text = mask_block_comments(text) if b"/*" in text else text
     found = []
     for match in _INCLUDE.finditer(text):

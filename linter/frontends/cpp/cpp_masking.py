@@ -59,11 +59,17 @@ _COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\\\n]*(?:\\.[^"\\\n]*)*"', re.DO
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
-def with_line_feeds(text: bytes) -> bytes:
-    """The text with every lone CR, the line end of old Macs, as LF: the one line end that grammar and patterns know."""
-    if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
-        return text
-    return _LONE_RETURN.sub(b"\n", text)
+_DIGRAPH = re.compile(rb"^([ \t]*)%:", re.MULTILINE)
+
+
+def with_plain_lines(text: bytes) -> bytes:
+    """The text as grammar and patterns know it, of the same length.
+
+    Every lone CR, the line end of old Macs, is LF, and directives begin with `#`, not with the digraph `%:`.
+    """
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
+        text = _LONE_RETURN.sub(b"\n", text)
+    return _DIGRAPH.sub(rb"\1# ", text) if b"%:" in text else text
 
 
 def mask_define_comments(text: bytes) -> bytes:
@@ -288,7 +294,7 @@ def code_only(text: bytes) -> bytes:
 
     A raw string can span lines, which no other literal can: it becomes a `0` and blanks. A lone CR becomes LF.
     """
-    return _LITERAL.sub(_hidden, with_line_feeds(text))
+    return _LITERAL.sub(_hidden, with_plain_lines(text))
 
 
 def _hidden(literal: re.Match[bytes]) -> bytes:

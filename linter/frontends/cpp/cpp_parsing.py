@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...facts import Span
 from .byte_words import words
 from .conditionals import without_dead_branches
-from .cpp_masking import blanked, code_only, mask_macros, with_line_feeds
+from .cpp_masking import blanked, code_only, mask_macros, with_plain_lines
 from .focus import guard_places
 from .inner_conditionals import inner_conditionals
 
@@ -57,7 +57,7 @@ def is_objective_c(path: str, text: bytes) -> bool:
 
 def masked_text(path: str, text: bytes) -> bytes:
     """The text as the grammar can read it, without disabled code; every offset stays."""
-    text = without_dead_branches(with_line_feeds(text))
+    text = without_dead_branches(with_plain_lines(text))
     if is_objective_c(path, text):
         from .objective_c import mask_objective_c
 

@@ -10,7 +10,7 @@ from ...files.sources import Source
 from .byte_words import line_before
 from .conditionals import find_conditionals
 from .cpp_extraction import find_includes
-from .cpp_masking import code_only, with_line_feeds
+from .cpp_masking import code_only, with_plain_lines
 
 _DIRECTIVE = re.compile(
     rb"#[ \t]*(?P<kind>define|undef)[ \t]+(?P<name>[A-Za-z_]\w*)(?P<open>\(?)(?P<rest>[^\n\\]*(?:\\\r?\n[^\n\\]*)*)"
@@ -21,7 +21,7 @@ _GUARD = re.compile(r"\s*!\s*defined\s*\(?\s*(\w+)\s*\)?\s*")
 
 def read_header(source: Source) -> HeaderFacts:
     """What the file includes, and the macros without parameters that it defines."""
-    text = with_line_feeds(source.text)
+    text = with_plain_lines(source.text)
     if b"#" not in text:
         return HeaderFacts()
     code = code_only(text)

@@ -69,7 +69,7 @@ class _Broken(Executor):
     """A pool that takes nothing any more."""
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        raise RuntimeError("the client is closed")
+        raise _Killed("the client is closed")
 
 
 class _Silent(Executor):
@@ -88,7 +88,7 @@ def test_what_lost_workers_had_is_read_again(tree: Path) -> None:
         losing = shared_reading._ReadingExecutor(ExecutorHandle(pool, 2, (_Killed,)))
         found, lost = told(losing)
     assert (found, set(lost)) == (alone, {"its workers were killed"})
-    found, lost = told(shared_reading._ReadingExecutor(ExecutorHandle(_Broken(), 2, ())))
+    found, lost = told(shared_reading._ReadingExecutor(ExecutorHandle(_Broken(), 2, (), is_lost=lambda: True)))
     assert (found, set(lost)) == (alone, {"the client is closed"})
 
 

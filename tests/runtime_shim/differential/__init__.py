@@ -13,6 +13,7 @@ The pieces, in the order in which a program meets them:
 - `runner` executes the lines on a torch-like module, each under `try`, and observes every variable after it.
 - `observe` says what that is: dtype, shape, values, flags, version, base, gradient.
 - `compare` finds the first disagreement of two runs.
+- `forked_runs` runs PyTorch in a child process, for programs that it doesn't live through.
 - `recording` stores the runs of PyTorch, so that the suite needs no torch.
 - `shrink` removes lines while the disagreement stays; `script` prints what is left as a program of its own.
 """

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from . import recording, suite
+from . import forked_runs, recording, suite
 from .generator import PROFILES
 from .program import script
 
@@ -37,8 +37,8 @@ def record(arguments: argparse.Namespace) -> int:
     torch = oracle()
     made = [
         suite.record(program, torch)
-        for profile in PROFILES
-        for program in suite.programs(profile, range(RECORDED[profile]))
+        for profile, count in RECORDED.items()
+        for program in suite.programs(profile, range(count))
     ]
     recording.save(made, torch.__version__, arguments.file)
     print(f"{len(made)} programs, {arguments.file.stat().st_size / 1000:.0f} kB: {arguments.file}")
@@ -54,12 +54,8 @@ def live(arguments: argparse.Namespace) -> int:
     torch = oracle()
     module = importlib.import_module(arguments.module)
     seeds = range(arguments.start, arguments.start + arguments.programs)
-    runs = (
-        suite.record(program, torch)
-        for profile in (arguments.profile or PROFILES)
-        for program in suite.programs(profile, seeds)
-    )
-    return _report(runs, module, torch, arguments)
+    drawn = (program for profile in (arguments.profile or PROFILES) for program in suite.programs(profile, seeds))
+    return _report(forked_runs.record_all(drawn, torch), module, torch, arguments)
 
 
 def _report(
@@ -80,6 +76,7 @@ def _report(
     groups: dict[str, list[suite.Failure]] = {}
     for failure in failures:
         groups.setdefault(suite.cause(failure), []).append(failure)
+    shown: list[recording.Recording] = []
     missed = False
     for profile, count in total.items():
         failed = sum(failure.recording.program.profile == profile for failure in failures)
@@ -91,8 +88,11 @@ def _report(
         print(f"\n=== {len(members)} x {cause}")
         example = min(members, key=lambda failure: failure.disagreement.line)
         if torch is not None:
-            example = suite.minimised(example, torch, module)
+            example = suite.minimised(example, lambda program: forked_runs.record(program, torch), module)
         print(suite.explain(example))
+        shown.append(example.recording)
+    if torch is not None and arguments.keep:
+        recording.keep(shown, torch.__version__)
     if arguments.json:
         rows = [
             {"program": failure.recording.program.name, "line": failure.line, "cause": suite.cause(failure)}
@@ -128,6 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             command.add_argument("--file", type=Path, default=recording.FILE)
         else:
             command.add_argument("--programs", type=int, default=500, help="programs of each profile")
+            command.add_argument("--keep", action="store_true", help="add the minimised programs to found.json.xz")
             command.add_argument("--start", type=int, default=100_000, help="the first seed")
             command.add_argument("--profile", choices=PROFILES, action="append")
 

@@ -36,10 +36,11 @@ class Disagreement:
 class Strictness:
     """`grad_versions`: whether the versions of gradients count (leftovers of how PyTorch accumulates them,
     documented nowhere). `grad_fn_names`: whether the class names of nodes count, or only which tensors have
-    one.
+    one. `edges`: whether the nodes below `grad_fn` count, where they were observed: those of second derivatives don't (docs/shim.md).
     """
 
     grad_versions: bool = False
+    edges: bool = True
     grad_fn_names: bool = False
     tolerance: Tolerance = FINE
 
@@ -86,7 +87,7 @@ def _differences(want: Seen, got: Seen, strict: Strictness) -> Iterator[tuple[st
         elif name == "grad_fn" and not strict.grad_fn_names and not _raised(a) and not _raised(b):
             if (a is None) != (b is None):
                 yield name, a, b
-        elif a != b:
+        elif a != b and (name != "edges" or strict.edges):
             yield name, a, b
 
 

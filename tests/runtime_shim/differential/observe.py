@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +25,8 @@ class Seen:
     """A tensor at one moment. An attribute that raised holds `!Type: first sentence` instead of its value.
 
     `values` are flat, complex ones as pairs; `base` and `same_as` are names of variables (`same_as` the first
-    variable that is this very object), `(unnamed)` where no variable holds the base.
+    variable that is this very object), `(unnamed)` where no variable holds the base. `layout` is strides and offset, `edges`
+    the names of the nodes below `grad_fn`, with the outputs that the edges go to; both None unless asked for.
     """
 
     dtype: str
@@ -40,6 +41,8 @@ class Seen:
     grad_fn: str | None
     same_as: str | None
     grad: Seen | str | None
+    layout: str | None = None
+    edges: str | None = None
 
 
 def _attempt(read: Callable[[], Any]) -> Any:
@@ -64,7 +67,26 @@ def _name(tensor: Any, variables: Mapping[str, Any]) -> str:
     return next((name for name, value in variables.items() if value is tensor), "(unnamed)")
 
 
-def see(tensor: Any, variables: Mapping[str, Any], *, with_grad: bool = True) -> Seen:
+def _layout(tensor: Any) -> str:
+    if not tensor.numel():
+        return "empty"
+    return f"{tuple(map(int, tensor.stride()))} from {int(tensor.storage_offset())}"
+
+
+def _edges(node: Any, depth: int = 3) -> str:
+    """The graph below a node, a few nodes deep."""
+    if node is None:
+        return "-"
+    name = type(node).__name__
+    if not depth:
+        return name
+    below = [
+        f"{_edges(function, depth - 1)}{f':{number}' if number else ''}" for function, number in node.next_functions
+    ]
+    return f"{name}({', '.join(below)})" if below else name
+
+
+def see(tensor: Any, variables: Mapping[str, Any], *, with_grad: bool = True, details: bool = False) -> Seen:
     """The tensor as seen now. The order of the reads is part of the test: `is_leaf` and `grad_fn` bring a
     view's history up to date.
     """
@@ -89,26 +111,35 @@ def see(tensor: Any, variables: Mapping[str, Any], *, with_grad: bool = True) ->
         base=base if base is None or isinstance(base, str) else _name(base, variables),
         grad_fn=grad_fn if grad_fn is None or isinstance(grad_fn, str) else type(grad_fn).__name__,
         same_as=_name(tensor, variables) if variables else None,
-        grad=grad if grad is None or isinstance(grad, str) else see(grad, {}, with_grad=False),
+        grad=grad if grad is None or isinstance(grad, str) else see(grad, {}, with_grad=False, details=details),
+        layout=_attempt(lambda: _layout(tensor)) if details else None,
+        edges=_attempt(lambda: _edges(grad_fn))
+        if details and grad_fn is not None and not isinstance(grad_fn, str)
+        else None,
     )
+
+
+def of_gradient(seen: Seen) -> Seen:
+    """Of a gradient that backward computed, its version and whether it is a view don't count: see docs/shim.md."""
+    return replace(seen, version=0, is_view=False, base=None)
 
 
 Plain = Any
 """What `plain` returns: numbers, strings, None, lists of these, and `Seen`."""
 
 
-def plain(value: Any, torch: ModuleType) -> Plain:
+def plain(value: Any, torch: ModuleType, *, details: bool = False) -> Plain:
     """The value of an expression as plain data."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, complex):
         return [value.real, value.imag]
     if isinstance(value, torch.Tensor):
-        return see(value, {})
+        return see(value, {}, details=details)
     if isinstance(value, (tuple, list)):
-        return [plain(item, torch) for item in value]
+        return [plain(item, torch, details=details) for item in value]
     if isinstance(value, dict):
-        return [[str(key), plain(item, torch)] for key, item in value.items()]
+        return [[str(key), plain(item, torch, details=details)] for key, item in value.items()]
     if type(value).__module__ == "numpy":
         return [str(value.dtype), list(value.shape), _flat(value.tolist(), [])]
     text = str(value)

@@ -2,7 +2,7 @@
 given module.
 
 Each definition stands by itself (and names the others it uses), so that a script can be printed with only
-those it needs.
+those it needs. `marked_functions` has those of the profile "long".
 """
 
 # Function.forward and .backward take the arguments that each Function is about: no common signature to keep.
@@ -10,6 +10,8 @@ those it needs.
 from __future__ import annotations
 
 from typing import Any
+
+from . import marked_functions
 
 
 def define(torch: Any) -> dict[str, Any]:
@@ -321,4 +323,4 @@ def define(torch: Any) -> dict[str, Any]:
                 parameter.copy_(torch.linspace(-0.5, 1.0 + number, size).reshape(parameter.shape))
         return module
 
-    return locals()
+    return {**(names := locals()), **marked_functions.define(torch, names)}

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 INDENT = "    "
-PRELUDE = Path(__file__).with_name("prelude.py")
+PRELUDES = [Path(__file__).with_name(name) for name in ("prelude.py", "marked_functions.py")]
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,18 @@ def _without_empty_blocks(lines: list[str]) -> Iterator[str]:
 
 @cache
 def _prelude_sources() -> dict[str, str]:
-    """Source text of what `prelude.define` defines, by name."""
-    text = PRELUDE.read_text()
-    define = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == "define")
+    """Source text of what the preludes' `define` define, by name."""
     sources = {}
-    for node in define.body:
-        lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
-        source = "\n".join(line.removeprefix(INDENT) for line in lines)
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            sources[node.name] = source
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            sources[node.targets[0].id] = source
+    for text in (path.read_text() for path in PRELUDES):
+        body = ast.parse(text).body
+        define = next(node for node in body if isinstance(node, ast.FunctionDef) and node.name == "define")
+        for node in define.body:
+            lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
+            source = "\n".join(line.removeprefix(INDENT) for line in lines)
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                sources[node.name] = source
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                sources[node.targets[0].id] = source
     return sources
 
 
@@ -96,6 +97,8 @@ def script(program: Program, failing: frozenset[int] = frozenset(), module: str 
             body.append(f"{indent}{INDENT}print(type(error).__name__, error)")
         else:
             body.append(line)
+    if body and body[-1].endswith(":"):
+        body.append(INDENT * (depth_of(body[-1]) + 1) + "pass")
     text = "\n".join(body)
     wanted: list[str] = []
     pending = [text]

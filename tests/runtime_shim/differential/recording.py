@@ -21,6 +21,8 @@ from .program import Program
 from .runner import NORMAL, Step
 
 FILE = Path(__file__).with_name("recorded.json.xz")
+#: Programs in which the shim once differed, each cut down to what shows it.
+FOUND = Path(__file__).with_name("found.json.xz")
 
 # Digits that are kept: well beyond the tolerance of the comparison, well below what the file can afford.
 DIGITS = 6
@@ -64,6 +66,7 @@ def _packed_tensor(seen: Seen) -> list[Any]:
             seen.base or "",
             seen.grad_fn or "",
             seen.same_as or "",
+            *([seen.layout, seen.edges or ""] if seen.layout is not None else []),
         ]
     )
     values = seen.values if isinstance(seen.values, str) else [_number(value) for value in seen.values]
@@ -84,7 +87,7 @@ def _read_flag(text: str) -> bool | str:
 
 
 def _unpacked_tensor(packed: list[Any]) -> Seen:
-    dtype, shape, inference, requires, leaf, view, version, base, function, same = packed[0].split(SEPARATOR)
+    dtype, shape, inference, requires, leaf, view, version, base, function, same, *details = packed[0].split(SEPARATOR)
     grad = packed[2] if len(packed) > 2 else None
     return Seen(
         dtype=dtype,
@@ -99,6 +102,8 @@ def _unpacked_tensor(packed: list[Any]) -> Seen:
         grad_fn=function or None,
         same_as=same or None,
         grad=_unpacked_tensor(grad) if isinstance(grad, list) else grad,
+        layout=details[0] if details else None,
+        edges=(details[1] or None) if details else None,
     )
 
 
@@ -153,6 +158,12 @@ def save(recordings: Iterable[Recording], torch_version: str, path: Path = FILE)
     }
     text = json.dumps(content, separators=(",", ":"))
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def keep(recordings: Iterable[Recording], torch_version: str, path: Path = FOUND) -> None:
+    """Add to the programs in which a difference was found, once each."""
+    kept = {item.program.lines: item for item in (*(load(path) if path.exists() else ()), *recordings)}
+    save(kept.values(), torch_version, path)
 
 
 def load(path: Path = FILE) -> list[Recording]:

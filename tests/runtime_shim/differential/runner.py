@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
-from .observe import Plain, first_sentence, plain, see
+from .observe import Plain, first_sentence, of_gradient, plain, see
 from .prelude import define
 from .program import Program, depth_of
 
@@ -70,9 +71,14 @@ def _run(program: Program, torch: ModuleType, watch: str, steps: list[Step]) -> 
     given = {*names}
     guards: list[Any] = []
     last = len(program.lines) - 1
+    gradients: list[weakref.ref[Any]] = []
+    details = program.profile == "long"
     for number, line in enumerate(program.lines):
         trouble = _leave(guards, depth_of(line))
-        outcome, value = _execute(line.strip(), names, guards, torch)
+        before = {id(value) for value in names.values()}
+        outcome, value = _execute(line.strip(), names, guards, torch, details)
+        if details and "autograd.grad(" in line:
+            gradients += [weakref.ref(v) for v in names.values() if isinstance(v, torch.Tensor) and id(v) not in before]
         if number == last:
             trouble = trouble or _leave(guards, 0)
         variables = {
@@ -84,14 +90,21 @@ def _run(program: Program, torch: ModuleType, watch: str, steps: list[Step]) -> 
         if watch == "every" or number == last:
             tensors = {name: value for name, value in variables.items() if isinstance(value, torch.Tensor)}
             for name, content in variables.items():
-                seen[name] = see(content, tensors) if name in tensors else plain(content, torch)
+                seen[name] = see(content, tensors, details=details) if name in tensors else plain(content, torch)
+                if name in tensors and any(gradient() is content for gradient in gradients):
+                    seen[name] = of_gradient(seen[name])
             if names["seen"]:
                 seen["seen"] = plain(names["seen"], torch)
         modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
         steps.append(Step(trouble or outcome, value, seen, modes))
+    for library in names["libraries"]:
+        library._destroy()
+    names.clear()  # functions refer to it in turn: generators that stand in a guard are to be closed in this thread
 
 
-def _execute(source: str, names: dict[str, Any], guards: list[Any], torch: ModuleType) -> tuple[str, Plain]:
+def _execute(
+    source: str, names: dict[str, Any], guards: list[Any], torch: ModuleType, details: bool
+) -> tuple[str, Plain]:
     opens = source.startswith("with ")
     try:
         code, is_expression = _compiled(source.removeprefix("with ").removesuffix(":") if opens else source)
@@ -104,7 +117,7 @@ def _execute(source: str, names: dict[str, Any], guards: list[Any], torch: Modul
             value.__enter__()
             guards.append(value)
             return "ok", None
-        return "ok", plain(value, torch)
+        return "ok", plain(value, torch, details=details)
     except Exception as error:
         if opens:
             guards.append(None)

@@ -9,7 +9,8 @@ import pytest
 import guardfix.runtime_shim as shim
 
 from . import recording, suite
-from .generator import PROFILES, generate
+from .__main__ import RECORDED
+from .generator import generate
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def recorded() -> list[recording.Recording]:
     return recording.load()
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", RECORDED)
 @pytest.mark.few("documented")
 def test_agrees_with_recorded_runs_of_torch(
     profile: str, recorded: list[recording.Recording], capsys: pytest.CaptureFixture[str]

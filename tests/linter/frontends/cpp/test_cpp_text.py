@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from guardfix.linter.facts.version_conditions import TORCH_2, evaluate, taken_branch
 from guardfix.linter.frontends.cpp.conditionals import find_conditionals
-from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros, with_line_feeds
+from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros, with_plain_lines
 from guardfix.linter.frontends.cpp.cpp_parsing import masked_text, parse_cpp
 from guardfix.linter.frontends.cpp.objective_c import mask_objective_c
 from guardfix.linter.frontends.cpp.op_registrations import find_registrations
@@ -81,10 +81,11 @@ def test_masks_never_fail_and_keep_every_offset(text: str) -> None:
         pytest.param(b"a\r\nb\rc\n", b"a\r\nb\nc\n", id="mixed"),
         pytest.param(b"a\r\r\nb", b"a\n\r\nb", id="converted twice"),
         pytest.param(b"a\r\nb\n", b"a\r\nb\n", id="no lone CR"),
+        (b"%:if 0\n  %:define A %:b\nint c %: 2;", b"# if 0\n  # define A %:b\nint c %: 2;"),
     ],
 )
-def test_lone_returns_are_line_ends(text: bytes, read: bytes) -> None:
-    assert with_line_feeds(text) == read
+def test_lines_as_the_grammar_knows_them(text: bytes, read: bytes) -> None:
+    assert with_plain_lines(text) == read
 
 
 REGISTRATIONS = [

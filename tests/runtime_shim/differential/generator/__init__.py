@@ -5,7 +5,8 @@ mixes a few subjects strongly and all others weakly, so that programs have a the
 
 Profiles: "documented" keeps to what PyTorch documents; "leaks" adds what the specification lists as leftovers
 of the implementation (guards below autograd around composite ops, ops on inference tensors that require grad,
-versions of fresh results).
+versions of fresh results); "long" programs have 20 to 40 statements and subjects of their own: memory, layouts, hooks, higher
+derivatives, Functions with all marks, libraries, guards across functions, generators and exceptions.
 """
 
 from __future__ import annotations
@@ -14,14 +15,21 @@ from ..program import Program
 from . import (  # noqa: F401 - imported for the subjects that they register
     arithmetic,
     creation,
+    derivatives,
     dtypes,
     functions,
     gradients,
+    hooking,
+    layouts,
+    marks,
+    memory,
     mistakes,
     modes,
+    nesting,
     networks,
     patterns,
     reductions,
+    registered_ops,
     spellings,
     storage,
     views,
@@ -29,9 +37,9 @@ from . import (  # noqa: F401 - imported for the subjects that they register
 )
 from .draw import Draw
 from .scene import Scene
-from .subjects import SUBJECTS
+from .subjects import LONG_SUBJECTS, SUBJECTS
 
-PROFILES = ("documented", "leaks")
+PROFILES = ("documented", "leaks", "long")
 
 __all__ = ["PROFILES", "generate"]
 
@@ -40,11 +48,13 @@ def generate(profile: str, seed: int) -> Program:
     """The program number `seed` of `profile`."""
     draw = Draw(f"{profile}/{seed}")
     scene = Scene(profile, draw)
-    names = sorted(SUBJECTS)
-    theme = draw.some(names, 3)
-    weights = [(write, weight * (6.0 if name in theme else 1.0)) for name in names for write, weight in SUBJECTS[name]]
+    is_long = profile == "long"
+    subjects = {**SUBJECTS, **LONG_SUBJECTS} if is_long else SUBJECTS
+    names = sorted(subjects)
+    theme = draw.some(names, 3) + (draw.some(sorted(LONG_SUBJECTS), 3) if is_long else [])
+    weights = [(write, weight * (6.0 if name in theme else 1.0)) for name in names for write, weight in subjects[name]]
     creation.opening(scene)
-    length = draw.between(8, 22)
+    length = draw.between(20, 40) if is_long else draw.between(8, 22)
     attempts = 0
     while len(scene.lines) < length and attempts < 200:
         attempts += 1

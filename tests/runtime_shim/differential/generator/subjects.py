@@ -8,6 +8,7 @@ from .scene import Scene
 
 Writer = Callable[[Scene], None]
 SUBJECTS: dict[str, list[tuple[Writer, float]]] = {}
+LONG_SUBJECTS: dict[str, list[tuple[Writer, float]]] = {}
 
 
 def subject(name: str, weight: float = 1.0) -> Callable[[Writer], Writer]:
@@ -15,6 +16,16 @@ def subject(name: str, weight: float = 1.0) -> Callable[[Writer], Writer]:
 
     def register(write: Writer) -> Writer:
         SUBJECTS.setdefault(name, []).append((write, weight))
+        return write
+
+    return register
+
+
+def long_subject(name: str, weight: float = 1.0) -> Callable[[Writer], Writer]:
+    """Registers a function for programs of the profile "long" alone."""
+
+    def register(write: Writer) -> Writer:
+        LONG_SUBJECTS.setdefault(name, []).append((write, weight))
         return write
 
     return register

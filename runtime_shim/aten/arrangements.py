@@ -1,0 +1,295 @@
+"""Elements in another order or place: rotations, columns, pairs, windows of signals, what one index takes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, new_tensor
+from ..dispatch.registration import composite
+
+
+@composite("rot90")
+def rot90(self: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
+    first, second = dims
+    turns = k % 4
+    if turns == 1:
+        return self.flip(second).transpose(first, second)
+    if turns == 2:
+        return self.flip(dims)
+    if turns == 3:
+        return self.flip(first).transpose(first, second)
+    return self.clone()
+
+
+@composite("fliplr")
+def fliplr(self: Tensor) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return self.flip(1)
+
+
+@composite("flipud")
+def flipud(self: Tensor) -> Tensor:
+    if self.dim() < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return self.flip(0)
+
+
+@composite("column_stack", method=False)
+def column_stack(tensors: Any) -> Tensor:
+    """Side by side, vectors as columns."""
+    return FUNCTIONS["hstack"]([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors])
+
+
+@composite("dstack", method=False)
+def dstack(tensors: Any) -> Tensor:
+    """One behind the other, along the third dimension."""
+    return FUNCTIONS["cat"]([FUNCTIONS["atleast_3d"](t) for t in tensors], 2)
+
+
+@composite("row_stack", method=False)
+def row_stack(tensors: Any) -> Tensor:
+    return FUNCTIONS["vstack"](tensors)
+
+
+@composite("combinations", method=False)
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of `r` elements of a vector, one a row."""
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, input.shape))}]")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(input.numel()), r))
+    return input[FUNCTIONS["tensor"](rows, dtype=dtypes.int64).reshape(len(rows), r)]
+
+
+@composite("vander", method=False)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements, one power a column."""
+    powers = list(range(x.size(-1) if N is None else N))
+    return FUNCTIONS["stack"]([x**power for power in (powers if increasing else powers[::-1])], -1)
+
+
+@composite("take")
+def take(self: Tensor, index: Tensor) -> Tensor:
+    """Elements by their place in row-major order."""
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
+    return self.reshape(-1)[index]
+
+
+@composite("tensordot", method=False)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists."""
+    if isinstance(dims, Tensor):
+        dims = int(dims) if dims.numel() == 1 else dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = (list(range(-dims, 0)), list(range(dims)))
+    given = [[d] if isinstance(d, int) else list(d) for d in dims]
+    for i, j in zip(*given, strict=True):
+        if a.size(i) != b.size(j):
+            raise RuntimeError(
+                "contracted dimensions need to match, but first has size "
+                f"{a.size(i)} in dim {i} and second has size {b.size(j)} in dim {j}"
+            )
+    left, right = [d % a.dim() for d in given[0]], [d % b.dim() for d in given[1]]
+    rows = [d for d in range(a.dim()) if d not in left]
+    columns = [d for d in range(b.dim()) if d not in right]
+    summed = math.prod(a.size(d) for d in left)
+    shape = [a.size(d) for d in rows] + [b.size(d) for d in columns]
+    product = a.permute(rows + left).reshape(-1, summed).mm(b.permute(right + columns).reshape(summed, -1))
+    return product.reshape(shape)
+
+
+@composite("kron")
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """Kronecker's product: each element of `self` times all of `other`."""
+    ndim = max(self.dim(), other.dim())
+    sizes = [(1,) * (ndim - t.dim()) + tuple(t.shape) for t in (self, other)]
+    left = self.reshape([n for size in sizes[0] for n in (size, 1)])
+    right = other.reshape([n for size in sizes[1] for n in (1, size)])
+    return (left * right).reshape([a * b for a, b in zip(*sizes, strict=True)])
+
+
+@composite("inner")
+def inner(self: Tensor, other: Tensor) -> Tensor:
+    """The product summed over the last dimensions."""
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    if self.size(-1) != other.size(-1):
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
+            f"{list(other.shape)}"
+        )
+    return tensordot(self, other, ([-1], [-1]))
+
+
+@composite("ger")
+def ger(self: Tensor, vec2: Tensor) -> Tensor:
+    return self.outer(vec2)
+
+
+@composite("vdot")
+def vdot(self: Tensor, other: Tensor) -> Tensor:
+    """The dot product, with `self` conjugated."""
+    return self.conj().dot(other)
+
+
+@composite("cross")
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """The cross product along a dimension of size 3, by default the first of that size."""
+    shape = dtypes.broadcast_shapes(tuple(self.shape), tuple(other.shape))
+    if dim is None:
+        found = [i for i, n in enumerate(shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0] - len(shape)
+    if self.size(dim) != 3 or other.size(dim) != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(dim)} and {other.size(dim)}"
+        )
+    return self.roll(-1, dim) * other.roll(-2, dim) - self.roll(-2, dim) * other.roll(-1, dim)
+
+
+@composite("diff")
+def diff(
+    self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """The differences of neighbors, `n` times."""
+    if self.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [part for part in (prepend, self, append) if part is not None]
+    found = FUNCTIONS["cat"](parts, dim) if len(parts) > 1 else self
+    for _ in range(min(n, found.size(dim))):
+        count = found.size(dim)
+        later, sooner = found.narrow(dim, 1, count - 1), found.narrow(dim, 0, count - 1)
+        found = later.logical_xor(sooner) if found.dtype is dtypes.bool_ else later - sooner
+    return found
+
+
+@composite("std_mean", method=False)
+def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean, as var_mean gives variance and mean."""
+    variance, mean = FUNCTIONS["var_mean"](input, *args, **kwargs)
+    return variance.sqrt(), mean
+
+
+@composite("aminmax")
+def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest element, of all or along a dimension."""
+    dims: Any = () if dim is None else dim
+    return _Extremes((self.amin(dims, keepdim), self.amax(dims, keepdim)))
+
+
+class _Extremes(tuple[Any, ...]):
+    """What aminmax returns: `min` and `max`."""
+
+    @property
+    def min(self) -> Tensor:
+        return self[0]
+
+    @property
+    def max(self) -> Tensor:
+        return self[1]
+
+    def __repr__(self) -> str:
+        return f"torch.return_types.aminmax(\nmin={self[0]!r},\nmax={self[1]!r})"
+
+
+@composite("msort")
+def msort(self: Tensor) -> Tensor:
+    return self.sort(0)[0]
+
+
+@composite("argwhere")
+def argwhere(self: Tensor) -> Tensor:
+    return self.nonzero()
+
+
+@composite("is_nonzero")
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the one element is not 0."""
+    if self.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if not self.numel() else "more than one value is ambiguous")
+        )
+    return bool(self)
+
+
+@composite("is_same_size")
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    return self.shape == other.shape
+
+
+@composite("dist")
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The norm of the difference."""
+    return (self - other).norm(p)
+
+
+@composite("unravel_index", method=False)
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Indices in row-major order as one tensor for each dimension."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    found = np.unravel_index(indices._array, sizes)
+    return tuple(new_tensor(np.asarray(part, np.int64)) for part in found)
+
+
+@composite("polar", method=False)
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Complex numbers of these absolute values and angles."""
+    return FUNCTIONS["complex"](abs * angle.cos(), abs * angle.sin())
+
+
+@composite("range", method=False)
+def range_(start: float, end: float | None = None, step: float = 1, **options: Any) -> Tensor:
+    """Numbers from `start` to `end`, which is among them; deprecated, with a warning."""
+    import warnings
+
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    if end is None:
+        start, end = 0, start
+    count = math.floor((end - start) / step) + 1
+    options.setdefault("dtype", dtypes.get_default_dtype())
+    return FUNCTIONS["arange"](count, **options) * step + start
+
+
+# -- windows of signals
+# -------------------------------------------------------------------------------------------------
+
+
+def _window(name: str, shape: Any) -> None:
+    @composite(name, method=False)
+    def window(window_length: int, periodic: bool = True, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+        """The window as a vector; periodic ones are one longer, without the last."""
+        target = dtype or dtypes.get_default_dtype()
+        if window_length <= 1:
+            return FUNCTIONS["ones"](max(window_length, 0), dtype=target, **options)
+        n = np.arange(window_length, dtype=np.float64)
+        found = shape(n / (window_length if periodic else window_length - 1), *args)
+        made = new_tensor(np.asarray(found, target.numpy))
+        return made.requires_grad_() if options.get("requires_grad") else made
+
+
+_window("hann_window", lambda x: 0.5 - 0.5 * np.cos(2 * np.pi * x))
+_window("hamming_window", lambda x, alpha=0.54, beta=0.46: alpha - beta * np.cos(2 * np.pi * x))
+_window("blackman_window", lambda x: 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x))
+_window("bartlett_window", lambda x: 1 - np.abs(2 * x - 1))

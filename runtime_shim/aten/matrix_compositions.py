@@ -1,0 +1,213 @@
+"""Functions of matrices that are made of decompositions, inverses and products: powers, norms, equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite
+from .matrix_functions import check_matrix
+
+
+@composite("linalg_matrix_power", method=False)
+def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
+    """A times itself, n times; its inverse, -n times."""
+    check_matrix("linalg.matrix_power", A._array)
+    if n < 0:
+        return linalg_matrix_power(FUNCTIONS["linalg_inv"](A), -n)
+    found, square = None, A
+    while n:
+        if n & 1:
+            found = square if found is None else found @ square
+        n >>= 1
+        if n:
+            square = square @ square
+    if found is None:
+        return FUNCTIONS["eye"](A.size(-1), dtype=A.dtype).expand(A.shape).clone()
+    return found.clone() if found is A else found
+
+
+@composite("linalg_matrix_exp")
+def linalg_matrix_exp(self: Tensor) -> Tensor:
+    """The exponential series of matrices, scaled so that it is short, and squared again."""
+    check_matrix("linalg.matrix_exp", self._array)
+    array = np.asarray(self._array, np.result_type(self._array, np.float32))
+    size = float(np.abs(array).sum(-1).max(initial=0.0)) if array.size else 0.0
+    halvings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0.125 else 0
+    scaled = self / 2.0**halvings
+    term = FUNCTIONS["eye"](self.size(-1), dtype=self.dtype).expand(self.shape)
+    total = term
+    for order in range(1, 12):
+        term = (term @ scaled) / order
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return total
+
+
+@composite("linalg_pinv", method=False)
+def linalg_pinv(A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
+    """The pseudoinverse; singular values up to `atol`, or `rtol` times the largest, count as 0."""
+    u, s, vh = FUNCTIONS["linalg_svd"](A, False)
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if atol is None else 0.0
+    held = s > max(atol or 0.0, rtol * float(s.max())) if s.dim() == 1 else s > (
+        rtol * s.amax(-1, True)).clamp(min=atol or 0.0)  # fmt: skip
+    inverse = FUNCTIONS["where"](held, 1 / FUNCTIONS["where"](held, s, 1.0), 0.0)
+    return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
+
+
+@composite("linalg_matrix_rank", method=False)
+def linalg_matrix_rank(A: Tensor, tol: float | None = None, *, atol: Any = None, rtol: Any = None,
+                       hermitian: bool = False) -> Tensor:  # fmt: skip
+    """How many singular values count as more than 0."""
+    s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
+    atol = tol if atol is None else atol
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if atol is None else 0.0
+    return (s > (rtol * s.amax(-1, True)).clamp(min=atol or 0.0)).sum(-1)
+
+
+@composite("linalg_multi_dot", method=False)
+def linalg_multi_dot(tensors: Any) -> Tensor:
+    """The product of matrices, the first and last of which may be vectors."""
+    if len(tensors) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
+    found = tensors[0]
+    for other in tensors[1:]:
+        found = found @ other
+    return found
+
+
+@composite("chain_matmul", method=False)
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    return matrices[0] if len(matrices) == 1 else linalg_multi_dot(matrices)
+
+
+@composite("linalg_solve_triangular", method=False)
+def linalg_solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """X with A X = B, or X A = B with `left=False`; only one triangle of A counts."""
+    triangle = A.triu() if upper else A.tril()
+    if unitriangular:
+        strict = A.triu(1) if upper else A.tril(-1)
+        triangle = strict + FUNCTIONS["eye"](A.size(-1), dtype=A.dtype)
+    if left:
+        return _equation(triangle, B)
+    return _equation(triangle.mT, B.mT).mT
+
+
+def _equation(A: Tensor, B: Tensor) -> Tensor:
+    """The solution for a batch of matrices B, the batches broadcast."""
+    batch = dtypes.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
+    return FUNCTIONS["linalg_solve"](A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
+
+
+@composite("cholesky_solve")
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """X with L L^H X = self, of L = input2, or L^H L with `upper`."""
+    factor = input2.mH if upper else input2
+    half = linalg_solve_triangular(factor, self, upper=False)
+    return linalg_solve_triangular(factor.mH, half, upper=True)
+
+
+@composite("cholesky_inverse")
+def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
+    return cholesky_solve(FUNCTIONS["eye"](self.size(-1), dtype=self.dtype).expand(self.shape), self, upper)
+
+
+@composite("linalg_cross", method=False)
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    return FUNCTIONS["cross"](input, other, dim)
+
+
+@composite("linalg_vecdot", method=False)
+def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    return (x.conj() * y).sum(dim)
+
+
+@composite("linalg_diagonal", method=False)
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    return A.diagonal(offset, dim1, dim2)
+
+
+@composite("linalg_matrix_norm", method=False)
+def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False,
+                       *, dtype: Any = None) -> Tensor:  # fmt: skip
+    """Frobenius' or the nuclear norm, or by singular values (2, -2), column sums (1, -1) or row sums (inf, -inf)."""
+    A = A if dtype is None else A.to(dtype)
+    if ord == "fro":
+        return FUNCTIONS["linalg_vector_norm"](A, 2, tuple(dim), keepdim)
+    first, second = (d % A.dim() for d in dim)
+    moved = A.movedim((first, second), (-2, -1))
+    if ord in ("nuc", 2, -2):
+        s = FUNCTIONS["linalg_svdvals"](moved)
+        found = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord == 2 else s.amin(-1)
+    elif ord in (1, -1, float("inf"), -float("inf")):
+        sums = moved.abs().sum(-2 if abs(ord) == 1 else -1)
+        found = sums.amax(-1) if ord > 0 else sums.amin(-1)
+    else:
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if keepdim:
+        for d in sorted((first, second)):
+            found = found.unsqueeze(d)
+    return found
+
+
+@composite("linalg_norm", method=False)
+def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The norm of a vector or of matrices, by `ord` and the number of dimensions."""
+    A = A if dtype is None else A.to(dtype)
+    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if ord is None:
+        return FUNCTIONS["linalg_vector_norm"](A, 2, dims, keepdim)
+    if isinstance(ord, str) or len(dims if dims is not None else A.shape) == 2:
+        return linalg_matrix_norm(A, ord, dims or (-2, -1), keepdim)
+    if dims is None and A.dim() > 2:
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{A.dim()}D.")  # fmt: skip
+    return FUNCTIONS["linalg_vector_norm"](A, ord, dims, keepdim)
+
+
+@composite("linalg_cond", method=False)
+def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
+    """How much an error grows when an equation is solved: the ratio of the extreme singular values, or |A| |1/A|."""
+    if p is None or p == 2:
+        s = FUNCTIONS["linalg_svdvals"](A)
+        return s.amax(-1) / s.amin(-1)
+    return linalg_matrix_norm(A, p) * linalg_matrix_norm(FUNCTIONS["linalg_inv"](A), p)
+
+
+@composite("logdet")
+def logdet(self: Tensor) -> Tensor:
+    """The logarithm of the determinant: nan where that is negative."""
+    sign, logarithm = FUNCTIONS["linalg_slogdet"](self)
+    return FUNCTIONS["where"](sign < 0, float("nan"), logarithm)
+
+
+def _by_old_name(name: str, new: str) -> None:
+    @composite(name)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return FUNCTIONS[new](self, *args, **kwargs)
+
+
+_by_old_name("det", "linalg_det")
+_by_old_name("slogdet", "linalg_slogdet")
+_by_old_name("inverse", "linalg_inv")
+_by_old_name("matrix_power", "linalg_matrix_power")
+_by_old_name("matrix_exp", "linalg_matrix_exp")
+
+
+@composite("cholesky")
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    return FUNCTIONS["linalg_cholesky"](self, upper=upper)
+
+
+@composite("pinverse")
+def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
+    return linalg_pinv(self, rtol=rcond)

@@ -1,0 +1,349 @@
+"""Functions of matrices, in batches (…, m, n): determinants, inverses, equations, decompositions.
+
+Their kernels are LAPACK's, by numpy. Where a decomposition is unique only up to signs, these may differ from PyTorch's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import RESIZED, Computes
+from ..dispatch.registration import composite, op
+
+
+class LinAlgError(RuntimeError):
+    """`torch.linalg.LinAlgError`: a matrix that is singular, or not positive definite."""
+
+
+LinAlgError.__module__, LinAlgError.__name__ = "torch._C", "_LinAlgError"
+
+_FLOATING = Computes("fc")
+
+
+def check_matrix(name: str, a: Any, *, square: bool = True, what: str = "A") -> None:
+    """RuntimeError unless `a` is a matrix, or a batch of them, of the dtypes that LAPACK has."""
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
+    if a.dtype.kind not in "fc" or a.dtype.itemsize < 4:
+        found = dtypes.BY_CHAR[a.dtype.char].scalar_name
+        if a.dtype.kind in "fc":
+            raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {found}")
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {found}")
+    if square and a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            f"{name}: {what} must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices"
+        )
+
+
+def _singular(name: str, a: Any) -> LinAlgError:
+    """The error for the first matrix of the batch that is singular, with the first pivot that is 0."""
+    for place, one in enumerate(a.reshape(-1, *a.shape[-2:])):
+        for column in range(1, one.shape[-1] + 1):
+            if np.linalg.matrix_rank(one[:, :column]) < column:
+                where = f"(Batch element {place}): " if a.ndim > 2 else ""
+                if "solve" in name:
+                    return LinAlgError(f"{name}: {where}The solver failed because the input matrix is singular.")
+                return LinAlgError(
+                    f"{name}: {where}The diagonal element {column} is zero, the inversion could not be completed "
+                    "because the input matrix is singular."
+                )
+    return LinAlgError(f"{name}: the input matrix is singular.")
+
+
+# -- determinants and inverses
+# -------------------------------------------------------------------------------------------------
+
+
+def _inverse_conj(a: Tensor) -> Tensor:
+    """The inverse, transposed and conjugated; NotImplementedError for a singular matrix, whose gradient needs more."""
+    try:
+        return FUNCTIONS["linalg_inv"](a).mH
+    except LinAlgError:
+        raise NotImplementedError(
+            "the shim has no gradient of the determinant of singular matrices; supported: regular ones"
+        ) from None
+
+
+def _of_matrices(t: Tensor) -> Tensor:
+    return t.unsqueeze(-1).unsqueeze(-1)
+
+
+@op("linalg_det", node="LinalgDetBackward0", computes=_FLOATING, out=RESIZED, method=False,
+    A=lambda grad, A, result: _of_matrices(grad * result.conj()) * _inverse_conj(A))  # fmt: skip
+def linalg_det(A: Any) -> Array:
+    check_matrix("linalg.det", A)
+    return np.asarray(np.linalg.det(A), A.dtype)
+
+
+@op("_log_abs_det", computes=Computes("f"), function=False, method=False,
+    A=lambda grad, A: _of_matrices(grad) * _inverse_conj(A))  # fmt: skip
+def _log_abs_det(A: Any) -> Array:
+    check_matrix("linalg.slogdet", A)
+    return np.asarray(np.linalg.slogdet(A)[1], A.dtype)
+
+
+class _SignAndLog(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
+
+@composite("linalg_slogdet", method=False)
+def linalg_slogdet(A: Tensor) -> _SignAndLog:
+    """The sign and the logarithm of the absolute value of the determinant, of real matrices."""
+    logarithm = _log_abs_det(A)
+    sign = np.linalg.slogdet(A._array)[0]
+    return _SignAndLog(new_tensor(np.asarray(sign, A._array.dtype)), logarithm)
+
+
+@op("linalg_inv", node="LinalgInvExBackward0", computes=_FLOATING, out=RESIZED, method=False,
+    A=lambda grad, result: -(result.mH @ grad @ result.mH))  # fmt: skip
+def linalg_inv(A: Any) -> Array:
+    check_matrix("linalg.inv", A)
+    try:
+        return np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.inv", A) from None
+
+
+def _is_vector(a_shape: Any, b_shape: Any) -> bool:
+    """Whether the right side is a (batch of) vectors, as PyTorch tells them from matrices."""
+    return len(b_shape) == 1 or (len(b_shape) == len(a_shape) - 1 and tuple(b_shape) == tuple(a_shape[:-1]))
+
+
+def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: Any) -> Tensor:
+    right = FUNCTIONS["linalg_solve"](A.mH, grad)
+    if _is_vector(A.shape, B_shape):
+        return -(right.unsqueeze(-1) @ result.unsqueeze(-1).mH)
+    return -(right @ result.mH)
+
+
+@op("linalg_solve", node="LinalgSolveExBackward0", computes=_FLOATING, out=RESIZED, method=False, A=_solve_a,
+    B=lambda grad, A: FUNCTIONS["linalg_solve"](A.mH, grad))  # fmt: skip
+def _linalg_solve(A: Any, B: Any) -> Array:
+    check_matrix("linalg.solve", A)
+    if A.dtype != B.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{dtypes.of(A).scalar_name} and B of type {dtypes.of(B).scalar_name} instead"
+        )
+    vector = _is_vector(A.shape, B.shape)
+    right = B[..., None] if vector else B
+    if right.shape[-2] != A.shape[-1]:
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and "
+            f"{right.shape[-2]}x{right.shape[-1]})"
+        )
+    try:
+        found = np.linalg.solve(A, right)
+    except np.linalg.LinAlgError:
+        raise _singular("torch.linalg.solve", A) from None
+    return found[..., 0] if vector else found
+
+
+# -- decompositions
+# -------------------------------------------------------------------------------------------------
+
+
+def _cholesky_gradient(grad: Tensor, result: Tensor) -> Tensor:
+    inverse = FUNCTIONS["linalg_inv"](result)
+    inner = (result.mH @ grad).tril()
+    inner = inner - 0.5 * FUNCTIONS["diag_embed"](inner.diagonal(0, -2, -1))
+    found = inverse.mH @ inner @ inverse
+    return 0.5 * (found + found.mH)
+
+
+@op("_cholesky_factor", computes=_FLOATING, function=False, method=False, node="LinalgCholeskyExBackward0",
+    A=_cholesky_gradient)  # fmt: skip
+def _cholesky_factor(A: Any) -> Array:
+    check_matrix("linalg.cholesky", A)
+    try:
+        return np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(_not_positive(A)) from None
+
+
+def _not_positive(a: Any) -> str:
+    """Which leading minor of which matrix is not positive."""
+    for place, one in enumerate(a.reshape(-1, *a.shape[-2:])):
+        for order in range(1, one.shape[0] + 1):
+            try:
+                np.linalg.cholesky(one[:order, :order])
+            except np.linalg.LinAlgError:
+                where = f"(Batch element {place}): " if a.ndim > 2 else ""
+                return (
+                    f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
+                    f"positive-definite (the leading minor of order {order} is not positive-definite)."
+                )
+    return "linalg.cholesky: The factorization could not be completed."
+
+
+@composite("linalg_cholesky", method=False, out=RESIZED)
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular L with L L^H = A, or its conjugate transpose."""
+    found = _cholesky_factor(A)
+    return found.mH if upper else found
+
+
+class _Eigen(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+def _lower(A: Any) -> Any:
+    """The Hermitian matrix whose lower triangle that is."""
+    below = np.tril(A, -1)
+    return below + below.conj().swapaxes(-1, -2) + np.real(np.einsum("...ii->...i", A))[..., None] * np.eye(A.shape[-1])
+
+
+def _eigen_gradients(grads: Any, result: Any) -> Tensor:
+    grad_values, grad_vectors = grads
+    values, vectors = result
+    inner = None
+    if grad_vectors is not None:
+        gaps = values.unsqueeze(-2) - values.unsqueeze(-1)
+        gaps = gaps.masked_fill(FUNCTIONS["eye"](values.size(-1), dtype=dtypes.bool_), float("inf"))
+        turned = vectors.mH @ grad_vectors
+        inner = (turned - turned.mH) / (2 * gaps)
+    if grad_values is not None:
+        own = FUNCTIONS["diag_embed"](grad_values)
+        inner = own if inner is None else inner + own
+    if inner is None:
+        return FUNCTIONS["zeros_like"](vectors)
+    return vectors @ inner @ vectors.mH
+
+
+@op("_eigh", computes=_FLOATING, function=False, method=False, node="LinalgEighBackward0", outputs=_Eigen._make,
+    A=lambda grads, result: _eigen_gradients(grads, result))  # fmt: skip
+def _eigh(A: Any) -> tuple[Array, Array]:
+    check_matrix("linalg.eigh", A)
+    values, vectors = np.linalg.eigh(_lower(A))
+    return values.astype(A.real.dtype), vectors.astype(A.dtype)
+
+
+def _triangle_of(A: Tensor, UPLO: str) -> Tensor:
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return A if UPLO.upper() == "L" else A.mH
+
+
+@composite("linalg_eigh", method=False)
+def linalg_eigh(A: Tensor, UPLO: str = "L") -> _Eigen:
+    """Eigenvalues in ascending order and eigenvectors, as columns, of Hermitian matrices."""
+    return _eigh(_triangle_of(A, UPLO))
+
+
+@composite("linalg_eigvalsh", method=False)
+def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    return _eigh(_triangle_of(A, UPLO))[0]
+
+
+class _Singular(NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def _svd_gradient(grads: Any, result: Any) -> Tensor:
+    grad_u, grad_s, grad_vh = grads
+    u, s, vh = result
+    k = s.size(-1)
+    if u.size(-1) != k or vh.size(-2) != k:
+        raise NotImplementedError("the shim has no gradient of svd(full_matrices=True); supported: full_matrices=False")
+    if u.is_complex():
+        raise NotImplementedError("the shim has no gradient of svd of complex matrices; supported: real ones")
+    inner = FUNCTIONS["diag_embed"](FUNCTIONS["zeros_like"](s) if grad_s is None else grad_s)
+    squares = s * s
+    gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1)
+    gaps = gaps.masked_fill(FUNCTIONS["eye"](k, dtype=dtypes.bool_), float("inf"))
+    rest = None
+    if grad_u is not None:
+        turned = u.mT @ grad_u
+        inner = inner + ((turned - turned.mT) / gaps) * s.unsqueeze(-2)
+        if u.size(-2) > k:
+            rest = ((grad_u - u @ turned) / s.unsqueeze(-2)) @ vh
+    if grad_vh is not None:
+        turned = vh @ grad_vh.mT
+        inner = inner + s.unsqueeze(-1) * ((turned - turned.mT) / gaps)
+        if vh.size(-1) > k:
+            other = (u / s.unsqueeze(-2)) @ (grad_vh - turned.mT @ vh)
+            rest = other if rest is None else rest + other
+    found = u @ inner @ vh
+    return found if rest is None else found + rest
+
+
+@op("linalg_svd", node="LinalgSvdBackward0", computes=_FLOATING, method=False, outputs=_Singular._make,
+    A=lambda grads, result: _svd_gradient(grads, result))  # fmt: skip
+def linalg_svd(A: Any, full_matrices: bool = True) -> tuple[Array, Array, Array]:
+    check_matrix("linalg.svd", A, square=False)
+    u, s, vh = np.linalg.svd(A, full_matrices=full_matrices)
+    return u, s.astype(A.real.dtype), vh
+
+
+@composite("linalg_svdvals", method=False)
+def linalg_svdvals(A: Tensor) -> Tensor:
+    return FUNCTIONS["linalg_svd"](A, False)[1]
+
+
+class _OldSvd(NamedTuple):
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+@composite("svd")
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> _OldSvd:
+    """The old form of linalg.svd, which gives V and not its conjugate transpose."""
+    if not compute_uv:
+        raise NotImplementedError("the shim has no svd(compute_uv=False); supported: linalg.svdvals")
+    u, s, vh = FUNCTIONS["linalg_svd"](self, not some)
+    return _OldSvd(u, s, vh.mH)
+
+
+class _QR(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+
+def _qr_gradient(grads: Any, result: Any) -> Tensor:
+    grad_q, grad_r = grads
+    q, r = result
+    if r.size(-2) != r.size(-1):
+        raise NotImplementedError("the shim has no gradient of qr of wide matrices; supported: tall ones, reduced")
+    inner = FUNCTIONS["zeros_like"](r)
+    if grad_r is not None:
+        inner = inner + r @ grad_r.mH
+    if grad_q is not None:
+        inner = inner - grad_q.mH @ q
+    symmetric = inner.tril(-1)
+    symmetric = symmetric + symmetric.mH + FUNCTIONS["diag_embed"](inner.diagonal(0, -2, -1))
+    found = q @ symmetric
+    if grad_q is not None:
+        found = found + grad_q
+    return FUNCTIONS["linalg_solve"](r, found.mH).mH
+
+
+@op("_qr", computes=Computes("f"), function=False, method=False, node="LinalgQrBackward0", outputs=_QR._make,
+    A=lambda grads, result: _qr_gradient(grads, result))  # fmt: skip
+def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
+    check_matrix("linalg.qr", A, square=False)
+    q, r = np.linalg.qr(A, "complete" if complete else "reduced")
+    return q, r
+
+
+@composite("linalg_qr", method=False)
+def linalg_qr(A: Tensor, mode: str = "reduced") -> _QR:
+    """Orthogonal columns and an upper triangle whose product is A, of real matrices."""
+    if mode not in ("reduced", "complete"):
+        raise NotImplementedError(f"the shim has no linalg.qr(mode={mode!r}); supported: reduced, complete")
+    return _qr(A, mode == "complete")
+
+
+@composite("qr")
+def qr(self: Tensor, some: bool = True) -> _QR:
+    return linalg_qr(self, "reduced" if some else "complete")

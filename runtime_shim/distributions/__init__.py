@@ -1,0 +1,62 @@
+"""`torch.distributions`: the distributions that most programs use, and the divergences between them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .continuous_distributions import (
+    Exponential,
+    Independent,
+    Laplace,
+    MultivariateNormal,
+    Normal,
+    Uniform,
+)
+from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson
+from .distribution import Distribution
+from .divergence import kl_divergence, register_kl
+
+#: The modules of PyTorch's package, and what programs import from them.
+_HOMES: dict[str, tuple[Any, ...]] = {
+    "bernoulli": (Bernoulli,),
+    "categorical": (Categorical,),
+    "exponential": (Exponential,),
+    "geometric": (Geometric,),
+    "independent": (Independent,),
+    "kl": (kl_divergence, register_kl),
+    "laplace": (Laplace,),
+    "multivariate_normal": (MultivariateNormal,),
+    "normal": (Normal,),
+    "poisson": (Poisson,),
+    "uniform": (Uniform,),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        made = globals()[name] = ModuleType(f"torch.distributions.{name}")
+        made.__dict__.update({found.__name__: found for found in _HOMES[name]})
+        return made
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.distributions' has no attribute '{name}'")
+    from ..core.error_texts import UnsupportedError
+
+    raise UnsupportedError(f"the shim has no torch.distributions.{name}; supported: {', '.join(__all__)}")
+
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Distribution",
+    "Exponential",
+    "Geometric",
+    "Independent",
+    "Laplace",
+    "MultivariateNormal",
+    "Normal",
+    "Poisson",
+    "Uniform",
+    "kl_divergence",
+    "register_kl",
+]

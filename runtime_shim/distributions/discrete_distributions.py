@@ -1,0 +1,213 @@
+"""Distributions of whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..aten import FUNCTIONS
+from ..core import dtypes
+from ..core.dtypes import Size
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor
+from ..nn import functional as F
+from .distribution import (
+    BOOLEAN,
+    COUNT,
+    NONNEGATIVE,
+    REAL,
+    REAL_VECTOR,
+    SIMPLEX,
+    UNIT,
+    Constraint,
+    Distribution,
+    together,
+)
+
+
+def _one_of(probs: Any, logits: Any) -> None:
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+def _held(probs: Tensor) -> Tensor:
+    """Probabilities a little away from 0 and 1, so that their logarithms are finite."""
+    eps = _EPS[probs.dtype]
+    return probs.clamp(eps, 1 - eps)
+
+
+_EPS = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52, dtypes.float16: 2.0**-10}
+
+
+class _OfTrials(Distribution):
+    """What is given by the probability of success, or by its log odds."""
+
+    arg_constraints: ClassVar = {"probs": UNIT, "logits": REAL}
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _one_of(probs, logits)
+        if probs is not None:
+            (self.__dict__["probs"],) = together(probs)
+        else:
+            (self.__dict__["logits"],) = together(logits)
+        self._by_probs = probs is not None
+        super().__init__((self.probs if self._by_probs else self.logits).shape, validate_args=validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "probs":
+            self.probs = FUNCTIONS["sigmoid"](self.__dict__["logits"])
+            return self.probs
+        if name == "logits":
+            held = _held(self.__dict__["probs"])
+            self.logits = FUNCTIONS["log"](held) - FUNCTIONS["log1p"](-held)
+            return self.logits
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class Bernoulli(_OfTrials):
+    """1 with a probability, else 0."""
+
+    support = BOOLEAN
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        with no_grad():
+            return FUNCTIONS["bernoulli"](self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, value = FUNCTIONS["broadcast_tensors"](self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+
+class Geometric(_OfTrials):
+    """How many trials fail before one succeeds."""
+
+    support = COUNT
+
+    @property
+    def mean(self) -> Tensor:
+        return 1.0 / self.probs - 1.0
+
+    @property
+    def variance(self) -> Tensor:
+        return (1.0 / self.probs - 1.0) / self.probs
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        with no_grad():
+            drawn = FUNCTIONS["rand"](tuple(self._extended_shape(sample_shape)), dtype=self.probs.dtype)
+            return (FUNCTIONS["log1p"](-drawn) / FUNCTIONS["log1p"](-self.probs)).floor()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        value, probs = FUNCTIONS["broadcast_tensors"](value, self.probs)
+        return value * FUNCTIONS["log1p"](-probs) + self.probs.log()
+
+    def entropy(self) -> Tensor:
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
+
+
+class Categorical(Distribution):
+    """0 to n - 1, with probabilities in proportion to `probs` (…, n) or to the exponentials of `logits`."""
+
+    arg_constraints: ClassVar = {"probs": SIMPLEX, "logits": REAL_VECTOR}
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
+        _one_of(probs, logits)
+        if probs is not None:
+            if probs.dim() < 1:
+                raise ValueError("`probs` parameter must be at least one-dimensional.")
+            self.__dict__["probs"] = probs / probs.sum(-1, keepdim=True)
+            shape = probs.shape
+        else:
+            assert logits is not None
+            if logits.dim() < 1:
+                raise ValueError("`logits` parameter must be at least one-dimensional.")
+            self.__dict__["logits"] = logits - logits.logsumexp(-1, keepdim=True)
+            shape = logits.shape
+        self._num_events = shape[-1]
+        super().__init__(Size(shape[:-1]), validate_args=validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "probs":
+            self.probs = FUNCTIONS["softmax"](self.__dict__["logits"], -1)
+            return self.probs
+        if name == "logits":
+            self.logits = FUNCTIONS["log"](_held(self.__dict__["probs"]))
+            return self.logits
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @property
+    def param_shape(self) -> Size:
+        return (self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]).size()
+
+    @property
+    def support(self) -> Constraint:
+        last = self._num_events - 1
+        return Constraint(
+            f"IntegerInterval(lower_bound=0, upper_bound={last})",
+            lambda x: (x.remainder(1) == 0) & (x >= 0) & (x <= last),
+        )
+
+    @property
+    def mode(self) -> Tensor:
+        return self.probs.argmax(-1)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        count = 1
+        for n in sample_shape:
+            count *= n
+        with no_grad():
+            drawn = FUNCTIONS["multinomial"](self.probs.reshape(-1, self._num_events), count, True).t()
+        return drawn.reshape(shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        index = value.long().unsqueeze(-1)
+        index, logits = FUNCTIONS["broadcast_tensors"](index, self.logits)
+        return logits.gather(-1, index[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        logits = self.logits.clamp(min=-_LARGEST[self.logits.dtype])
+        return -(logits * self.probs).sum(-1)
+
+
+_LARGEST = {dtypes.float32: 3.4028234663852886e38, dtypes.float64: 1.7976931348623157e308, dtypes.float16: 65504.0}
+
+
+class Poisson(Distribution):
+    """Numbers of events that come at this rate."""
+
+    arg_constraints: ClassVar = {"rate": NONNEGATIVE}
+    support = COUNT
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = together(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.rate
+
+    variance = mean
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        with no_grad():
+            return FUNCTIONS["poisson"](self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        rate, value = FUNCTIONS["broadcast_tensors"](self.rate, value)
+        return FUNCTIONS["xlogy"](value, rate) - rate - FUNCTIONS["lgamma"](value + 1)

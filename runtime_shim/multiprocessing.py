@@ -1,0 +1,86 @@
+"""`torch.multiprocessing`: Python's, with tensors that are copied from process to process, never shared."""
+
+from __future__ import annotations
+
+import multiprocessing as _python
+from multiprocessing import (
+    Array,
+    Barrier,
+    Condition,
+    Event,
+    JoinableQueue,
+    Lock,
+    Manager,
+    Pipe,
+    Pool,
+    Process,
+    Queue,
+    RLock,
+    Semaphore,
+    SimpleQueue,
+    Value,
+    active_children,
+    cpu_count,
+    current_process,
+    freeze_support,
+    get_all_start_methods,
+    get_context,
+    get_start_method,
+    set_start_method,
+)
+from typing import Any
+
+from .core.error_texts import UnsupportedError
+
+
+def get_sharing_strategy() -> str:
+    return "file_descriptor"
+
+
+def get_all_sharing_strategies() -> set[str]:
+    return {"file_descriptor", "file_system"}
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Accepts PyTorch's strategies; tensors are copied with each."""
+    if new_strategy not in get_all_sharing_strategies():
+        raise AssertionError(f"Unsupported sharing strategy: {new_strategy}")
+
+
+def spawn(fn: Any, args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
+          start_method: str = "spawn") -> Any:  # fmt: skip
+    """Not supported: a new interpreter would import another torch."""
+    raise UnsupportedError("the shim has no torch.multiprocessing.spawn; supported: Process, Pool")
+
+
+ProcessError, TimeoutError = _python.ProcessError, _python.TimeoutError
+
+__all__ = [
+    "Array",
+    "Barrier",
+    "Condition",
+    "Event",
+    "JoinableQueue",
+    "Lock",
+    "Manager",
+    "Pipe",
+    "Pool",
+    "Process",
+    "Queue",
+    "RLock",
+    "Semaphore",
+    "SimpleQueue",
+    "Value",
+    "active_children",
+    "cpu_count",
+    "current_process",
+    "freeze_support",
+    "get_all_sharing_strategies",
+    "get_all_start_methods",
+    "get_context",
+    "get_sharing_strategy",
+    "get_start_method",
+    "set_sharing_strategy",
+    "set_start_method",
+    "spawn",
+]
