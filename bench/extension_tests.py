@@ -85,6 +85,8 @@ def run_on_shim(project: Project, root: Path) -> Round:
 def short(name: str) -> str:
     """A test's name as both harnesses give it: the file or class, and the test with its parameters."""
     parts = name.split("::")
+    if len(parts) == 1:  # a file that couldn't be collected
+        return name
     holder = re.sub(r".*/|\.py$", "", parts[-2])
     return f"{holder}::{parts[-1]}"
 

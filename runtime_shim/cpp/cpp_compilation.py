@@ -40,6 +40,9 @@ _FRONTEND = re.compile(
 _DATA = re.compile(r"\b(?:data\s*::|make_data_loader|DataLoader\w*|\w*Dataset|\w+Sampler|TensorExample)\b")
 """The names by which a program uses torch/data.h."""
 
+_REGISTRATION = re.compile(r"\b(?:class_|RegisterOperators|CustomClassHolder|getCustomClass)\b")
+"""The names by which a program uses torch/custom_class.h or op_registration.h."""
+
 _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|errno|float|limits|math|signal|std\w+|"
                              r"string|time|unistd|pthread)\.h)>")  # fmt: skip
 """Headers of the C++ and C libraries and of gtest, which use nothing of torch."""
@@ -202,6 +205,8 @@ def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
     command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", f"-I{INCLUDE}"]
     command += ["-isystem", str(toolchain.python_include)]
+    if _may_use(_REGISTRATION, text, options):
+        command.append("-DGUARDFIX_WITH_REGISTRATION")
     uses_data = _may_use(_DATA, text, options)
     if not uses_data:
         command.append("-DGUARDFIX_WITHOUT_DATA")

@@ -150,8 +150,10 @@ class OpSpellings:
     def _op_upsample_trilinear3d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
         return self._resampled(t, "trilinear", size, align_corners, scales)
 
-    def _op_upsample_nearest2d(self, t: AnyTensor, size: Any) -> AnyTensor:
-        return self._resampled(t, "nearest", size, None, None)
+    def _op_upsample_nearest2d(self, t: AnyTensor, size: Any, scales: Any = None) -> AnyTensor:
+        return self._resampled(t, "nearest", size, None, scales)
+
+    _op_upsample_nearest1d = _op_upsample_nearest3d = _op_upsample_nearest2d
 
     # ---- unique: Python returns what was asked for, C++ three tensors
 

@@ -238,6 +238,7 @@ inline void manual_seed(uint64_t seed) {
 
 inline bool hasCUDA() { return false; }
 inline bool hasMPS() { return false; }
+inline size_t getNumGPUs() { return 0; }
 
 /// A number as a tensor of no dimensions, of the number's own kind.
 inline Tensor scalar_to_tensor(const Scalar& number, const Device device = kCPU) {

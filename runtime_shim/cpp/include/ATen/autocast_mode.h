@@ -13,6 +13,11 @@ inline ScalarType get_autocast_dtype(DeviceType device) { return device == kCPU 
 inline ScalarType get_autocast_gpu_dtype() { return kHalf; }
 inline ScalarType get_autocast_cpu_dtype() { return kBFloat16; }
 
+/// Turning autocast off changes nothing; turning it on is refused.
+inline void set_enabled(bool enabled) { TORCH_CHECK(!enabled, "the shim has no autocast"); }
+inline void set_autocast_enabled(DeviceType, bool enabled) { set_enabled(enabled); }
+inline void clear_cache() {}
+
 /// `tensor` in another type, when it is one that autocast for `device` converts.
 inline Tensor cached_cast(ScalarType type, const Tensor& tensor, DeviceType device = kCUDA) {
   const bool converts = tensor.defined() && device == kCPU && tensor.is_floating_point() &&

@@ -17,8 +17,10 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
-// Sources rely on the containers that PyTorch's headers bring along.
+// Sources rely on the headers of the standard library that PyTorch's headers bring along.
 #include <cassert>
+#include <iomanip>
 #include <list>
+#include <queue>
 #include <unordered_map>
 #include <unordered_set>

@@ -177,7 +177,8 @@ class LibraryInit {
 }  // namespace detail
 }  // namespace torch
 
-#ifndef GUARDFIX_PROGRAM
+// `guardfix run` leaves these out where a program cannot use them.
+#if !defined(GUARDFIX_PROGRAM) || defined(GUARDFIX_WITH_REGISTRATION)
 #include <ATen/core/op_registration/op_registration.h>
 #include <torch/custom_class.h>
 #endif
