@@ -10,10 +10,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from ..facts import Assignment, Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import assigned_names, variable_of, words_of
 from ..facts.index import assignments_by_layer, index_of
+from ..facts.model import MOST_AROUND
 from .project import Project
 from .tensor_changes import Hazard, possible_changes, what_changes
 
@@ -33,12 +35,18 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
     inside = _declared_in(use.scope, facts) - _returned_names(use.scope, facts)
     # In a loop, what stands above the scope runs after it too: all of the function counts.
     found = list(possible_changes(made - inside, whole.body, facts, exclude=use.scope))
-    shared = {name for name in made if name not in local}
-    if shared:
-        everywhere = possible_changes(shared, Span(0, sys.maxsize), facts, exclude=use.scope)
-        found += [hazard for hazard in everywhere if not _is_local_there(hazard, facts)]
+    shared = frozenset(name for name in made if name not in local)
+    elsewhere = (hazard for hazard in _changed_everywhere(shared, facts) if not use.scope.holds(hazard.span))
+    found += islice(elsewhere, MOST_AROUND)
     found += _in_callers(use.live, made, function, facts, _DEPTH)
     return list({hazard.span: hazard for hazard in found}.values())
+
+
+@lru_cache(maxsize=64)
+def _changed_everywhere(shared: frozenset[str], facts: Facts) -> list[Hazard]:
+    """Where the file may change what is not a local variable; many methods may give one member its value."""
+    everywhere = possible_changes(set(shared), Span(0, sys.maxsize), facts, exclude=None)
+    return [hazard for hazard in everywhere if not _is_local_there(hazard, facts)]
 
 
 @lru_cache(maxsize=64)
