@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from guardfix.linter.facts import Form, GuardUse, Span
+from guardfix.linter.facts import Call, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import truth_of
-from guardfix.linter.facts.index import index_of
+from guardfix.linter.facts.index import calls_where
+from guardfix.linter.facts.spans import ANYWHERE
 from guardfix.linter.findings import Context
 
 from ..fix import Edit
@@ -88,12 +89,14 @@ def _emplaced(use: GuardUse, site: Site) -> list[Edit]:
     if use.form in (Form.OPTIONAL, Form.HEAP):
         return [
             Edit(_inside_call(site.text, call.span), "")
-            for call in index_of(site.facts).calls.within(use.scope)
-            if call.name == "emplace"
-            and [truth_of(argument) for argument in call.arguments] == [True]
-            and str(call.receiver) == _declared_name(use, site.text)
+            for call in calls_where(site.facts, ANYWHERE, _emplaces_true).within(use.scope)
+            if str(call.receiver) == _declared_name(use, site.text)
         ]
     return []
+
+
+def _emplaces_true(call: Call) -> bool:
+    return call.name == "emplace" and [truth_of(argument) for argument in call.arguments] == [True]
 
 
 _NAME_BEHIND_TEMPLATE = re.compile(rb"\s*>\s*([A-Za-z_]\w*)")

@@ -12,7 +12,7 @@ from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.analysis.uncounted_writes import uncounted_below
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import words_of
-from guardfix.linter.facts.index import index_of
+from guardfix.linter.facts.spans import Sorted
 from guardfix.linter.findings import Confidence, Context, Decision
 
 from ..site import Site
@@ -106,18 +106,21 @@ def _declares_constructor(text: bytes, place: Span, name: str) -> bool:
 def switches_grad_on_below(site: Site) -> bool:
     """Whether something under the guard wants gradients after all."""
     live = site.use.live
-    places = index_of(site.facts)
-    if sets_grad_mode_in(live, site.facts):
-        return True
-    return any(
-        other.guard in ("AutoGradMode", guards.INFERENCE_MODE)
-        and live.holds(other.span)
-        and other.argument is not None
-        and not other.argument.empty
-        and other.argument.value is not (other.guard == guards.INFERENCE_MODE)
-        and not (other.guard == "AutoGradMode" and other.argument.value is False)
-        for other in places.others.within(live)
+    return sets_grad_mode_in(live, site.facts) or _switches_on(site.facts).first(live) is not None
+
+
+@lru_cache(maxsize=64)
+def _switches_on(facts: Facts) -> Sorted[GuardUse]:
+    switches = (
+        use
+        for use in facts.guard_uses
+        if use.guard in ("AutoGradMode", guards.INFERENCE_MODE)
+        and use.argument is not None
+        and not use.argument.empty
+        and use.argument.value is not (use.guard == guards.INFERENCE_MODE)
+        and not (use.guard == "AutoGradMode" and use.argument.value is False)
     )
+    return Sorted(switches, lambda use: use.span)
 
 
 def hazards_at(site: Site) -> list[str]:

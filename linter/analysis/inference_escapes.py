@@ -7,15 +7,15 @@ Reference: https://pytorch.org/cppdocs/notes/inference_mode.html.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
 from ..facts import Assignment, Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import assigned_names, variable_of, words_of
-from ..facts.index import assignments_by_layer, index_of
+from ..facts.index import assignments_by_layer, calls_where, index_of
 from ..facts.model import MOST_AROUND
+from ..facts.spans import ANYWHERE
 from .project import Project
 from .tensor_changes import Hazard, possible_changes, what_changes
 
@@ -45,7 +45,7 @@ def escape_hazards(use: GuardUse, facts: Facts, project: Project) -> list[Hazard
 @lru_cache(maxsize=64)
 def _changed_everywhere(shared: frozenset[str], facts: Facts) -> list[Hazard]:
     """Where the file may change what is not a local variable; many methods may give one member its value."""
-    everywhere = possible_changes(set(shared), Span(0, sys.maxsize), facts, exclude=None)
+    everywhere = possible_changes(set(shared), ANYWHERE, facts, exclude=None)
     return [hazard for hazard in everywhere if not _is_local_there(hazard, facts)]
 
 
@@ -78,12 +78,12 @@ def _made_inside(use: GuardUse, facts: Facts) -> set[str]:
         if assignment.operator == "="
         for name in assigned_names(assignment.target)
     }
-    names |= {
-        variable_of(call.receiver)
-        for call in index_of(facts).calls.within(use.live)
-        if call.name in _HOLDS and call.receiver is not None
-    }
+    names |= {variable_of(call.receiver) for call in calls_where(facts, ANYWHERE, _is_given_to_hold).within(use.live)}
     return names - {""}
+
+
+def _is_given_to_hold(call: Call) -> bool:
+    return call.name in _HOLDS and call.receiver is not None
 
 
 _HOLDS = frozenset({"push_back", "emplace_back", "insert", "emplace", "copy_", "set_", "append"})

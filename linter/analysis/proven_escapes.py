@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left
 from collections import defaultdict
 from functools import lru_cache
@@ -22,6 +21,7 @@ from ..facts.expressions import (
     variable_of,
 )
 from ..facts.index import index_of
+from ..facts.spans import ANYWHERE
 from .calls import names_op
 from .coverage import inference_mode_at, is_expected_to_throw, is_run_in_place
 from .declared_types import declared_type
@@ -70,7 +70,7 @@ def escapes_in_function(use: GuardUse, facts: Facts) -> list[Hazard]:
 def _made_under_modes(facts: Facts) -> dict[Span, list[Assignment]]:
     """Assignments of new tensors, by the place of the innermost `InferenceMode` around each."""
     found: dict[Span, list[Assignment]] = defaultdict(list)
-    for made in index_of(facts).assignments.within(Span(0, sys.maxsize)):
+    for made in index_of(facts).assignments.within(ANYWHERE):
         if made.declares or made.operator != "=" or not made.variable:
             continue
         if made.value is not None and _makes_tensor(made.value):

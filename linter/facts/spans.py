@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ class Span(NamedTuple):
 
 
 NOWHERE = Span(0, 0)
+ANYWHERE = Span(0, sys.maxsize)
 
 
 class Sorted(Generic[T]):
