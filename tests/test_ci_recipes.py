@@ -113,6 +113,7 @@ def test_the_action_annotates_and_writes_sarif(tree: Path) -> None:
     assert json.loads(Path(path).read_text())["runs"][0]["results"][0]["ruleId"] == "GF101"
     assert check_step(tree, "src", "--since HEAD").returncode == 0
     assert check_step(tree, "src/clean.cpp").returncode == 0
+    assert check_step(tree, "src/clean.cpp\nsrc/a.cpp\n").returncode == 1
 
 
 def test_the_action_installs_itself_and_passes_its_inputs() -> None:

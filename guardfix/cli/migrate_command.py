@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @reading_limits
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
+@click.option("--diff", is_flag=True, help="Show the changes as a diff, also those of standard input; the default for paths.")
 @click.option(
     "--interactive",
     "-i",
@@ -37,10 +38,11 @@ def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff, or apply them.
 
     PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, the text is read
-    from standard input, and --apply prints it migrated. Safe fixes keep the meaning of the
-    program. What is left is listed after the diff, with the reason.
+    from standard input and printed migrated, or with --diff as a diff. Safe fixes keep the meaning of the program. What is left is listed after the diff, with the reason.
     """
     run = run_from(arguments)
+    if arguments["diff"] and (arguments["apply"] or arguments["interactive"]):
+        raise click.UsageError("--diff shows changes and writes none: leave out --apply or --interactive")
     if arguments["interactive"]:
         from .interactive_choices import need_terminal
 
@@ -55,7 +57,7 @@ def command(**arguments: Any) -> None:
     if arguments["interactive"]:
         sys.exit(finished(report, _ask(report, run)))
     settled = settled_with(report, run)
-    if arguments["apply"] and run.standard_input is not None:
+    if run.standard_input is not None and not arguments["diff"]:
         rewritten = next(iter(settled.rewrites), None)
         write_fixed(run.standard_input, rewritten)
         if not run.quiet:

@@ -82,7 +82,7 @@ def test_the_configuration_counts(folder: Path) -> None:
 
 
 def test_migrate_prints_the_diff(folder: Path) -> None:
-    status, output, errors = guardfix(folder, KERNEL, "migrate", "-", *NAME)
+    status, output, errors = guardfix(folder, KERNEL, "migrate", "--diff", "-", *NAME)
     assert status == 1
     assert output.splitlines()[:3] == ["--- a/sub/a.cpp", "+++ b/sub/a.cpp", "@@ -1,7 +1,7 @@"]
     assert "+    at::AutoDispatchBelowADInplaceOrView g;" in output
@@ -100,7 +100,7 @@ def test_migrate_prints_the_diff(folder: Path) -> None:
         pytest.param(b"// \xe9\n" + KERNEL.encode(), "// \udce9\n" + MIGRATED, id="Latin-1"),
     ],
 )
-@pytest.mark.parametrize("arguments", [("check", "--fix"), ("migrate", "--apply")], ids=["check", "migrate"])
+@pytest.mark.parametrize("arguments", [("check", "--fix"), ("migrate",), ("migrate", "--apply")], ids=["check", "migrate", "apply"])
 @pytest.mark.few("check-line ends", "migrate-Latin-1")
 def test_the_fixed_text_is_printed(arguments: tuple[str, str], text: str | bytes, fixed: str, folder: Path) -> None:
     before = (folder / "sub" / "a.cpp").read_text()
