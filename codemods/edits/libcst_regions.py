@@ -73,32 +73,20 @@ def _line_end(text: bytes, offset: int) -> int:
 
 
 def line_edits(text: bytes, span: Span, new: bytes) -> list[Edit]:
-    """The edits that turn the lines of `span` into `new`."""
+    """The edits that turn the lines of `span` into `new`.
+
+    They replace whole lines: one that ended within a line would let an edit of another fix be inserted at its end, into
+    what this one wrote.
+    """
     before, after = (re.findall(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$", part) for part in (text[slice(*span)], new))
     offsets = [span.start]
     for line in before:
         offsets.append(offsets[-1] + len(line))
-    edits = []
-    for tag, low, high, new_low, new_high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag != "equal":
-            edits.append(_trimmed(text, Span(offsets[low], offsets[high]), b"".join(after[new_low:new_high])))
-    return edits
-
-
-def _trimmed(text: bytes, span: Span, new: bytes) -> Edit:
-    """An edit without the bytes that stay at its ends; it never ends within a character."""
-    old = text[slice(*span)]
-    low = 0
-    while low < min(len(old), len(new)) and old[low] == new[low]:
-        low += 1
-    while low and (old[low : low + 1] or b"\0")[0] & 0xC0 == 0x80:
-        low -= 1
-    high = 0
-    while high < min(len(old), len(new)) - low and old[-high - 1] == new[-high - 1]:
-        high += 1
-    while high and old[len(old) - high] & 0xC0 == 0x80:
-        high -= 1
-    return Edit(Span(span.start + low, span.end - high), new[low : len(new) - high].decode("utf-8"))
+    return [
+        Edit(Span(offsets[low], offsets[high]), b"".join(after[new_low:new_high]).decode("utf-8"))
+        for tag, low, high, new_low, new_high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
 
 
 @lru_cache(maxsize=1)
