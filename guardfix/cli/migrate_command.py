@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @reading_limits
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
-@click.option("--diff", is_flag=True, help="Show the changes as a diff, also those of standard input; the default for paths.")
+@click.option(
+    "--diff", is_flag=True, help="Show the changes as a diff, also those of standard input; the default for paths."
+)
 @click.option(
     "--interactive",
     "-i",
@@ -38,7 +40,8 @@ def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff, or apply them.
 
     PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, the text is read
-    from standard input and printed migrated, or with --diff as a diff. Safe fixes keep the meaning of the program. What is left is listed after the diff, with the reason.
+    from standard input and printed migrated, or with --diff as a diff. Safe fixes keep the meaning of the program. What
+    is left is listed after the diff, with the reason.
     """
     run = run_from(arguments)
     if arguments["diff"] and (arguments["apply"] or arguments["interactive"]):

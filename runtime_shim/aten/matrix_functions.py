@@ -81,7 +81,7 @@ def linalg_det(A: Any) -> Array:
     return np.asarray(np.linalg.det(A), A.dtype)
 
 
-@op("_log_abs_det", computes=Computes("f"), function=False, method=False,
+@op("_log_abs_det", node="LinalgSlogdetBackward0", computes=Computes("f"), function=False, method=False,
     A=lambda grad, A: _of_matrices(grad) * _inverse_conj(A))  # fmt: skip
 def _log_abs_det(A: Any) -> Array:
     check_matrix("linalg.slogdet", A)

@@ -59,11 +59,14 @@ def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int)
     if not grad._array.ndim:
         return grad
 
-    def part(of: Tensor) -> Tensor:
-        logarithm = of.clamp(min=0).log() - result
+    size = grad.abs().log()
+
+    def part(where: Tensor) -> Tensor:
+        # The lowest number stands for the logarithm of 0, which has no gradient.
+        logarithm = FUNCTIONS["where"](where, size, float(np.finfo(grad._array.dtype).min)) - result
         return (FUNCTIONS["logcumsumexp"](logarithm.flip(dim), dim).flip(dim) + self).exp()
 
-    return part(grad) - part(-grad)
+    return part(grad > 0) - part(grad < 0)
 
 
 @op("logcumsumexp", out=RESIZED,

@@ -100,7 +100,9 @@ def test_migrate_prints_the_diff(folder: Path) -> None:
         pytest.param(b"// \xe9\n" + KERNEL.encode(), "// \udce9\n" + MIGRATED, id="Latin-1"),
     ],
 )
-@pytest.mark.parametrize("arguments", [("check", "--fix"), ("migrate",), ("migrate", "--apply")], ids=["check", "migrate", "apply"])
+@pytest.mark.parametrize(
+    "arguments", [("check", "--fix"), ("migrate",), ("migrate", "--apply")], ids=["check", "migrate", "apply"]
+)
 @pytest.mark.few("check-line ends", "migrate-Latin-1")
 def test_the_fixed_text_is_printed(arguments: tuple[str, str], text: str | bytes, fixed: str, folder: Path) -> None:
     before = (folder / "sub" / "a.cpp").read_text()
