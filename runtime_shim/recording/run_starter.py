@@ -48,7 +48,9 @@ def serve(handle: int) -> int:
                 os.close(ready)
                 process = running.pop(ready)
                 _, status = os.waitpid(process, 0)
-                _send(channel, {"ended": process, "status": os.waitstatus_to_exitcode(status)})
+                if not _send(channel, {"ended": process, "status": os.waitstatus_to_exitcode(status)}):
+                    _end_all(running.values())
+                    return 0
                 continue
             request, given, _, _ = socket.recv_fds(channel, LARGEST, DESCRIPTORS)
             if not request:
@@ -64,7 +66,9 @@ def serve(handle: int) -> int:
             watched = os.pidfd_open(process)
             running[watched] = process
             poll.register(watched, select.POLLIN)
-            _send(channel, {"started": process})
+            if not _send(channel, {"started": process}):
+                _end_all(running.values())
+                return 0
 
 
 def _end_all(processes: Iterable[int]) -> None:
@@ -75,11 +79,13 @@ def _end_all(processes: Iterable[int]) -> None:
         os.waitpid(process, 0)
 
 
-def _send(channel: socket.socket, message: dict[str, int]) -> None:
+def _send(channel: socket.socket, message: dict[str, int]) -> bool:
+    """Whether the caller is still there."""
     try:
         channel.send(json.dumps(message).encode())
-    except BrokenPipeError:  # the caller is gone; the runs end with this process
-        os._exit(0)
+    except BrokenPipeError:
+        return False
+    return True
 
 
 def _import_what_runs_need() -> None:
