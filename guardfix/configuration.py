@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from guardfix.linter.files.project_root import find_configuration
+from guardfix.linter.files.project_root import UnknownSettings, find_configuration
 from guardfix.linter.files.sources import Unreadable, read_regular
 
 from .settings_table import BY_KEY
@@ -29,7 +29,7 @@ _LARGEST = 8 << 20
 """Bytes of the largest configuration that is read."""
 
 
-class BadConfiguration(Exception):
+class BadConfiguration(UnknownSettings):
     """A configuration that cannot be used; the message says where and why."""
 
 

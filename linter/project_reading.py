@@ -22,7 +22,7 @@ from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
 from .files.compile_commands import find_compile_commands
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
-from .files.project_root import project_root
+from .files.project_root import UnknownSettings, project_root
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.suppressions import find_directives, is_ours
@@ -130,7 +130,7 @@ class ProjectReader:
             for place in self.found.unreadable
             if place.language is not None
         ]
-        self._around = Surroundings(paths, self.found, self.find, self.workspace, self.known)
+        self._around = Surroundings(paths, self.found, self._find_around, self.workspace, self.known)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
         checked = {one.path for one in facts}
@@ -197,7 +197,25 @@ class ProjectReader:
         lines = source.line_starts
         return Facts(path, language, digest=source.digest, suppressions=found, line_starts=lines)
 
-    def find(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+    def _find_around(self, paths: Sequence[str], found: Callable[[list[str], str], None] | None = None) -> FoundFiles:
+        """As `find`, of files that are only asked: a mistake in the settings of another folder is not this run's."""
+        patterns_in = self.choice.patterns_in
+
+        def patterns_or_ours(folder: str) -> PathPatterns:
+            assert patterns_in is not None
+            try:
+                return patterns_in(folder)
+            except UnknownSettings:
+                return self.choice.patterns
+
+        return self.find(paths, found, patterns_or_ours if patterns_in is not None else None)
+
+    def find(
+        self,
+        paths: Sequence[str],
+        found: Callable[[list[str], str], None] | None = None,
+        patterns_in: Callable[[str], PathPatterns] | None = None,
+    ) -> FoundFiles:
         """The files of the languages that the run looks at, as its choice has it."""
         return find_files(
             paths,
@@ -207,7 +225,7 @@ class ProjectReader:
             respect_gitignore=self.choice.respect_gitignore,
             force_exclude=self.choice.force_exclude,
             patterns=self.choice.patterns,
-            patterns_in=self.choice.patterns_in,
+            patterns_in=patterns_in or self.choice.patterns_in,
             languages=self.funnel.languages,
             found=found,
             workspace=self.workspace,

@@ -196,7 +196,7 @@ def find_files(
     language by language, while the walk goes on. Below a folder there are the disk's files and the workspace's
     texts in memory, which `exclude` and .gitignore leave out alike.
 
-    Raises `NoSuchPath`, `BadPattern`.
+    Raises `NoSuchPath`, `BadPattern`, and what `patterns_in` raises.
     """
     everywhere = ((os.curdir, tuple(exclude)), (root or os.curdir, tuple(root_exclude)))
 

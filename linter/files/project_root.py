@@ -9,6 +9,10 @@ SECTION = b"[tool.guardfix"
 """What a pyproject.toml holds that configures guardfix."""
 
 
+class UnknownSettings(Exception):
+    """What is in force in a folder can't be said; the message says where and why."""
+
+
 def configuration_in(folder: str) -> str | None:
     """The file in the folder that configures guardfix."""
     for name in CONFIGURATION_FILES:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import guardfix
 from fixture_files import Fixture, all_fixtures
 from guardfix.linter import project_reading, surroundings
 from guardfix.linter.engine import Options, check
@@ -148,3 +149,17 @@ def test_a_guard_s_new_name_in_many_files(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "calm.py").write_text("from modes import calm\n\n\ndef f():\n    calm()\n")
     found = check([str(tmp_path)], Options(workers=1)).findings
     assert [(Path(one.path).name, one.code) for one in found] == [("calm.py", "GF402")]
+
+
+def test_a_mistake_in_the_settings_of_another_folder_stops_only_a_check_of_that(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, text in {
+        "here/a.cpp": "at::Tensor f(at::Tensor x) { at::AutoNonVariableTypeMode g(true); return helper(x); }\n",
+        "there/b.cpp": "at::Tensor helper(at::Tensor x) { return x; }\n",
+        "there/guardfix.toml": "nonsense = 3\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [finding.code for finding in guardfix.check([tmp_path / "here/a.cpp"]).findings] == ["GF101"]
+    with pytest.raises(guardfix.BadConfiguration, match="nonsense"):
+        guardfix.check([tmp_path])
