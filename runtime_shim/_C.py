@@ -258,7 +258,7 @@ def _creation_meta(tensor: Tensor) -> int:
     """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4
     INFERENCE_MODE.
 
-    RuntimeError if the tensor is no tracked view.
+    RuntimeError if the tensor is not a tracked view.
     """
     if not tensor._is_view():
         raise RuntimeError("creation meta is only defined for a differentiable view")

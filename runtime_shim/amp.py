@@ -85,7 +85,7 @@ class GradScaler:
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """There is no state."""
+        """Does nothing: without a GPU no state is kept."""
 
 
 def is_autocast_available(device_type: str) -> bool:

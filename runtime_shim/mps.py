@@ -1,4 +1,4 @@
-"""`torch.mps` and `torch.xpu`: there are no such devices."""
+"""`torch.mps` and `torch.xpu`: the shim has no such devices."""
 
 from __future__ import annotations
 

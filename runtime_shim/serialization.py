@@ -1,8 +1,8 @@
 """`torch.serialization`: save and load.
 
-A file is a pickle in the shim's own format. By default `load` executes it by a machine of its own that calls nothing
-of what the file names: storages are made of bytes of a known kind, and a tensor's sizes, strides and offset must lie in
-its storage.
+A file is a pickle in the shim's own format. The zip files that PyTorch's `save` writes can be loaded as well. By
+default `load` executes a pickle by a machine of its own that calls nothing of what the file names: storages are
+made of bytes of a known kind, and a tensor's sizes, strides and offset must lie in its storage.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import numpy as np
 
 from .aten.pickling import rebuild
 from .core import dtypes
-from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
+from .core.account import Account, Budget, LimitReached, brief, pay, pay_for_hashes, paying_into
 from .core.device import device
 from .core.pickle_machine import VALUE_OPCODES, Global, Malformed, Opcode, PickleMachine, protocols
 from .core.tensor import Tensor
+from .jit.saved_values import ZIP, load_saved
+from .jit.script_errors import ArchiveError
 from .nn.parameter import rebuild_buffer, rebuild_parameter
 from .nn.state_dict import StateDict
 
@@ -53,7 +55,7 @@ def stored_array(kind: str, shape: tuple[int, ...], order: str, data: bytes) -> 
     pay(1, len(data))
     flat = np.frombuffer(bytearray(data), dtype.numpy) if data else np.empty(0, dtype.numpy)
     if dtype.name == "bool":
-        flat = flat.view(np.uint8) != 0  # other bytes than 0 and 1 are no bools to numpy's arithmetic
+        flat = flat.view(np.uint8) != 0  # other bytes than 0 and 1 aren't bools to numpy's arithmetic
     return flat.reshape(shape, order="F" if order == "F" else "C")
 
 
@@ -195,6 +197,7 @@ class _FileNames:
         for value in values:
             if not isinstance(value, (str, int, float, complex, bool, bytes, type(None))):
                 raise ValueError(f"a {type(value).__name__} in a set")
+        pay_for_hashes(values)
         return values
 
     def _tensor(self, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -204,7 +207,7 @@ class _FileNames:
             if not isinstance(flag, bool) or (flag and own[1].dtype.kind not in "fcV"):
                 raise ValueError(f"a tensor of {dtypes.of(own[1]).name} whose requires_grad is {brief(flag)}")
             if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
-                raise ValueError("a tensor's attributes that are no dict of names")
+                raise ValueError("a tensor's attributes that aren't a dict of names")
             taken = next((name for name in attributes if hasattr(Tensor, name)), None)
             if taken is not None:
                 raise ValueError(f"an attribute of a tensor called {brief(taken)}, which would hide its own")
@@ -284,6 +287,28 @@ def _latin(text: Any, encoding: Any) -> bytes:
     return text.encode("latin1")
 
 
+_LEGACY = 0x1950A86A20F9469CFC6C
+"""The number that files of PyTorch begin with which are no zip files."""
+
+
+def _checked_format(found: Any) -> Any:
+    if type(found) is int and found == _LEGACY:
+        raise pickle.UnpicklingError(
+            "a file in the format of torch.save before PyTorch 1.6, which isn't read here: load it with PyTorch "
+            "and save it again, without _use_new_zipfile_serialization=False"
+        )
+    return found
+
+
+def _is_zip(f: Any) -> bool:
+    """Whether the file goes on like a zip file."""
+    if not getattr(f, "seekable", bool)():
+        return False
+    start = f.read(len(ZIP))
+    f.seek(-len(start), os.SEEK_CUR)
+    return bool(start == ZIP)
+
+
 def load(
     f: Any,
     map_location: Any = None,
@@ -296,22 +321,25 @@ def load(
 ) -> Any:
     """Read what `save` wrote: tensors, containers and numbers alone, unless `weights_only` is false.
 
-    `limits` bounds what the file may ask for. pickle.UnpicklingError if it asks for more, names anything else or is
-    damaged. With `weights_only=False` the file can run code.
+    Of the zip files of PyTorch's `torch.save` only such values are read in any case; `map_location` may be "cpu", for
+    files saved on another device. `limits` bounds what the file may ask for. pickle.UnpicklingError if it asks for
+    more, names anything else or is damaged. With `weights_only=False` a file of `save` can run code.
     """
     if not hasattr(f, "read"):
         with open(f, "rb") as file:
-            return load(file, weights_only=weights_only, limits=limits)
-    if weights_only is False:
-        return pickle.load(f)
+            return load(file, map_location, weights_only=weights_only, limits=limits)
+    if weights_only is False and not _is_zip(f):
+        return _checked_format(pickle.load(f))
     data = f.read()
     if not isinstance(data, bytes):
         raise TypeError("torch.load needs a path or a file opened in binary mode")
     machine = PickleMachine(_OPCODES, _FileNames(), _KEYS)
     try:
         with paying_into(Account((limits or LoadLimits()).budget(len(data)))):
-            found = machine.load(data)
-    except (Malformed, LimitReached) as error:
+            if data.startswith(ZIP):
+                return load_saved(data, map_location)
+            found = _checked_format(machine.load(data))
+    except (Malformed, LimitReached, ArchiveError) as error:
         name = getattr(f, "name", None)
         where = f"{os.fspath(name)}: " if isinstance(name, (str, os.PathLike)) else ""
         raise pickle.UnpicklingError(f"{where}{error}") from error

@@ -217,7 +217,7 @@ def _fill(source: type, target: type, on_device: bool) -> None:
             continue
         if not on_device and not getattr(test, "parameters", None):
             continue
-        setattr(target, name, None)  # what the class inherits is no test by itself
+        setattr(target, name, None)  # what the class inherits is not a test by itself
         for suffix, arguments, decorators in _variants(test, on_device):
             made = _instance(test, arguments, on_device)
             for decorate in decorators:

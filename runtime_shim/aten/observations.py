@@ -150,7 +150,7 @@ def cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
 
 @composite("pin_memory", function=False)
 def pin_memory(self: Tensor, *args: Any) -> NoReturn:
-    """Always raises: there is no accelerator to pin memory for."""
+    """Always raises: pinning memory needs an accelerator."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

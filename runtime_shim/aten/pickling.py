@@ -75,7 +75,7 @@ def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
     return [0, array], (array.shape, array.strides, 0)
 
 
-def reduce(t: Tensor) -> Any:
+def parts_to_pickle(t: Tensor) -> Any:
     """What pickle stores: functions and data of the shim alone, whatever name the shim was imported under."""
     storage, window = _storage_and_window(t)
     parts = storage, window, requires_grad(t), dict(t.__dict__)
@@ -90,7 +90,7 @@ def rebuild_subclass(cls: type[Tensor], *args: Any) -> Tensor:
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    return reduce(self)
+    return parts_to_pickle(self)
 
 
 attach("__deepcopy__", deepcopy)

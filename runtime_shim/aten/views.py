@@ -440,7 +440,7 @@ FUNCTIONS["alias"] = alias_op
 
 @composite("detach")
 def detach(self: Tensor) -> Tensor:
-    """An alias without history that shares the version counter and is no view."""
+    """An alias without history that shares the version counter and is not a view."""
     state = tls.state
     if not self._keys & AUTOGRAD:
         # Outside inference mode an inference tensor's alias gets a counter, and so may be written to.

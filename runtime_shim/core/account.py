@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -149,10 +150,16 @@ def _one(value: Any) -> int:
     return 1
 
 
+def pay_for_hashes(values: Iterable[Any]) -> None:
+    """Pay for a set of these: Python compares each with those before it that have its hash."""
+    counts = Counter(map(hash, values))
+    pay(sum(count * (count - 1) // 2 for count in counts.values()))
+
+
 def weight(value: Any, largest: int, leaf: Callable[[Any], int] = _one) -> int:
     """How many values a walk through `value` meets that knows nothing of sharing: in `[a, a]` all of `a` twice.
 
-    `leaf` gives the weight of what is no container. Looks at each container once, so it is quick where such a walk is
+    `leaf` gives the weight of anything but a container. Looks at each container once, so it's quick where a walk is
     not. Raises `LimitReached` above `largest`, and
     for what contains itself.
     """

@@ -73,6 +73,8 @@ class PickleMachine:
         self._keys = keys
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
+        self._hashes: dict[tuple[int, int], int] = {}
+        """How many keys of one hash a container holds: Python compares a new one with each of them."""
         self.end = 0
         """Where the pickle ended in the data that was loaded."""
 
@@ -80,6 +82,7 @@ class PickleMachine:
         """The value of a pickle. Raises `Malformed`, `LimitReached`, and what the names raise."""
         self._stack = []
         self._memo = {}
+        self._hashes = {}
         try:
             for opcode, argument, position in pickletools.genops(data):
                 execute = self._opcodes.get(opcode.name)
@@ -150,7 +153,7 @@ class PickleMachine:
     def stack_name(self, _: Any) -> None:
         name, module = self._pop(), self._pop()
         if not (isinstance(module, str) and isinstance(name, str)):
-            raise ValueError("a name that is no text")
+            raise ValueError("a name that is not text")
         self._name(Global(module, name))
 
     def _name(self, name: Global) -> None:
@@ -184,7 +187,7 @@ class PickleMachine:
         if not isinstance(target, dict) or len(items) % 2:
             raise ValueError("SETITEMS needs a dict and pairs")
         for key, value in zip(items[::2], items[1::2], strict=True):
-            self._check_key(key)
+            self._check_key(key, target)
             target[key] = value
         self._stack.append(target)
 
@@ -194,12 +197,17 @@ class PickleMachine:
         self._stack += [_MARK, key, value]
         self.set_items(None)
 
-    def _check_key(self, key: Any) -> None:
+    def _check_key(self, key: Any, target: Any) -> None:
         pay()
         if not isinstance(key, self._keys):
             raise ValueError(f"a key of type {type(key).__name__}")
         if isinstance(key, (tuple, frozenset)):
             weight(key, _WIDEST_KEY)
+        if not isinstance(key, (str, bytes)):  # the hashes of these are salted
+            place = id(target), hash(key)
+            others = self._hashes.get(place, 0)
+            pay(others)
+            self._hashes[place] = others + 1
 
     def add_items(self, _: Any) -> None:
         items = self._pop_to_mark()
@@ -216,7 +224,7 @@ class PickleMachine:
 
     def _fill(self, target: set[Any], items: list[Any]) -> None:
         for item in items:
-            self._check_key(item)
+            self._check_key(item, target)
             target.add(item)
 
     def appends(self, _: Any) -> None:

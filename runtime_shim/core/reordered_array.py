@@ -15,7 +15,7 @@ import numpy as np
 
 from .dtypes import Array
 
-ndarray = np.ndarray
+_ndarray = np.ndarray
 Strides = tuple[int, ...]
 
 
@@ -25,14 +25,14 @@ class ReorderedArray(np.ndarray[Any, Any]):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         plain = _plain(inputs)
         if out is not None:
-            options["out"] = tuple(o.view(ndarray) if isinstance(o, ReorderedArray) else o for o in out)
+            options["out"] = tuple(o.view(_ndarray) if isinstance(o, ReorderedArray) else o for o in out)
         found = getattr(ufunc, method)(*plain, **options)
         if out is not None:
             return out[0] if len(out) == 1 else out
-        if method != "__call__" or ufunc.signature is not None or type(found) is not ndarray or not found.ndim:
+        if method != "__call__" or ufunc.signature is not None or type(found) is not _ndarray or not found.ndim:
             return found
         if ufunc in _BOUNDS:
-            plain = [i for i in plain if isinstance(i, ndarray)]
+            plain = [i for i in plain if isinstance(i, _ndarray)]
         return in_order_of(found, plain)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -42,18 +42,18 @@ class ReorderedArray(np.ndarray[Any, Any]):
         return super().__array_function__(func, types, args, kwargs)
 
 
-#: What relu and clamp are made of here; in PyTorch numbers are no operands of theirs.
+#: relu and clamp are made of these here. PyTorch doesn't count their numbers as operands.
 _BOUNDS = np.maximum, np.minimum, (getattr(np, "_core", None) or np.core).umath.clip
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
-    return [value.view(ndarray) if isinstance(value, ReorderedArray) else value for value in values]
+    return [value.view(_ndarray) if isinstance(value, ReorderedArray) else value for value in values]
 
 
 def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
     """A result with the strides that an elementwise op of these operands gives it."""
     shape = found.shape
-    arrays = [o for o in operands if isinstance(o, ndarray) and o.ndim]
+    arrays = [o for o in operands if isinstance(o, _ndarray) and o.ndim]
     alone = len(arrays) == len(operands) and all(a.shape == shape for a in arrays)
     if alone and all(a.flags.c_contiguous for a in arrays):
         wanted = _packed(shape, range(len(shape) - 1, -1, -1))
@@ -64,7 +64,7 @@ def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
     size = found.itemsize
     strides = tuple([stride * size for stride in wanted])
     if strides != found.strides:
-        made = ndarray(shape, found.dtype, strides=strides)
+        made = _ndarray(shape, found.dtype, strides=strides)
         np.copyto(made, found)
         found = made
     return found if alone and found.flags.c_contiguous else found.view(ReorderedArray)

@@ -18,16 +18,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
-from .op_spellings import OpSpellings
-
-AnyTensor = Any
-"""A tensor of whichever module is behind."""
+from .backward_checks import BackwardChecks
+from .op_spellings import AnyTensor, OpSpellings
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""
 
 
-class Backend(OpSpellings):
+class Backend(OpSpellings, BackwardChecks):
     """Answers the headers for `module`, which has the names of the Python package `torch`."""
 
     def __init__(self, module: Any, *, legacy_since19: bool = False) -> None:
@@ -392,15 +390,8 @@ class Backend(OpSpellings):
         inputs: list[AnyTensor],
     ) -> None:
         self._expect_real(tensors, grad_tensors)
+        self._expect_recorded(inputs)
         self.torch.autograd.backward(tensors, grad_tensors or None, retain_graph, create_graph, inputs=inputs or None)
-
-    def _expect_real(self, outputs: list[AnyTensor], grads: list[AnyTensor]) -> None:
-        """A complex number has no gradient of its own; C++ says so in other words than Python."""
-        for i, output in enumerate(outputs):
-            given = grads[i] if i < len(grads) else None
-            if given is None and output.requires_grad and output.numel() == 1 and output.is_complex():
-                name = "ComplexDouble" if output.dtype == self.torch.complex128 else "ComplexFloat"
-                raise RuntimeError(f"grad can be computed only for real scalar outputs but got {name}")
 
     def gradients(
         self,
@@ -414,6 +405,7 @@ class Backend(OpSpellings):
         if not inputs:
             raise RuntimeError("grad requires non-empty inputs.")  # C++'s words
         self._expect_real(outputs, grad_outputs)
+        self._expect_recorded(inputs)
         try:
             grads: Sequence[AnyTensor | None] = self.torch.autograd.grad(
                 outputs,

@@ -40,8 +40,11 @@ _FRONTEND = re.compile(
 _DATA = re.compile(r"\b(?:data\s*::|make_data_loader|DataLoader\w*|\w*Dataset|\w+Sampler|TensorExample)\b")
 """The names by which a program uses torch/data.h."""
 
-_REGISTRATION = re.compile(r"\b(?:class_|RegisterOperators|CustomClassHolder|getCustomClass)\b")
-"""The names by which a program uses torch/custom_class.h or op_registration.h."""
+_REGISTRATION = re.compile(
+    r"\b(?:class_|RegisterOperators|CustomClassHolder|getCustomClass|OperatorHandle|callBoxed|redispatchBoxed|"
+    r"FunctionSchema|parseSchema|torch::schema|test_helpers|autogradNotImplementedFallback)\b"
+)
+"""The names by which a program uses torch/custom_class.h or op_registration.h, or calls ops with a stack."""
 
 _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|errno|float|limits|math|signal|std\w+|"
                              r"string|time|unistd|pthread)\.h)>")  # fmt: skip

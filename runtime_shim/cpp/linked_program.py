@@ -1,7 +1,7 @@
 """From several C++ files to one shared object; each file is compiled once for its content.
 
 An object is kept under a key of its file's text, options and place in the project, in as many variants as the headers
-that it includes have had. The project's own folder is no part of the key: a file that is the same in two copies of a
+that it includes have had. The project's own folder is not part of the key: a file that is the same in two copies of a
 project is compiled once, unless it asks for its own path.
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 AnyTensor = Any
+"""A tensor of whichever module is behind."""
 
 _HOOKS = "_hooks_from_cpp"
 """The attribute of a tensor that holds the handles of its hooks."""

@@ -10,11 +10,12 @@ from typing import Any, TextIO
 from .. import _C
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
-from ..library import compiled_ops, script_classes, shared_libraries
+from ..library import compiled_ops, ops_without_derivative, script_classes, shared_libraries
 from ..library.custom_ops import CompiledKernel
 from ..tape.nodes import node_class
 from . import cpp_backend as base
-from .cpp_backend import AnyTensor, Backend
+from .cpp_backend import Backend
+from .op_spellings import AnyTensor
 from .trace_printer import TracePrinter
 
 assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD_INPLACE_OR_VIEW)
@@ -154,7 +155,7 @@ class ShimBackend(Backend):
     # ---- what a library registers
 
     def define_op(self, name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
-        compiled_ops.define(name, schema, place, called_from_python)
+        compiled_ops.declare_op(name, schema, place, called_from_python)
 
     def implement_op(
         self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
@@ -164,8 +165,18 @@ class ShimBackend(Backend):
     def registration_failed(self, message: str) -> None:
         shared_libraries.registration_failed(message)
 
+    def node_without_derivative(self, op: str, inputs: list[AnyTensor], written: list[AnyTensor]) -> Any:
+        """A node for a call whose derivative nobody wrote; None if nothing is recorded."""
+        return ops_without_derivative.node_without_derivative(op, inputs, written)
+
+    def record_without_derivative(self, node: Any, outputs: list[AnyTensor], written: list[AnyTensor]) -> None:
+        ops_without_derivative.record_without_derivative(node, outputs, written)
+
+    def track_without_derivative(self, op: str, base: AnyTensor, views: list[AnyTensor], several: bool) -> None:
+        ops_without_derivative.track_without_derivative(op, base, views, several)
+
     def define_class(self, namespace: str, name: str, doc: str) -> Any:
-        return script_classes.define(namespace, name, doc)
+        return script_classes.define_class(namespace, name, doc)
 
     def define_method(
         self, owner: Any, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
@@ -178,6 +189,15 @@ class ShimBackend(Backend):
 
     def unwrap_custom_object(self, value: Any) -> object:
         return script_classes.unwrapped(value)
+
+    def needs_input_grad(self, context: Any, index: int) -> bool:
+        """In C++ a gradient that the running backward doesn't need is not wanted either; in Python it is."""
+        wanted = super().needs_input_grad(context, index)
+        nodes, edges = tls.state.backward_nodes, context.next_edges
+        if not wanted or not nodes or index >= len(edges):
+            return wanted
+        edge = edges[index]
+        return edge is not None and edge[0] in nodes
 
     # ---- TorchScript modules
 

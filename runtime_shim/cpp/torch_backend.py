@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, AnyTensor, Backend
+from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, Backend
+from .op_spellings import AnyTensor
 
 _FLAGS = {"AutogradOther": AUTOGRAD, "ADInplaceOrView": AD_INPLACE_OR_VIEW}
 """How PyTorch's thread state shows what a guard includes or excludes."""

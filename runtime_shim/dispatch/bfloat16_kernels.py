@@ -13,13 +13,13 @@ import numpy as np
 
 from ..core import dtypes
 
-ndarray = np.ndarray
+_ndarray = np.ndarray
 FLOAT32 = np.dtype(np.float32)
 
 
 def _arrays(args: Any) -> Iterator[Any]:
     for a in args:
-        if isinstance(a, ndarray):
+        if isinstance(a, _ndarray):
             yield a
         elif type(a) in (list, tuple):
             yield from _arrays(a)
@@ -43,7 +43,7 @@ def _computed_in_float32(args: Any) -> bool:
 
 
 def _wide(value: Any) -> Any:
-    if isinstance(value, ndarray):
+    if isinstance(value, _ndarray):
         return value.astype(FLOAT32) if value.dtype.kind == "V" else value
     if type(value) in (list, tuple):
         return type(value)(_wide(v) for v in value)
@@ -51,7 +51,7 @@ def _wide(value: Any) -> Any:
 
 
 def _narrow(value: Any) -> Any:
-    if isinstance(value, ndarray | np.generic):
+    if isinstance(value, _ndarray | np.generic):
         return np.asarray(value).astype(dtypes.bfloat16.numpy) if value.dtype == FLOAT32 else value
     return type(value)(_narrow(v) for v in value) if type(value) in (list, tuple) else value
 

@@ -15,7 +15,7 @@ from .calls.call_table import OpTable
 from .script_compiler import compile_function
 from .script_errors import ArchiveError
 from .script_module import ArchiveModule, Runtime, make_instance
-from .script_source import CompilationUnit, ScriptFunction, parse_file
+from .script_source import CompilationUnit, ParsedFunction, parse_file
 from .script_values import ScriptObject
 from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive
 from .torchscript_pickle import unpickle
@@ -200,7 +200,7 @@ class _Loader:
             raise ArchiveError(f"{instance.script_class.qualified_name} has a state that is not a dict")
         self._check_slots(instance)
 
-    def _set_state(self, restore: ScriptFunction, instance: ScriptObject, state: Any) -> None:
+    def _set_state(self, restore: ParsedFunction, instance: ScriptObject, state: Any) -> None:
         for owner in (restore, *self._reached(restore)):
             for lacking in owner.lacking:
                 if not lacking.conditional:
@@ -284,7 +284,7 @@ class _Loader:
                         if not lacking.conditional:
                             raise lacking.error()
 
-    def _reached(self, start: ScriptFunction) -> Iterator[ScriptFunction]:
+    def _reached(self, start: ParsedFunction) -> Iterator[ParsedFunction]:
         """The functions that every call of `start` calls."""
         by_name = self._unit.functions_by_name
         seen: set[str] = set()

@@ -18,7 +18,7 @@ from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins
 from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, ScriptRaise
-from .script_source import CompilationUnit, Lacking, ScriptFunction, ScriptStatement, SourceError, literal, qualified
+from .script_source import CompilationUnit, Lacking, ParsedFunction, ScriptStatement, SourceError, literal, qualified
 from .script_statements import (
     Env,
     ScriptExpression,
@@ -41,7 +41,7 @@ _LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float(
 
 
 def compile_function(
-    function: ScriptFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[Any], world: World
+    function: ParsedFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[Any], world: World
 ) -> None:
     """Fills the body of a function. Raises ArchiveError for anything that is not TorchScript."""
     try:
@@ -59,14 +59,14 @@ def _as_list(tensor: Any) -> Any:
 
 def _as_key(value: Any) -> Any:
     if isinstance(value, (list, tuple, dict)):
-        raise RuntimeError(f"a {type(value).__name__} is no key of a dict")
+        raise RuntimeError(f"a {type(value).__name__} is not a key of a dict")
     return value
 
 
 class _FunctionCompiler:
     def __init__(
         self,
-        function: ScriptFunction,
+        function: ParsedFunction,
         unit: CompilationUnit,
         table: OpTable,
         constants: Sequence[Any],
@@ -79,7 +79,7 @@ class _FunctionCompiler:
         self._world = world
         self._builtins = Builtins(world.tensor)
         self._names = {parameter.name for parameter in function.parameters}
-        self._aliases: dict[str, ScriptFunction] = {}
+        self._aliases: dict[str, ParsedFunction] = {}
         self._tasks: dict[str, tuple[ScriptStatement, ...]] = {}
         self._branches = 0
 
@@ -431,7 +431,7 @@ class _FunctionCompiler:
             return lambda env: ScriptObject(created)
         return self._call_function(self._named_function(path, node), self._positional(node), node)
 
-    def _named_function(self, path: str, node: ast.AST) -> ScriptFunction:
+    def _named_function(self, path: str, node: ast.AST) -> ParsedFunction:
         owner, _, name = path.rpartition(".")
         declared = self._unit.classes.get(owner)
         found = self._unit.functions.get(path) or (declared.methods.get(name) if declared else None)
@@ -440,7 +440,7 @@ class _FunctionCompiler:
         return found
 
     def _call_function(
-        self, function: ScriptFunction, arguments: list[ScriptExpression], node: ast.AST
+        self, function: ParsedFunction, arguments: list[ScriptExpression], node: ast.AST
     ) -> ScriptExpression:
         if len(arguments) > len(function.parameters):
             raise SourceError(f"`{function.qualified_name}` takes {len(function.parameters)} arguments", node)

@@ -31,6 +31,6 @@ class ArchiveError(RuntimeError):
 
 
 class Error(Exception):
-    """A `raise` or `assert` of the model itself: PyTorch's `torch.jit.Error`, which is no RuntimeError
+    """A `raise` or `assert` of the model itself: PyTorch's `torch.jit.Error`, which is not a RuntimeError
     either.
     """

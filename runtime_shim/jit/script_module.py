@@ -13,7 +13,7 @@ from ..core.account import Account, LimitReached, account_in_force, brief, pay, 
 from .calls.call_costs import LARGEST
 from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, Activation, ScriptFailure, ScriptFrame
-from .script_source import NO_DEFAULT, CompilationUnit, Method, ScriptClass, ScriptFunction
+from .script_source import NO_DEFAULT, CompilationUnit, Method, ParsedFunction, ScriptClass
 from .script_values import ScriptObject
 from .torchscript_archive import ArchiveLimits
 from .type_annotations import Mismatch, Type, World, convert
@@ -31,7 +31,7 @@ class Runtime:
         self.unit = unit
         self.world = World(backend.Tensor, unit.named_tuples)
 
-    def run(self, function: ScriptFunction, arguments: Sequence[Any], caller: Activation) -> Any:
+    def run(self, function: ParsedFunction, arguments: Sequence[Any], caller: Activation) -> Any:
         """One call from code to code: positional arguments, no conversion. Raises Failure."""
         parameters = function.parameters
         env: dict[Any, Any] = {LINE: function.node.lineno, ACTIVATION: caller}
@@ -55,14 +55,14 @@ class Runtime:
         except Exception as error:
             raise ScriptFailure(error, [ScriptFrame(function, env[LINE])]) from error
 
-    def invoke(self, function: ScriptFunction, instance: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def invoke(self, function: ParsedFunction, instance: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One call from Python: arguments are matched with the schema and converted, errors are PyTorch's."""
         arguments = self._bind(function, [instance, *args], kwargs)
         account = account_in_force() or Account(self.limits.of_a_run(self.size + sum(map(_bytes_of, arguments))))
         with paying_into(account):
             return self._outside(self.run_outermost(function, arguments))
 
-    def run_outermost(self, function: ScriptFunction, arguments: Sequence[Any]) -> Any:
+    def run_outermost(self, function: ParsedFunction, arguments: Sequence[Any]) -> Any:
         """A call that no code of the archive makes, paid by the account that is in force."""
         try:
             return self._run_checked(function, arguments)
@@ -72,7 +72,7 @@ class Runtime:
                 error.archive = self.archive
             raise error from failure.cause
 
-    def _run_checked(self, function: ScriptFunction, arguments: Sequence[Any]) -> Any:
+    def _run_checked(self, function: ParsedFunction, arguments: Sequence[Any]) -> Any:
         result = self.run(function, arguments, Activation())
         try:
             pay(weight(result, LARGEST))
@@ -80,7 +80,7 @@ class Runtime:
             raise ScriptFailure(error, [ScriptFrame(function, function.node.lineno)]) from error
         return result
 
-    def _bind(self, function: ScriptFunction, given: list[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    def _bind(self, function: ParsedFunction, given: list[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         parameters = function.parameters
         if len(given) > len(parameters):
             raise RuntimeError(
@@ -112,7 +112,7 @@ class Runtime:
             )
         return bound
 
-    def _converted(self, function: ScriptFunction, name: str, type_: Type, value: Any, position: int) -> Any:
+    def _converted(self, function: ParsedFunction, name: str, type_: Type, value: Any, position: int) -> Any:
         try:
             return convert(value, type_, self.world)
         except Mismatch as error:

@@ -9,7 +9,7 @@ from ..core.account import LimitReached
 from .script_errors import ArchiveError, Error
 
 if TYPE_CHECKING:
-    from .script_source import ScriptFunction
+    from .script_source import ParsedFunction
 
 LINE = 0
 """Key of the line that runs, in the environment of a function; variables have strings as keys."""
@@ -47,7 +47,7 @@ class ScriptRaise(Exception):
 
 @dataclass(frozen=True)
 class ScriptFrame:
-    function: ScriptFunction
+    function: ParsedFunction
     line: int
 
     def __str__(self) -> str:

@@ -43,7 +43,7 @@ class ScriptParameter:
 
 
 @dataclass(eq=False)
-class ScriptFunction:
+class ParsedFunction:
     """A function or method of the archive. `body` is filled by the compiler, `runtime` when the archive is
     whole.
     """
@@ -104,7 +104,7 @@ class ScriptClass:
     parameters: tuple[str, ...] = ()
     buffers: tuple[str, ...] = ()
     constants: dict[str, Any] = field(default_factory=dict)
-    methods: dict[str, ScriptFunction] = field(default_factory=dict)
+    methods: dict[str, ParsedFunction] = field(default_factory=dict)
     hooks: tuple[str, ...] = ()
     pre_hooks: tuple[str, ...] = ()
     members: dict[str, Enumerator] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class CompilationUnit:
     """Everything that `code/` declares, by qualified name."""
 
     classes: dict[str, ScriptClass] = field(default_factory=dict)
-    functions: dict[str, ScriptFunction] = field(default_factory=dict)
+    functions: dict[str, ParsedFunction] = field(default_factory=dict)
     named_tuples: dict[str, type] = field(default_factory=dict)
     runtime: _Runtime | None = None
 
@@ -140,11 +140,11 @@ class CompilationUnit:
         return frozenset(name for declared in self.classes.values() for name in declared.methods)
 
     @cached_property
-    def functions_by_name(self) -> dict[str, ScriptFunction]:
+    def functions_by_name(self) -> dict[str, ParsedFunction]:
         """Functions and methods by qualified name. To be asked when all files are read."""
         return {function.qualified_name: function for function in self.all_functions()}
 
-    def all_functions(self) -> Iterator[ScriptFunction]:
+    def all_functions(self) -> Iterator[ParsedFunction]:
         yield from self.functions.values()
         for declared in self.classes.values():
             yield from declared.methods.values()
@@ -274,7 +274,7 @@ class _FileReader:
         if name in self._unit.classes or name in self._unit.functions:
             raise SourceError(f"{name} is declared twice", node)
 
-    def function(self, node: ast.FunctionDef, prefix: str, self_type: Type | None = None) -> ScriptFunction:
+    def function(self, node: ast.FunctionDef, prefix: str, self_type: Type | None = None) -> ParsedFunction:
         arguments = node.args
         if node.decorator_list or arguments.vararg or arguments.kwarg or arguments.posonlyargs:
             raise SourceError(f"`{node.name}`: decorators, *args and **kwargs are not TorchScript", node)
@@ -293,7 +293,7 @@ class _FileReader:
         if len({parameter.name for parameter in parameters}) != len(parameters):
             raise SourceError(f"`{node.name}` names a parameter twice", node)
         source = "\n".join(self._lines[node.lineno - 1 : node.end_lineno])
-        return ScriptFunction(
+        return ParsedFunction(
             f"{prefix}.{node.name}", self._record, source, node, tuple(parameters), _type(node.returns)
         )
 
@@ -393,7 +393,7 @@ def qualified(node: ast.expr) -> str | None:
 class Method:
     """A method bound to its object. Calling it runs it."""
 
-    def __init__(self, function: ScriptFunction, instance: Any) -> None:
+    def __init__(self, function: ParsedFunction, instance: Any) -> None:
         self._function = function
         self._instance = instance
 

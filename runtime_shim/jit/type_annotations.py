@@ -247,7 +247,7 @@ def _is_instance_of_class(value: Any, qualified_name: str) -> bool:
 
 
 def has_type(value: Any, type_: Type, world: World) -> bool:
-    """`isinstance(value, T)` of TorchScript: exact, an int is no float, a bool no int; List[int] looks
+    """`isinstance(value, T)` of TorchScript: exact, an int is not a float, a bool no int; List[int] looks
     inside.
     """
     name = type_.name

@@ -15,7 +15,7 @@ from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
 from .schema_parsing import parse
 
 
-def define(name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
+def declare_op(name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
     """Declare the op `namespace::name` or `namespace::name.overload`.
 
     RuntimeError if the schema can't be parsed or the op is there already.

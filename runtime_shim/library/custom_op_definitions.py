@@ -16,11 +16,12 @@ from ..core.gradient_modes import exclude, leave_excluded
 from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD
 from .custom_ops import OpOverload, entry, split_qualname
+from .op_library import Library
 from .operator_schema import Schema
 from .registered_autograd import autograd_kernel, tensors_in
 from .schema_inference import infer_schema, written_names
 
-Function = Callable[..., Any]
+_Function = Callable[..., Any]
 log = logging.getLogger("torch._library.custom_ops")
 
 #: The ops that `custom_op` made, by qualified name.
@@ -30,7 +31,7 @@ _KEPT: dict[str, Any] = {}
 
 def custom_op(
     name: str,
-    fn: Function | None = None,
+    fn: _Function | None = None,
     /,
     *,
     mutates_args: Any,
@@ -44,7 +45,7 @@ def custom_op(
     all). ValueError if the annotations say no schema, or another than is given.
     """
 
-    def define(function: Function) -> CustomOpDef:
+    def define(function: _Function) -> CustomOpDef:
         said = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
         namespace, op_name = split_qualname(name)
         made = CustomOpDef(namespace, op_name, said, function, tags)
@@ -65,16 +66,14 @@ def custom_op(
 class CustomOpDef:
     """An op made of a Python function. Calling it goes through the dispatcher."""
 
-    def __init__(self, namespace: str, name: str, schema: str, fn: Function, tags: Any = None) -> None:
-        from . import Library
-
+    def __init__(self, namespace: str, name: str, schema: str, fn: _Function, tags: Any = None) -> None:
         self._namespace, self._name, self._init_fn = namespace, name, fn
         self._qualname = f"{namespace}::{name}"
-        self._kernels: dict[str | None, Function] = {}
+        self._kernels: dict[str | None, _Function] = {}
         self._disabled: set[str] = set()
-        self._fake: Function | None = None
-        self._backward: Function | None = None
-        self._setup_context: Function | None = None
+        self._fake: _Function | None = None
+        self._backward: _Function | None = None
+        self._setup_context: _Function | None = None
         before = _KEPT.pop(self._qualname, None)
         if before is not None:
             before._destroy()
@@ -106,10 +105,10 @@ class CustomOpDef:
 
     # -- kernels
 
-    def register_kernel(self, device_types: Any, fn: Function | None = None, /) -> Any:
+    def register_kernel(self, device_types: Any, fn: _Function | None = None, /) -> Any:
         """Register what runs for one type of device, several, or all (None)."""
 
-        def register(function: Function) -> Function:
+        def register(function: _Function) -> _Function:
             types: Sequence[str | None]
             types = [device_types] if device_types is None or isinstance(device_types, str) else list(device_types)
             names = [a.name for a in self.schema.arguments]
@@ -181,18 +180,18 @@ class CustomOpDef:
 
     # -- the rest
 
-    def register_fake(self, fn: Function, /) -> Function:
+    def register_fake(self, fn: _Function, /) -> _Function:
         """Say what the op does with tensors without memory. `opcheck` compares it with what the op does."""
         self._fake = fn
         return fn
 
     register_abstract = register_fake
 
-    def register_vmap(self, func: Function | None = None) -> Any:
+    def register_vmap(self, func: _Function | None = None) -> Any:
         """Accepted; the shim has no vmap, so that it never runs."""
         return (lambda function: None) if func is None else None
 
-    def register_autograd(self, backward: Function, /, *, setup_context: Function | None = None) -> None:
+    def register_autograd(self, backward: _Function, /, *, setup_context: _Function | None = None) -> None:
         """Give the op a gradient: `backward(ctx, *grads)` returns one for each input.
 
         `setup_context(ctx, inputs, output)` saves what it needs. RuntimeError if the op writes to an input.
@@ -217,7 +216,7 @@ class CustomOpDef:
         return self._backward(ctx, *grads)
 
 
-def _module_of(function: Function) -> Any:
+def _module_of(function: _Function) -> Any:
     import inspect
 
     return inspect.getmodule(function)

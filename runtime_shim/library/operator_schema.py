@@ -91,7 +91,7 @@ def _cast(name: str, value: Any) -> Any:
     cast = _CASTS.get(name)
     try:
         return value if cast is None else cast(value)
-    except (TypeError, ValueError, RuntimeError):  # the last: a tensor of several elements is no number
+    except (TypeError, ValueError, RuntimeError):  # the last: a tensor of several elements is not a number
         raise CannotCast(_UNCASTABLE.format(type(value))) from None
 
 

@@ -192,5 +192,5 @@ class _Parser:
 
 
 def parse(text: str) -> Schema:
-    """RuntimeError, which says where, if `text` is no schema."""
+    """RuntimeError, which says where, if `text` is not a schema."""
     return _Parser(text).schema()

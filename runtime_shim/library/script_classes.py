@@ -9,7 +9,7 @@ from typing import Any
 from .shared_libraries import LOADED, load_library
 
 
-class ScriptObject:
+class TorchbindObject:
     """An object of a class that a C++ library registered; `_pointer` owns the C++ one."""
 
     _pointer: Any = None
@@ -24,39 +24,39 @@ class ScriptObject:
         return f"__torch__.torch.classes.{cls.__module__.rpartition('.')[2]}.{cls.__qualname__}"
 
 
-def define(namespace: str, name: str, doc: str) -> type[ScriptObject]:
+def define_class(namespace: str, name: str, doc: str) -> type[TorchbindObject]:
     """A new class. RuntimeError if there is one of the name."""
     holder = getattr(classes, namespace)
     if name in vars(holder):
         raise RuntimeError(f"Custom class with name __torch__.torch.classes.{namespace}.{name} is already registered.")
-    made = type(name, (ScriptObject,), {"__doc__": doc or None, "__module__": f"torch.classes.{namespace}"})
+    made = type(name, (TorchbindObject,), {"__doc__": doc or None, "__module__": f"torch.classes.{namespace}"})
     setattr(holder, name, made)
     return made
 
 
 def add_method(
-    owner: type[ScriptObject], kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+    owner: type[TorchbindObject], kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
     defaults: list[Any],
 ) -> None:  # fmt: skip
     """Give `owner` what C++ registered; `names` are those of the parameters after self, `defaults` the last values."""
     bind = _binder(f"{owner.__qualname__}.{name}", names, defaults)
 
-    def construct(self: ScriptObject, *args: Any, **kwargs: Any) -> None:
+    def construct(self: TorchbindObject, *args: Any, **kwargs: Any) -> None:
         self._pointer = function(*bind(args, kwargs))
 
-    def call(self: ScriptObject, *args: Any, **kwargs: Any) -> Any:
+    def call(self: TorchbindObject, *args: Any, **kwargs: Any) -> Any:
         return function(self, *bind(args, kwargs))
 
-    def get_state(self: ScriptObject) -> tuple[Any, str]:
+    def get_state(self: TorchbindObject) -> tuple[Any, str]:
         return function(self), self._type()  # with the class's name, as PyTorch has it
 
-    def set_state(self: ScriptObject, state: tuple[Any, str]) -> None:
+    def set_state(self: TorchbindObject, state: tuple[Any, str]) -> None:
         self._pointer = function(state[0])
 
-    def assign(self: ScriptObject, value: Any) -> None:
+    def assign(self: TorchbindObject, value: Any) -> None:
         function(self, value)
 
-    def read(self: ScriptObject) -> Any:
+    def read(self: TorchbindObject) -> Any:
         return function(self)
 
     made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": get_state}.get(kind)
@@ -92,7 +92,7 @@ def _binder(
     return bind
 
 
-def wrapped(owner: type[ScriptObject], pointer: object) -> ScriptObject:
+def wrapped(owner: type[TorchbindObject], pointer: object) -> TorchbindObject:
     """An object of `owner` around a C++ object."""
     made = owner.__new__(owner)
     made._pointer = pointer
@@ -101,7 +101,7 @@ def wrapped(owner: type[ScriptObject], pointer: object) -> ScriptObject:
 
 def unwrapped(value: Any) -> object:
     """The C++ object of `value`. TypeError if it is of no such class."""
-    if not isinstance(value, ScriptObject):
+    if not isinstance(value, TorchbindObject):
         raise TypeError(f"expected an object of a class from torch.classes, not {type(value).__name__}")
     return value._pointer
 

@@ -21,7 +21,7 @@ from .state_dict import load_own as _load_own
 _TABLES = ("_parameters", "_buffers", "_modules")
 
 
-def typename(value: Any) -> str:
+def shown_type(value: Any) -> str:
     """The type as messages print it."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return f"torch.{value.dtype.scalar_name}Tensor"
@@ -250,7 +250,7 @@ class Module:
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    f"cannot assign '{shown_type(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             own["_parameters"][name] = None
         elif isinstance(value, Module):
@@ -260,7 +260,7 @@ class Module:
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                    f"cannot assign '{shown_type(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             own["_modules"][name] = None
         elif isinstance(value, Buffer):
@@ -270,7 +270,7 @@ class Module:
         elif name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
+                    f"cannot assign '{shown_type(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
                     "None expected)"
                 )
             own["_buffers"][name] = value
@@ -300,7 +300,7 @@ class Module:
 
     def _check_name(self, name: str, kind: str, table: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
+            raise TypeError(f"{kind} name should be a string. Got {shown_type(name)}")
         if kind == "module" and hasattr(self, name) and name not in self.__dict__[table]:
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:
@@ -318,7 +318,7 @@ class Module:
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
-                    f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                    f"cannot assign '{shown_type(param)}' object to parameter '{name}' (torch.nn.Parameter or "
                     "None required)"
                 )
             if param.grad_fn is not None:
@@ -335,7 +335,7 @@ class Module:
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{shown_type(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         buffers[name] = registered(GlobalHooks.buffer, self, name, tensor) if GlobalHooks.buffer else tensor
         change = self._non_persistent_buffers_set
@@ -344,7 +344,7 @@ class Module:
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under a name."""
         if not isinstance(module, Module) and module is not None:
-            raise TypeError(f"{typename(module)} is not a Module subclass")
+            raise TypeError(f"{shown_type(module)} is not a Module subclass")
         self._check_name(name, "module", "_modules")
         self._modules[name] = registered(GlobalHooks.module, self, name, module) if GlobalHooks.module else module
 

@@ -6,7 +6,16 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
-from .optimizer import Optimizer, check_learning_rate, check_options
+from .optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    check_betas,
+    check_learning_rate,
+    check_options,
+    count,
+    decayed,
+    start,
+)
 
 
 class Adam(Optimizer):
@@ -33,13 +42,9 @@ class Adam(Optimizer):
     ) -> None:
         check_options(capturable=capturable, differentiable=differentiable, fused=fused)
         check_learning_rate(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero(epsilon=eps)
+        check_betas(betas)
+        check_at_least_zero(weight_decay=weight_decay)
         super().__init__(
             params,
             {
@@ -59,24 +64,14 @@ class Adam(Optimizer):
 
     def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = FUNCTIONS["tensor"](0.0)
-            names = ["exp_avg", "exp_avg_sq"] + (["max_exp_avg_sq"] if group["amsgrad"] else [])
-            for name in names:
-                state[name] = FUNCTIONS["zeros_like"](p)
+            start(p, state, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         first, second, (beta1, beta2) = state["exp_avg"], state["exp_avg_sq"], group["betas"]
-        if group["maximize"]:
-            grad = -grad
-        state["step"] += 1
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - group["lr"] * group["weight_decay"])
-            else:
-                grad = grad.add(p, alpha=group["weight_decay"])
+        step = count(state)
+        grad = decayed(p, grad, group)
         first.lerp_(grad, 1 - beta1)
         second.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
-        step = state["step"].item()
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             FUNCTIONS["maximum"](largest, second, out=largest)

@@ -7,44 +7,17 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
-from .optimizer import Optimizer, check_learning_rate, check_options
-
-
-def check_at_least_zero(**values: float) -> None:
-    """ValueError for a negative number; `_` in a name is a space in the message."""
-    for name, value in values.items():
-        if not value >= 0.0:
-            raise ValueError(f"Invalid {name} value: {value}")
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-
-
-def _zeros(p: Tensor) -> Tensor:
-    return FUNCTIONS["zeros_like"](p)
-
-
-def start(p: Tensor, state: dict[str, Any], *names: str) -> None:
-    """A new state: the count of steps, and zeros of the parameter's shape under each name."""
-    state["step"] = FUNCTIONS["tensor"](0.0)
-    for name in names:
-        state[name] = _zeros(p)
-
-
-def count(state: dict[str, Any]) -> float:
-    """Counts a step; returns its number, from 1 on."""
-    state["step"] += 1
-    return float(state["step"].item())
-
-
-def with_decay(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """The gradient that is followed: negated to maximize, and with the weight decay added."""
-    if group["maximize"]:
-        grad = -grad
-    return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else grad
+from .optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    check_betas,
+    check_learning_rate,
+    check_options,
+    count,
+    decayed,
+    start,
+    with_decay,
+)
 
 
 class RMSprop(Optimizer):
@@ -88,9 +61,9 @@ class RMSprop(Optimizer):
         if not state:
             start(p, state, "square_avg")
             if group["momentum"] > 0:
-                state["momentum_buffer"] = _zeros(p)
+                state["momentum_buffer"] = FUNCTIONS["zeros_like"](p)
             if group["centered"]:
-                state["grad_avg"] = _zeros(p)
+                state["grad_avg"] = FUNCTIONS["zeros_like"](p)
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         alpha, squares = group["alpha"], state["square_avg"]
@@ -310,12 +283,12 @@ class NAdam(_Moments):
         if not state:
             start(p, state)
             state["mu_product"] = FUNCTIONS["ones"](())
-            state["exp_avg"], state["exp_avg_sq"] = _zeros(p), _zeros(p)
+            state["exp_avg"], state["exp_avg_sq"] = FUNCTIONS["zeros_like"](p), FUNCTIONS["zeros_like"](p)
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         (beta1, beta2), lr = group["betas"], group["lr"]
         step = count(state)
-        grad = _decayed(p, grad, group)
+        grad = decayed(p, grad, group)
         now = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         then = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= now
@@ -364,7 +337,7 @@ class RAdam(_Moments):
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         beta1, beta2 = group["betas"]
         step = count(state)
-        grad = _decayed(p, grad, group)
+        grad = decayed(p, grad, group)
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
         squares = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         corrected = mean / (1 - beta1**step)
@@ -375,12 +348,3 @@ class RAdam(_Moments):
             rectified = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
             factor = (1 - beta2**step) ** 0.5 / squares.sqrt().add_(group["eps"]) * math.sqrt(rectified)
         p.add_(corrected * group["lr"] * factor, alpha=-1.0)
-
-
-def _decayed(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """The gradient as `with_decay` gives it, or the weights themselves decayed at once."""
-    if not group["decoupled_weight_decay"]:
-        return with_decay(p, grad, group)
-    if group["weight_decay"]:
-        p.mul_(1 - group["lr"] * group["weight_decay"])
-    return -grad if group["maximize"] else grad

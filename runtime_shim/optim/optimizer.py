@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from ..aten import FUNCTIONS
 from ..core.gradient_modes import enable_grad, no_grad
 from ..core.tensor import Tensor
 
@@ -174,3 +175,45 @@ def check_options(**options: Any) -> None:
     for name, value in options.items():
         if value:
             raise NotImplementedError(f"the shim has no {name}={value!r} in optimizers; supported: {name}=False")
+
+
+def check_at_least_zero(**values: float) -> None:
+    """ValueError, with its name, for a negative number or NaN."""
+    for name, value in values.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def start(p: Tensor, state: dict[str, Any], *names: str) -> None:
+    """A new state: the count of steps, and zeros of the parameter's shape under each name."""
+    state["step"] = FUNCTIONS["tensor"](0.0)
+    for name in names:
+        state[name] = FUNCTIONS["zeros_like"](p)
+
+
+def count(state: dict[str, Any]) -> float:
+    """Counts a step; returns its number, from 1 on."""
+    state["step"] += 1
+    return float(state["step"].item())
+
+
+def with_decay(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+    """The gradient that is followed: negated to maximize, and with the weight decay added."""
+    if group["maximize"]:
+        grad = -grad
+    return grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else grad
+
+
+def decayed(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+    """The gradient as `with_decay` gives it, or the weights themselves decayed at once."""
+    if not group["decoupled_weight_decay"]:
+        return with_decay(p, grad, group)
+    if group["weight_decay"]:
+        p.mul_(1 - group["lr"] * group["weight_decay"])
+    return -grad if group["maximize"] else grad

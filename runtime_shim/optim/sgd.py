@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from .optimizer import Optimizer, check_learning_rate, check_options
+from .optimizer import Optimizer, check_learning_rate, check_options, with_decay
 
 
 class SGD(Optimizer):
@@ -47,10 +47,7 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"]:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = with_decay(p, grad, group)
         if group["momentum"]:
             buffer = state.get("momentum_buffer")
             if buffer is None:

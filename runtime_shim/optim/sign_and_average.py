@@ -6,8 +6,15 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
-from .adaptive import check_at_least_zero, count, start, with_decay
-from .optimizer import Optimizer, check_learning_rate, check_options
+from .optimizer import (
+    Optimizer,
+    check_at_least_zero,
+    check_learning_rate,
+    check_options,
+    count,
+    start,
+    with_decay,
+)
 
 
 class Rprop(Optimizer):

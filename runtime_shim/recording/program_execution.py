@@ -18,7 +18,7 @@ from .run_specification import Specification
 from .trace_events import Writer
 
 
-def seed(torch: Any) -> None:
+def seed_generators(torch: Any) -> None:
     """The same random numbers in each run, for a program that does not ask for its own: a network that nobody seeded
     starts from the same weights before and after."""
     random.seed(0)

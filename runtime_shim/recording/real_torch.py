@@ -33,7 +33,7 @@ from ..cpp.program_errors import PyTorchMissing
 from ..cpp.toolchain import INCLUDE, find_toolchain
 from . import guard_table, trace_events
 from .guard_table import GuardTable
-from .program_execution import as_script, contained, execute, failed, limit, seed
+from .program_execution import as_script, contained, execute, failed, limit, seed_generators
 from .run_specification import Specification
 from .trace_events import SHOWN_ELEMENTS, Writer, plain
 
@@ -202,7 +202,7 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     except (ProgramError, ImportError) as error:
         return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))
     torch.set_num_threads(1)
-    seed(torch)
+    seed_generators(torch)
     torch.utils.deterministic.fill_uninitialized_memory = True
     if specification.uncovered:
         torch._C._AutoDispatchBelowADInplaceOrView = torch._C._AutoDispatchBelowAutograd

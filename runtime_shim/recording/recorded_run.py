@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import guard_table
-from .program_execution import as_script, contained, execute, failed, limit, seed
+from .program_execution import as_script, contained, execute, failed, limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -73,7 +73,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
             detailed=specification.detailed,
         )
         chosen_backend.use(backend)
-        seed(backend.torch)
+        seed_generators(backend.torch)
         with backend.recording(writer):
             limit(specification)
             writer.is_ready()
@@ -111,7 +111,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
 
     shim = importlib.import_module(SHIM)
     contained(specification, writer)
-    seed(shim)  # behind the fork, after which Python seeds its own numbers anew
+    seed_generators(shim)  # behind the fork, after which Python seeds its own numbers anew
     table = guard_table.table_of(specification)
     chosen_backend.current().guard_table = table  # guards of extension modules count there
     recorder = Recorder(writer, specification.source, table, detailed=specification.detailed)

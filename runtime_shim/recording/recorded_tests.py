@@ -25,7 +25,7 @@ import guardfix.runtime_shim as shim
 
 from ..cpp import chosen_backend
 from . import guard_table
-from .program_execution import seed
+from .program_execution import seed_generators
 from .recorder import Recorder, watching
 from .recording_backend import RecordingBackend
 from .trace_events import Writer
@@ -36,7 +36,7 @@ FOLDER = "GUARDFIX_RECORDING_FOLDER"
 class TestRecorder:
     """Writes the events of one process's tests to one file."""
 
-    __test__ = False  # pytest: this is no test
+    __test__ = False  # pytest: this is not a test
 
     def __init__(self, path: Path) -> None:
         self.writer = Writer(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process runs
@@ -58,7 +58,7 @@ class TestRecorder:
         self.writer.written = 0  # each test may be as long as a program
         self.recorder.start_over()
         self.writer.write("test", name=item.nodeid)
-        seed(shim)
+        seed_generators(shim)
         before = self._counts()
         outcome: Any = yield
         reached = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import guardfix.runtime_shim as shim
 
-from ..cpp.cpp_backend import AnyTensor
+from ..cpp.op_spellings import AnyTensor
 from ..cpp.shim_backend import ShimBackend
 from .guard_table import GuardTable
 from .recorder import Recorder, watching
@@ -34,7 +34,7 @@ class RecordingBackend(ShimBackend):
             yield
 
     def values(self, t: AnyTensor) -> list[float]:
-        # Printing is no step of the program: its output is compared anyway.
+        # Printing is not a step of the program: its output is compared anyway.
         with self.recorder.unseen() if self.recorder is not None else contextlib.nullcontext():
             return super().values(t)
 

@@ -23,12 +23,12 @@ from collections.abc import Iterable, Sequence
 
 from .recorded_run import die_with_parent, run_program
 
-LARGEST = 1 << 20
+LARGEST_REQUEST = 1 << 20
 """Bytes of a request: an environment may take that much of it."""
 DESCRIPTORS = 3
 
 
-def serve(handle: int) -> int:
+def answer_requests(handle: int) -> int:
     """Answer the requests on the socket `handle` until its other end is closed; the exit status.
 
     In a process that was forked for a run this returns as well, with the status of the program.
@@ -49,13 +49,11 @@ def serve(handle: int) -> int:
                 process = running.pop(ready)
                 _, status = os.waitpid(process, 0)
                 if not _send(channel, {"ended": process, "status": os.waitstatus_to_exitcode(status)}):
-                    _end_all(running.values())
-                    return 0
+                    return _end_all(running.values())
                 continue
-            request, given, _, _ = socket.recv_fds(channel, LARGEST, DESCRIPTORS)
+            request, given, _, _ = socket.recv_fds(channel, LARGEST_REQUEST, DESCRIPTORS)
             if not request:
-                _end_all(running.values())
-                return 0
+                return _end_all(running.values())
             process = _fork()
             if not process:
                 for other in (channel.detach(), *running):
@@ -67,16 +65,16 @@ def serve(handle: int) -> int:
             running[watched] = process
             poll.register(watched, select.POLLIN)
             if not _send(channel, {"started": process}):
-                _end_all(running.values())
-                return 0
+                return _end_all(running.values())
 
 
-def _end_all(processes: Iterable[int]) -> None:
-    """End the runs that are left, with everything they started: the caller was interrupted."""
+def _end_all(processes: Iterable[int]) -> int:
+    """End the runs that are left, with everything they started: the caller is gone. The exit status."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
         os.waitpid(process, 0)
+    return 0
 
 
 def _send(channel: socket.socket, message: dict[str, int]) -> bool:
@@ -130,4 +128,4 @@ def _run(request: dict[str, str | dict[str, str]], given: Sequence[int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(int(sys.argv[1])))
+    sys.exit(answer_requests(int(sys.argv[1])))

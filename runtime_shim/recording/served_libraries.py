@@ -25,7 +25,7 @@ from typing import Any
 
 from . import guard_table
 from .containment import PROCESSES, contain
-from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed
+from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -250,7 +250,7 @@ class ProgramServer:
         counts = [] if self.table is None else self.table.counts()
         printed = io.StringIO()
         names: dict[str, Any] = {"__name__": "__main__", "torch": self.torch, **self.served.names}
-        seed(self.torch)
+        seed_generators(self.torch)
         error: BaseException | None = None
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is said once is said by one program and not by the next
@@ -277,7 +277,7 @@ class ProgramServer:
         }
 
     def _kinds(self, value: Any) -> list[str] | None:
-        """What a call gave: `float`, `integer` or `other` for each part; None for a single value that is no tensor."""
+        """What a call gave: `float`, `integer` or `other` for each part; None for a single value, no tensor."""
         tensor = self.torch.Tensor
 
         def kind(one: Any) -> str:
@@ -290,7 +290,7 @@ class ProgramServer:
         return [kind(value)] if isinstance(value, tensor) else None
 
 
-def serve(path: str, commands: int, answers: int) -> int:
+def serve_libraries(path: str, commands: int, answers: int) -> int:
     """Loads what the file says, and serves until the commands end."""
     serving = Serving.read(path)
     if serving.guard_table:
@@ -352,4 +352,4 @@ def _send(descriptor: int, answer: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    sys.exit(serve_libraries(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

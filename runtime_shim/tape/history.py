@@ -93,7 +93,7 @@ def grad_fn_of(t: Tensor) -> Node | None:
 
 
 def _replayed(base: Tensor, view_fn: Callable[[Tensor], Tensor]) -> Node | None:
-    """History of a view that is no window of strides onto its base: the view is made once more."""
+    """History of a view that is not a window of strides onto its base: the view is made once more."""
     state = tls.state
     grad_mode, state.grad_mode = state.grad_mode, True
     try:

@@ -92,6 +92,7 @@ class Node:
 
         node: Node | None = self
         said = f"Error detected in {self.name()}. "
+        happened = "caused the error"
         while node is not None:
             lines = node.metadata.get("traceback_")
             if lines is None:
@@ -100,7 +101,7 @@ class Node:
                     "information."
                 )
             else:
-                text = "Traceback of forward call that caused the error:\n" + "".join(lines)
+                text = f"Traceback of forward call that {happened}:\n" + "".join(lines)
             try:
                 warnings.warn(said + text, UserWarning, stacklevel=2)
             except UserWarning:  # made an error by a filter: what backward raises goes before it
@@ -108,6 +109,7 @@ class Node:
             parent = node.metadata.get("parent_")
             if parent is not None:
                 said = f"\n\nPrevious calculation was induced by {parent.name()}. "
+                happened = "induced the previous calculation"
             node = parent
 
     def apply(self, grads: Grads) -> Grads:

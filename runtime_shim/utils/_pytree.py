@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 PyTree = Any
-Flatten = Callable[[Any], tuple[list[Any], Any]]
-Unflatten = Callable[[Iterable[Any], Any], Any]
+_Flatten = Callable[[Any], tuple[list[Any], Any]]
+_Unflatten = Callable[[Iterable[Any], Any], Any]
 
 
 class NodeDef(NamedTuple):
     """How a kind of container is taken apart and put together."""
 
     type: type
-    flatten_fn: Flatten
-    unflatten_fn: Unflatten
+    flatten_fn: _Flatten
+    unflatten_fn: _Unflatten
 
 
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
 
 
-def register_pytree_node(cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, **more: Any) -> None:
+def register_pytree_node(cls: type, flatten_fn: _Flatten, unflatten_fn: _Unflatten, **more: Any) -> None:
     """Make a class a container. ValueError if it is one already."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
@@ -36,7 +36,7 @@ def register_pytree_node(cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten
 _register_pytree_node = register_pytree_node
 
 
-def _keyed(made: Callable[[Any, Any], Any]) -> tuple[Flatten, Unflatten]:
+def _keyed(made: Callable[[Any, Any], Any]) -> tuple[_Flatten, _Unflatten]:
     return (lambda d: (list(d.values()), list(d)), lambda values, keys: made(zip(keys, values, strict=True), keys))
 
 

@@ -397,7 +397,7 @@ _SELECTIVE = (
 
 
 def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
-    """Sets the random numbers of devices; there are none besides the CPU."""
+    """Does nothing: the CPU is the shim's only device."""
 
 
 def __getattr__(name: str) -> Any:

@@ -58,13 +58,13 @@ _MISMATCH = (
     "This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that "
     "changed between forward and backward."
 )
-Storage = defaultdict[Any, dict[int, Any]]
+_Storage = defaultdict[Any, dict[int, Any]]
 
 
 class _CachingTorchDispatchMode(TorchDispatchMode):
     """In forward: keeps what the policy says, op by op and call by call."""
 
-    def __init__(self, policy_fn: Callable[..., Any], storage: Storage) -> None:
+    def __init__(self, policy_fn: Callable[..., Any], storage: _Storage) -> None:
         self.policy_fn = policy_fn
         self.storage = storage
         self.func_counter: dict[Any, int] = defaultdict(int)
@@ -85,7 +85,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
 class _CachedTorchDispatchMode(TorchDispatchMode):
     """When forward runs again: gives what was kept, once."""
 
-    def __init__(self, policy_fn: Any, storage: Storage, allow_cache_entry_mutation: bool = False) -> None:
+    def __init__(self, policy_fn: Any, storage: _Storage, allow_cache_entry_mutation: bool = False) -> None:
         self.storage = storage
         self.allow_cache_entry_mutation = allow_cache_entry_mutation
         self.func_counter: dict[Any, int] = defaultdict(int)
@@ -138,7 +138,7 @@ def create_selective_checkpoint_contexts(
         policy = policy_fn_or_list
     else:
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    storage: Storage = defaultdict(dict)
+    storage: _Storage = defaultdict(dict)
     return (
         _CachingTorchDispatchMode(policy, storage),
         _CachedTorchDispatchMode(None, storage, allow_cache_entry_mutation),

@@ -27,9 +27,9 @@ def evaluate(torch: ModuleType, expression: str) -> Any:
 
 
 REFUSED = {
-    "a list is no operand": ("t + [1, 2, 3]", TypeError, "unsupported operand type(s) for +: 'Tensor' and 'list'"),
+    "a list is not an operand": ("t + [1, 2, 3]", TypeError, "unsupported operand type(s) for +: 'Tensor' and 'list'"),
     "nor on the left": ("[1, 2, 3] * t", TypeError, "only integer tensors of a single element can be converted to an index"),
-    "a list is no operand of a function": ("torch.exp([1.0])", TypeError, "exp(): argument 'input' (position 1) must be Tensor, not list"),
+    "a list is not an operand of a function": ("torch.exp([1.0])", TypeError, "exp(): argument 'input' (position 1) must be Tensor, not list"),
     "a complex number does not fit a float": ("t.__setitem__(0, 1j)", RuntimeError, "value cannot be converted to type float without overflow"),
     "nor by fill_": ("t.fill_(1j)", RuntimeError, "value cannot be converted to type float without overflow"),
     "nor an integer": ("i.fill_(2j)", RuntimeError, "value cannot be converted to type int64_t without overflow"),
@@ -37,7 +37,7 @@ REFUSED = {
     "index_put_ wants a tuple": ("t.index_put_(i, torch.ones(1))", TypeError, "index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor"),
     "cat names the element": ("torch.cat([t, 1])", TypeError, "expected Tensor as element 1 in argument 0, but got int"),
     "matmul counts self": ("torch.matmul(t, 2)", TypeError, "matmul(): argument 'other' (position 2) must be Tensor, not int"),
-    "a dim that is no integer": ("t.cumsum('a')", TypeError, "cumsum(): argument 'dim' (position 1) must be int, not str"),
+    "a dim that is not an integer": ("t.cumsum('a')", TypeError, "cumsum(): argument 'dim' (position 1) must be int, not str"),
     "invert of floats": ("~t", TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
     "random integers by randn": ("torch.randn(2, dtype=torch.int64)", NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
     "an empty range": ("torch.randint(5, 3, (2,))", RuntimeError, "random_ expects 'from' to be less than 'to', but got from=5 >= to=3"),

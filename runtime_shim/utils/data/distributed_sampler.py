@@ -14,7 +14,7 @@ from .sampler import Sampler
 class DistributedSampler(Sampler[Any]):
     """Every `num_replicas`-th index from `rank` on, in an order that `seed` and the epoch fix.
 
-    Without `num_replicas` and `rank` it raises RuntimeError: there is no process group to ask.
+    Without `num_replicas` and `rank` it raises RuntimeError, since the shim has no process group.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ HEADERS = sorted(
 PARTS = {
     "ATen/core/TensorIndex.h",
     "guardfix/call.h",
+    "guardfix/python_warnings.h",
     "guardfix/module_block.h",  # in place of pybind11, which other headers bring
     "torch/csrc/autograd/node.h",
     "torch/csrc/autograd/view_meta.h",

@@ -76,8 +76,10 @@ def test_a_tuple_of_a_tensor_and_a_list(sample: Any) -> None:
         pytest.param(lambda m: m.fail("value"), ValueError, "no such value", id="ValueError"),
         pytest.param(lambda m: m.fail("missing"), NotImplementedError, "no such function", id="NotImplementedError"),
         pytest.param(lambda m: m.fail("other"), RuntimeError, "failed: other", id="RuntimeError"),
-        pytest.param(lambda m: m.same(None), TypeError, "incompatible function arguments", id="None is no tensor"),
-        pytest.param(lambda m: m.total([1.5]), TypeError, "incompatible function arguments", id="1.5 is no integer"),
+        pytest.param(lambda m: m.same(None), TypeError, "incompatible function arguments", id="None is not a tensor"),
+        pytest.param(
+            lambda m: m.total([1.5]), TypeError, "incompatible function arguments", id="1.5 is not an integer"
+        ),
     ],
 )
 def test_errors_of_the_module(sample: Any, call: Any, kind: type[Exception], message: str) -> None:

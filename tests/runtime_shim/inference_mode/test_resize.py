@@ -38,7 +38,7 @@ def test_inside_inference_mode(torch: Torch, resize: Resize, requires_grad: bool
         pytest.param(smaller, False, INPLACE, id="a change of shape is a write"),
         pytest.param(smaller, True, REFUSED, id="requires_grad goes first"),
         pytest.param(same, True, REFUSED, id="even where nothing changes"),
-        pytest.param(same, False, None, id="the same shape is no write"),
+        pytest.param(same, False, None, id="the same shape is not a write"),
     ],
 )
 def test_inference_tensor_outside(torch: Torch, resize: Resize, requires_grad: bool, message: str | None) -> None:

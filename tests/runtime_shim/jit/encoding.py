@@ -85,7 +85,7 @@ def differences(actual: Any, expected: Any, path: str = "result") -> list[str]:
 
 def _tensor_differences(actual: Any, expected: dict[str, Any], path: str) -> list[str]:
     if not hasattr(actual, "is_leaf"):
-        return [f"{path}: {actual!r} is no tensor"]
+        return [f"{path}: {actual!r} is not a tensor"]
     found = []
     dtype = str(actual.dtype).rpartition(".")[2]
     for what, value in (

@@ -144,7 +144,7 @@ def test_gradient_of_the_gradient_is_its_slope(expression: str) -> None:
         pytest.param({"values": [1.001]}, ["values.0: 1.0 became 1.001"], id="a value off by 0.1 %"),
         pytest.param({"version": 1}, ["version: 0 became 1"], id="another version"),
         pytest.param({"grad_fn": "MulBackward0"}, ["grad_fn: None became 'MulBackward0'"], id="another node"),
-        pytest.param({"values": [1.0 + 1e-9]}, [], id="rounding is no difference"),
+        pytest.param({"values": [1.0 + 1e-9]}, [], id="rounding is not a difference"),
     ],
 )
 def test_differences_are_reported(change: dict[str, Any], reported: list[str]) -> None:

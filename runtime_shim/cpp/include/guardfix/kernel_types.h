@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 namespace guardfix {
@@ -109,6 +110,9 @@ struct WithoutSymbolsIn<const T&> {
 };
 template <typename T>
 using WithoutSymbols = typename WithoutSymbolsIn<T>::type;
+/// Whether a parameter is of a type with symbols, not a reference to one.
+template <typename T>
+constexpr bool has_symbols = !std::is_reference_v<T> && !std::is_same_v<WithoutSymbols<T>, T>;
 
 /// The name of a C++ type in a schema: `SchemaName<std::optional<at::Tensor>>::text()` is "Tensor?".
 template <typename T>
@@ -157,6 +161,8 @@ template <typename Key, typename Value>
 struct SchemaName<c10::Dict<Key, Value>> {
   static std::string text() { return "Dict(" + SchemaName<Key>::text() + ", " + SchemaName<Value>::text() + ")"; }
 };
+template <typename Key, typename Value>
+struct SchemaName<std::unordered_map<Key, Value>> : SchemaName<c10::Dict<Key, Value>> {};
 template <typename... Elements>
 struct SchemaName<std::tuple<Elements...>> {
   static std::string text() {

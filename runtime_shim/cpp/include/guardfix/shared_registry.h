@@ -13,6 +13,9 @@ namespace guardfix {
 
 #ifdef GUARDFIX_PROGRAM
 
+/// Whether what was registered stays when its handle ends: Python forgets no op.
+constexpr bool registrations_last = false;
+
 inline void share_definition(const std::string&, const std::string&, const std::string&, std::atomic<bool>&) {}
 inline void share_kernel(const std::string&, c10::DispatchKey, const c10::Kernel&, std::atomic<bool>&) {}
 /// Runs `block`, which registers ops before the program's main. An error ends the program.
@@ -22,6 +25,8 @@ void registering(Block&& block) {
 }
 
 #else
+
+constexpr bool registrations_last = true;
 
 /// A kernel as Python holds it.
 struct SharedKernel {

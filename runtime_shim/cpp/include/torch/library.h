@@ -18,6 +18,11 @@
 /// Kernels for one dispatch key: `TORCH_LIBRARY_IMPL(mine, Autograd, m) { m.impl("op", op_autograd); }`.
 #define TORCH_LIBRARY_IMPL(ns, key, m) TORCH_LIBRARY_BLOCK(IMPL, ns, ::c10::DispatchKey::key, m)
 
+/// A library whose ops last as long as the object: `auto m = MAKE_TORCH_LIBRARY(mine); m.def(…);`
+#define MAKE_TORCH_LIBRARY(ns) torch::Library(torch::Library::DEF, #ns, ::std::nullopt, __FILE__, __LINE__)
+#define MAKE_TORCH_LIBRARY_IMPL(ns, key) \
+  torch::Library(torch::Library::IMPL, #ns, ::c10::DispatchKey::key, __FILE__, __LINE__)
+
 #define TORCH_FN(function) ::torch::CompileTimeFunction<decltype(&function), &function>()
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
@@ -39,11 +44,11 @@ struct CompileTimeFunction {
   static constexpr Pointer value = pointer;
 };
 
-/// Anything that can be a kernel: a function, a lambda that captures nothing, TORCH_FN(f).
+/// Anything that can be a kernel: a function, a lambda, TORCH_FN(f).
 class CppFunction {
  public:
   template <typename Function>
-  CppFunction(Function function) : kernel_(c10::Kernel::make(function)) {}
+  CppFunction(Function function) : kernel_(c10::Kernel::make(std::move(function))) {}
   template <typename Pointer, Pointer pointer>
   CppFunction(CompileTimeFunction<Pointer, pointer>) : kernel_(c10::Kernel::make(pointer)) {}
   /// Goes on with the next key, as if there were no kernel.
@@ -52,12 +57,11 @@ class CppFunction {
   /// From `void f(const c10::OperatorHandle&, torch::jit::Stack*)`.
   template <void (*function)(const c10::OperatorHandle&, c10::Stack*)>
   static CppFunction makeFromBoxedFunction() {
-    return CppFunction(c10::Kernel::make_boxed(
-        [](const c10::OperatorHandle& op, c10::DispatchKeySet, c10::Stack* stack) { function(op, stack); }));
+    return CppFunction(c10::Kernel::makeFromBoxedFunction<function>());
   }
   template <void (*function)(const c10::OperatorHandle&, c10::DispatchKeySet, c10::Stack*)>
   static CppFunction makeFromBoxedFunction() {
-    return CppFunction(c10::Kernel::make_boxed(function));
+    return CppFunction(c10::Kernel::makeFromBoxedFunction<function>());
   }
   template <typename Function>
   static CppFunction makeFromUnboxedFunction(Function* function) {
@@ -79,6 +83,21 @@ class CppFunction {
   std::optional<c10::DispatchKey> key_;
 };
 
+namespace detail {
+inline c10::DispatchKey key_of_device(c10::DeviceType device) {
+  switch (device) {
+#define TORCH_KEY_OF_DEVICE(name) \
+  case c10::DeviceType::name:     \
+    return c10::DispatchKey::name;
+    C10_FORALL_BACKEND_COMPONENTS(TORCH_KEY_OF_DEVICE)
+#undef TORCH_KEY_OF_DEVICE
+    case c10::DeviceType::FPGA:
+      return c10::DispatchKey::FPGA;
+  }
+  TORCH_CHECK(false, "Unsupported device type for dispatch: ", device);
+}
+}  // namespace detail
+
 /// A kernel for one key: `m.impl("op", torch::dispatch(c10::DispatchKey::CPU, f))`.
 template <typename Function>
 CppFunction dispatch(c10::DispatchKey key, Function&& function) {
@@ -86,9 +105,7 @@ CppFunction dispatch(c10::DispatchKey key, Function&& function) {
 }
 template <typename Function>
 CppFunction dispatch(c10::DeviceType device, Function&& function) {
-  TORCH_CHECK(device == c10::kCPU || device == c10::kCUDA, "torch::dispatch: the shim has no device ", device);
-  return dispatch(device == c10::kCPU ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA,
-                  std::forward<Function>(function));
+  return dispatch(detail::key_of_device(device), std::forward<Function>(function));
 }
 
 /// What the block after TORCH_LIBRARY gets: the ops of one namespace.
@@ -96,25 +113,37 @@ class Library {
  public:
   enum Kind { DEF, IMPL, FRAGMENT };
   Library(Kind kind, std::string ns, std::optional<c10::DispatchKey> key, std::string place = "")
-      : kind_(kind), ns_(std::move(ns)), key_(key), place_(std::move(place)) {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
+      : kind_(kind), ns_(std::move(ns)), key_(key), place_(std::move(place)) {
+    if (key_ == c10::DispatchKey::CatchAll) key_ = std::nullopt;
+    if (kind == DEF) handles_.push_back(c10::Dispatcher::singleton().claim(ns_, place_));
+  }
+  Library(Kind kind, std::string ns, std::optional<c10::DispatchKey> key, const char* file, uint32_t line)
+      : Library(kind, std::move(ns), key, c10::str(file, ":", line)) {}
+  /// What was registered lasts as long as this object.
+  Library(Library&&) noexcept = default;
+  Library& operator=(Library&&) noexcept = default;
 
   /// Defines an op; its kernels come with impl.
   Library& def(const std::string& schema, const std::vector<at::Tag>& = {}) & {
     TORCH_CHECK(kind_ != IMPL, "def(): in a TORCH_LIBRARY_IMPL block, of namespace ", ns_,
                 "; ops are defined in TORCH_LIBRARY or TORCH_LIBRARY_FRAGMENT");
-    c10::Dispatcher::singleton().define(qualified(schema), schema, place_);
+    handles_.push_back(c10::Dispatcher::singleton().define(qualified(schema), schema, place_));
     return *this;
   }
+#ifdef GUARDFIX_WITH_STACKS
+  Library& def(const c10::FunctionSchema& schema, const std::vector<at::Tag>& = {}) & {
+    handles_.push_back(c10::Dispatcher::singleton().define(qualified(schema.text()), schema, place_));
+    return *this;
+  }
+#endif
   /// Defines an op with its kernel: for all keys, unless the function is given for one.
   template <typename Function>
   Library& def(const std::string& schema, Function&& function) & {
     const CppFunction f(std::forward<Function>(function));
     // Without a schema, what the signature says is meant.
     def(schema.find('(') == std::string::npos ? schema + f.kernel().schema() : schema);
-    c10::Dispatcher::singleton().implement(
-        qualified(schema), f.key().value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel());
+    handles_.push_back(c10::Dispatcher::singleton().implement(
+        qualified(schema), f.key().value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel()));
     return *this;
   }
   /// The kernel of an op for the key of this block.
@@ -122,13 +151,17 @@ class Library {
   Library& impl(const std::string& name, Function&& function) & {
     const CppFunction f(std::forward<Function>(function));
     const std::optional<c10::DispatchKey> key = f.key().has_value() ? f.key() : key_;
-    c10::Dispatcher::singleton().implement(
-        qualified(name), key.value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel());
+    handles_.push_back(c10::Dispatcher::singleton().implement(
+        qualified(name), key.value_or(c10::DispatchKey::CompositeImplicitAutograd), f.kernel()));
     return *this;
   }
   template <typename Function>
   Library& impl(const std::string& name, c10::DispatchKey key, Function&& function) & {
     return impl(name, dispatch(key, std::forward<Function>(function)));
+  }
+  template <typename Function>
+  Library& impl(const std::string& name, c10::DeviceType device, Function&& function) & {
+    return impl(name, dispatch(device, std::forward<Function>(function)));
   }
   /// An op with a class of the program's own as a value: `m.class_<Stack>("Stack").def(torch::init<>())`.
   template <typename Class>
@@ -136,10 +169,14 @@ class Library {
   /// Where PyTorch looks for a kernel for tensors without memory, which the shim has not.
   Library& set_python_module(const char*, const char* = "") & { return *this; }
   Library& impl_abstract_pystub(const char*, const char* = "") & { return *this; }
-  /// A kernel for every op without one of its own for the key: only falling through is known here.
+  /// A kernel for every op without one of its own for the key of this block: boxed, or falling through.
   Library& fallback(const CppFunction& function) & {
-    TORCH_CHECK_NOT_IMPLEMENTED(function.kernel().is_fallthrough(),
-                                "the shim has no Library::fallback other than makeFallthrough()");
+    TORCH_CHECK_NOT_IMPLEMENTED(!guardfix::registrations_last || function.kernel().is_fallthrough(),
+                                "in a library that Python loads, the shim has no Library::fallback other than "
+                                "makeFallthrough()");
+    const std::optional<c10::DispatchKey> key = function.key().has_value() ? function.key() : key_;
+    TORCH_CHECK(key.has_value() && ns_ == "_", "fallback(): only in a TORCH_LIBRARY_IMPL block of namespace _");
+    handles_.push_back(c10::Dispatcher::singleton().registerFallback(*key, function.kernel()));
     return *this;
   }
 
@@ -157,6 +194,7 @@ class Library {
   std::string ns_;
   std::optional<c10::DispatchKey> key_;
   std::string place_;
+  std::vector<c10::RegistrationHandleRAII> handles_;
 };
 
 namespace detail {
@@ -166,10 +204,8 @@ class LibraryInit {
   LibraryInit(Library::Kind kind, void (*init)(Library&), const char* ns, std::optional<c10::DispatchKey> key,
               const char* file, int line) {
     guardfix::registering([&] {
-      const std::string place = c10::str(file, ":", line);
-      if (kind == Library::DEF) c10::Dispatcher::singleton().claim(ns, place);
-      Library library(kind, ns, key, place);
-      init(library);
+      // Its ops last as long as the program.
+      init(*new Library(kind, ns, key, c10::str(file, ":", line)));
     });
   }
 };

@@ -61,4 +61,10 @@ int main() {
   try { (a * 2).backward(); } catch (const c10::Error& e) { std::cout << e.what_without_backtrace() << std::endl; }
   auto s = (a * 2).sum(); s.backward();
   try { auto q = a.exp().sum(); q.backward(); q.backward(); } catch (const c10::Error& e) { std::cout << std::string(e.what_without_backtrace()).substr(0, 60) << std::endl; }
+  // What the running backward doesn't need is not wanted.
+  auto c = torch::tensor({1., 2.}, torch::requires_grad()), d = c.clone();
+  const auto product = [&] { return MulConst::apply(c, d, std::string("p"), std::vector<int64_t>{}, false)[0].sum(); };
+  std::cout << grad({product()}, {d})[0] << grad({product()}, {c})[0] << std::endl;
+  product().backward({}, c10::nullopt, false, std::vector<torch::Tensor>{d});
+  product().backward();
 }

@@ -26,4 +26,20 @@ int main() {
   dict.insert("one", 10);
   for (const auto& entry : dict) std::cout << entry.key() << "=" << entry.value() << " ";
   std::cout << dict.size() << dict.contains("two") << dict.at("one") << "\n";
+  const at::Tensor row = torch::ones({2, 1});
+  std::cout << c10::Scalar(c10::SymInt(4)) << c10::Scalar(row.sym_size(0)).isIntegral(false)
+            << row.is_same_size(torch::ones({2})) << row.is_same_size(torch::zeros({2, 1}, torch::kLong))
+            << row.toBackend(at::Backend::CPU).is_same(row) << "\n";
+  const std::unordered_map<std::string, int64_t> map{{"three", 3}};
+  const torch::IValue from_map(map);
+  std::cout << from_map.isGenericDict() << from_map.to<std::unordered_map<std::string, int64_t>>().at("three")
+            << c10::impl::toTypedDict<std::string, int64_t>(from_map.toGenericDict()).at("three") << "\n";
+  torch::jit::Stack stack;
+  torch::jit::push(stack, 1, row, "two");
+  std::cout << torch::jit::peek(stack, 0, 3).toInt() << torch::jit::last(stack, 2).size();
+  int64_t first = 0;
+  at::Tensor second;
+  torch::jit::drop(stack, 1);
+  torch::jit::pop(stack, first, second);
+  std::cout << first << second.is_same(row) << stack.size() << "\n";
 }

@@ -65,7 +65,7 @@ def generate(profile: str, seed: int) -> Program:
 
 
 def _without_open_ends(lines: list[str]) -> tuple[str, ...]:
-    """A `with` that nothing follows is no Python."""
+    """A `with` that nothing follows is not Python."""
     while lines and lines[-1].endswith(":"):
         lines.pop()
     return tuple(lines)

@@ -173,8 +173,20 @@ class Dict final {
   guardfix::Object object_;
 };
 
+template <typename Key, typename Value>
+IValue::IValue(const std::unordered_map<Key, Value>& values) : IValue() {
+  Dict<Key, Value> dict;
+  for (const auto& [key, value] : values) dict.insert(key, value);
+  *this = IValue(dict);
+}
+
 namespace impl {
 using GenericDict = Dict<IValue, IValue>;
+/// The same dictionary, with the types of its keys and values.
+template <typename Key, typename Value>
+Dict<Key, Value> toTypedDict(const GenericDict& dict) {
+  return Dict<Key, Value>(dict.object());
+}
 }  // namespace impl
 
 }  // namespace c10

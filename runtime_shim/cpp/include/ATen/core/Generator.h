@@ -46,7 +46,7 @@ class Generator {
   guardfix::Object generator_;
 };
 
-/// The class that `at::make_generator` and `at::check_generator` are told.
+/// The template argument of `at::make_generator` and `at::check_generator`.
 using CPUGeneratorImpl = Generator;
 
 namespace detail {

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/TensorAccessor.h>
+#include <c10/core/Backend.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/SymInt.h>
 #include <c10/core/TensorOptions.h>
@@ -162,6 +163,7 @@ class DeprecatedTypeProperties {
   bool is_cuda() const { return false; }
   bool is_sparse() const { return false; }
   DeviceType device_type() const { return kCPU; }
+  Backend backend() const { return Backend::CPU; }
   inline DeprecatedTypeProperties& toScalarType(ScalarType type) const;
   TensorOptions options() const { return options_; }
   std::string toString() const { return c10::str("CPU", scalarType(), "Type"); }
@@ -329,6 +331,12 @@ class Tensor {
   const Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
   bool is_leaf() const { return truth("is_leaf"); }
   bool is_view() const { return truth("is_view"); }
+  /// Empty: the shim's tensors have no names.
+  std::string name() const {
+    TORCH_CHECK(defined(), "undefined tensor has no name");
+    return "";
+  }
+  bool is_same_size(const Tensor& other) const { return impl().sizes() == other.impl().sizes(); }
   bool is_inference() const { return truth("is_inference"); }
   bool retains_grad() const { return truth("retains_grad"); }
   void retain_grad() const;
@@ -390,6 +398,10 @@ class Tensor {
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(kCPU); }
+  Tensor toBackend(Backend backend) const {
+    TORCH_CHECK_NOT_IMPLEMENTED(backend == Backend::CPU, "the shim has tensors on the CPU alone");
+    return cpu();
+  }
   Tensor cuda() const { return to(kCUDA); }
 
   // ---- operators

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/TensorIndex.h>
+#include <guardfix/python_warnings.h>
 #include <torch/csrc/autograd/node.h>
 
 namespace at {
@@ -71,7 +72,17 @@ inline TensorImpl::~TensorImpl() {
   Py_DECREF(object_);
 }
 
+namespace detail {
+/// Tensors that say they have other keys than theirs, for tests of ops: see test_helpers.h. Each is kept.
+inline std::vector<std::pair<Tensor, DispatchKeySet>>& tensors_with_keys() {
+  static auto& tensors = *new std::vector<std::pair<Tensor, DispatchKeySet>>;
+  return tensors;
+}
+}  // namespace detail
+
 inline DispatchKeySet TensorImpl::key_set() const {
+  for (const auto& [tensor, keys] : detail::tensors_with_keys())
+    if (guardfix::object_of(tensor) == object_) return keys;
   static const guardfix::Hook read{"key_set"};
   const guardfix::Object flags = read({object_});
   const guardfix::Gil gil;
@@ -166,7 +177,9 @@ inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_
   if (inputs.has_value()) TORCH_CHECK(!inputs->empty(), "'inputs' argument to backward cannot be empty");
   TORCH_CHECK(gradient.defined() || numel() != 1 || !is_complex() || !requires_grad(),
               "grad can be computed only for real scalar outputs but got ", scalar_type());
-  op({*this, gradient, retain_graph, create_graph, guardfix::kw("inputs", inputs)});
+  guardfix::with_warnings_of_backward(create_graph, [&] {
+    return op({*this, gradient, retain_graph, create_graph, guardfix::kw("inputs", inputs)});
+  });
 }
 
 inline Storage Tensor::storage() const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,8 @@ class IValue final {
   IValue(const List<T>& values) : IValue(values.object()) {}
   template <typename Key, typename Value>
   IValue(const Dict<Key, Value>& values) : IValue(values.object()) {}
+  template <typename Key, typename Value>
+  IValue(const std::unordered_map<Key, Value>& values);
   template <typename... Elements>
   IValue(const std::tuple<Elements...>& values)
       : IValue(tuple(std::apply([](const auto&... v) { return std::vector<IValue>{IValue(v)...}; }, values))) {}
@@ -464,6 +467,17 @@ struct IValueAs<List<T>> {
   static List<T> from(const IValue& value) { return List<T>(value.object()); }
 };
 template <typename Key, typename Value>
+struct IValueAs<std::unordered_map<Key, Value>> {
+  static std::unordered_map<Key, Value> from(const IValue& value) {
+    std::unordered_map<Key, Value> map;
+    for (const IValue& item : value.items()) {
+      const auto key_and_value = item.elements();
+      map.emplace(key_and_value[0].template to<Key>(), key_and_value[1].template to<Value>());
+    }
+    return map;
+  }
+};
+template <typename Key, typename Value>
 struct IValueAs<Dict<Key, Value>> {
   static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(value.object()); }
 };
@@ -523,6 +537,7 @@ using Stack = std::vector<IValue>;
 
 #include <ATen/core/Dict_inl.h>
 #include <ATen/core/List_inl.h>
+#include <ATen/core/stack.h>
 
 namespace torch {
 template <typename T>

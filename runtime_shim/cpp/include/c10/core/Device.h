@@ -10,7 +10,7 @@
 
 namespace c10 {
 
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, XLA = 9, MPS = 13, Meta = 14, PrivateUse1 = 20 };
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, FPGA = 7, XLA = 9, MPS = 13, Meta = 14, Lazy = 17, PrivateUse1 = 20 };
 using DeviceIndex = int8_t;
 
 constexpr DeviceType kCPU = DeviceType::CPU;
@@ -18,6 +18,8 @@ constexpr DeviceType kCUDA = DeviceType::CUDA;
 constexpr DeviceType kXLA = DeviceType::XLA;
 constexpr DeviceType kMPS = DeviceType::MPS;
 constexpr DeviceType kMeta = DeviceType::Meta;
+constexpr DeviceType kLazy = DeviceType::Lazy;
+constexpr DeviceType kPrivateUse1 = DeviceType::PrivateUse1;
 
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   switch (type) {
@@ -31,6 +33,10 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
       return lower_case ? "mps" : "MPS";
     case DeviceType::Meta:
       return lower_case ? "meta" : "META";
+    case DeviceType::FPGA:
+      return lower_case ? "fpga" : "FPGA";
+    case DeviceType::Lazy:
+      return lower_case ? "lazy" : "LAZY";
     default:
       return lower_case ? "privateuseone" : "PRIVATEUSEONE";
   }

@@ -68,8 +68,13 @@ inline std::ostream& operator<<(std::ostream& out, DispatchKeySet keys) { return
 constexpr DispatchKeySet autograd_dispatch_keyset = DispatchKeySet({
     DispatchKey::AutogradFunctionality, DispatchKey::AutogradOther, DispatchKey::AutogradNestedTensor,
     DispatchKey::AutogradCPU, DispatchKey::AutogradCUDA, DispatchKey::AutogradMPS, DispatchKey::AutogradXLA,
-    DispatchKey::AutogradMeta, DispatchKey::AutogradPrivateUse1,
+    DispatchKey::AutogradLazy, DispatchKey::AutogradMeta, DispatchKey::AutogradPrivateUse1,
 });
+/// What computes: of a tensor's keys, those below BackendSelect.
+constexpr DispatchKeySet backend_dispatch_keyset =
+    DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);
+/// The backends whose Autograd key is AutogradOther.
+constexpr DispatchKeySet autogradother_backends = DispatchKeySet({DispatchKey::FPGA, DispatchKey::MkldnnCPU});
 constexpr DispatchKeySet autograd_dispatch_keyset_with_ADInplaceOrView =
     autograd_dispatch_keyset | DispatchKeySet(DispatchKey::ADInplaceOrView);
 constexpr DispatchKeySet default_included_set =
@@ -82,5 +87,10 @@ constexpr DispatchKeySet after_autograd_keyset =
 /// Where an ADInplaceOrView kernel redispatches to.
 constexpr DispatchKeySet after_ADInplaceOrView_keyset =
     DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::ADInplaceOrView);
+
+/// The backend of a tensor with these keys.
+inline DispatchKey legacyExtractDispatchKey(DispatchKeySet keys) {
+  return (keys & backend_dispatch_keyset).highestPriorityTypeId();
+}
 
 }  // namespace c10

@@ -67,6 +67,7 @@ class Scalar {
       real_ = static_cast<double>(value);
     }
   }
+  Scalar(const SymInt& value);
   Scalar(Half value) : kind_(Kind::real), real_(static_cast<float>(value)) {}
   Scalar(BFloat16 value) : kind_(Kind::real), real_(static_cast<float>(value)) {}
   template <typename T>

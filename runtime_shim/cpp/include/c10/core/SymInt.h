@@ -68,6 +68,7 @@ inline IntArrayRef asIntArrayRefSlow(SymIntArrayRef values, const char* = "", in
 }
 #define C10_AS_INTARRAYREF_SLOW(values) ::c10::asIntArrayRefSlow(values, __FILE__, __LINE__)
 
+inline Scalar::Scalar(const SymInt& value) : Scalar(value.expect_int()) {}
 inline SymInt Scalar::toSymInt() const { return SymInt(toLong()); }
 
 }  // namespace c10

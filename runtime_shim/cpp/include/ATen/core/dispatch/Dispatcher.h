@@ -1,13 +1,14 @@
 // c10::Dispatcher: the program's own ops, and how a call finds its kernel.
 #pragma once
 
-#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/OperatorEntry.h>
+#include <ATen/core/dispatch/RegistrationHandleRAII.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <guardfix/registered_op.h>
 #include <guardfix/shared_registry.h>
 
-#include <atomic>
+#include <memory>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -16,38 +17,6 @@
 namespace c10 {
 
 namespace impl {
-
-/// An op that the program registered. (Here and below, plain lists: a std::map costs each program 50 ms of compiling.)
-struct OperatorEntry {
-  struct KernelForKey {
-    DispatchKey key;
-    Kernel kernel;
-  };
-  std::string name;
-  std::string schema;
-  bool defined = false;
-  /// Python registered kernels of its own: calls go there, where all kernels are known.
-  std::atomic<bool> in_python{false};
-  std::vector<KernelForKey> kernels;
-
-  const Kernel* own(DispatchKey key) const {
-    for (const KernelForKey& entry : kernels)
-      if (entry.key == key) return &entry.kernel;
-    return nullptr;
-  }
-  /// The kernel for a key of a tensor, alias keys included; null where the call falls through.
-  const Kernel* kernel_for(DispatchKey key) const {
-    const Kernel* found = own(key);
-    const bool is_autograd = autograd_dispatch_keyset.has(key);
-    if (found == nullptr && is_autograd) found = own(DispatchKey::Autograd);
-    const bool is_backend = !is_autograd && key != DispatchKey::ADInplaceOrView;
-    if (found == nullptr && is_backend) found = own(DispatchKey::CompositeExplicitAutograd);
-    if (found == nullptr && (is_backend || (is_autograd && own(DispatchKey::CPU) == nullptr &&
-                                            own(DispatchKey::CompositeExplicitAutograd) == nullptr)))
-      found = own(DispatchKey::CompositeImplicitAutograd);
-    return found == nullptr || found->is_fallthrough() ? nullptr : found;
-  }
-};
 
 // The keys of the arguments.
 template <typename T>
@@ -65,6 +34,22 @@ DispatchKeySet keys_of_argument(const T& argument) {
     return {};
   }
 }
+#ifdef GUARDFIX_WITH_STACKS
+inline DispatchKeySet keys_of_value(const IValue& value) {
+  if (value.isTensor()) return keys_of_argument(value.toTensor());
+  DispatchKeySet keys;
+  if (value.isList())
+    for (const IValue& element : value.elements()) keys = keys | keys_of_value(element);
+  return keys;
+}
+#endif
+
+/// The keys of a call whose arguments have these.
+inline DispatchKeySet keys_of_call(DispatchKeySet keys) {
+  const LocalDispatchKeySet local = tls_local_dispatch_key_set();
+  if (!keys.has_any(backend_dispatch_keyset)) keys = keys.add(DispatchKey::CPU);  // no tensor: the one backend there is
+  return (keys | local.included_) - local.excluded_;
+}
 
 }  // namespace impl
 
@@ -80,10 +65,8 @@ class TypedOperatorHandle<Return(Args...)> {
 
   Return call(Args... args) const {
     if (is_called_by_name()) return guardfix::call_by_name<Return>(name_.name, name_.overload_name, {}, args...);
-    const impl::LocalDispatchKeySet local = impl::tls_local_dispatch_key_set();
-    DispatchKeySet keys = (DispatchKeySet() | ... | impl::keys_of_argument(std::decay_t<Args>(args)));
-    if (!keys.has(DispatchKey::CPU)) keys = keys.add(DispatchKey::CPU);  // no tensor: the one backend there is
-    return dispatch((keys | local.included_) - local.excluded_, std::forward<Args>(args)...);
+    const DispatchKeySet keys = (DispatchKeySet() | ... | impl::keys_of_argument(std::decay_t<Args>(args)));
+    return dispatch(impl::keys_of_call(keys), std::forward<Args>(args)...);
   }
   Return redispatch(DispatchKeySet keys, Args... args) const {
     if (is_called_by_name()) return guardfix::call_by_name<Return>(name_.name, name_.overload_name, keys, args...);
@@ -93,21 +76,13 @@ class TypedOperatorHandle<Return(Args...)> {
  private:
   bool is_called_by_name() const { return entry_ == nullptr || entry_->in_python; }
   Return dispatch(DispatchKeySet keys, Args... args) const {
-    for (DispatchKeySet left = keys; !left.empty();) {
-      const DispatchKey key = left.highestPriorityTypeId();
-      if (const Kernel* kernel = entry_->kernel_for(key)) {
-        const guardfix::RegisteredOpCall call(entry_->name, key);
-        if constexpr (std::is_void_v<Return>) {
-          return kernel->call<Return, Args...>(handle(), keys, std::forward<Args>(args)...);
-        } else {
-          return call.result(kernel->call<Return, Args...>(handle(), keys, std::forward<Args>(args)...));
-        }
-      }
-      left = left.remove(key);
+    const auto [key, kernel] = entry_->lookup(keys);
+    const guardfix::RegisteredOpCall call(entry_->name, key);
+    if constexpr (std::is_void_v<Return>) {
+      return kernel->template call<Return, Args...>(handle(), keys, std::forward<Args>(args)...);
+    } else {
+      return call.result(kernel->template call<Return, Args...>(handle(), keys, std::forward<Args>(args)...));
     }
-    C10_THROW_ERROR(NotImplementedError, str("Could not run '", entry_->name,
-                                             "' with arguments from the 'CPU' backend: no kernel is registered for "
-                                             "it (TORCH_LIBRARY_IMPL with CPU or CompositeExplicitAutograd)."));
   }
 
   OperatorHandle handle() const;
@@ -123,21 +98,38 @@ class OperatorHandle {
   template <typename Signature>
   TypedOperatorHandle<Signature> typed() const {
     if (entry_ != nullptr)
-      for (const auto& [key, kernel] : entry_->kernels)
-        TORCH_CHECK(kernel.is_fallthrough() || kernel.is_boxed() || kernel.has_signature(static_cast<Signature*>(nullptr)),
+      for (const auto& [key, kernel, id] : entry_->kernels.rows())
+        TORCH_CHECK(kernel.can_be_called_as(static_cast<Signature*>(nullptr)),
                     "Tried to access or call an operator with a wrong signature.\n  operator: ", entry_->schema,
                     "\n  dispatch key: ", key);
     return {entry_, name_};
   }
   const OperatorName& operator_name() const { return name_; }
   bool hasKernelForDispatchKey(DispatchKey key) const { return entry_ != nullptr && entry_->own(key) != nullptr; }
-  /// The arguments are all that is on the stack; the results take their place.
+#ifdef GUARDFIX_WITH_STACKS
+  FunctionSchema schema() const;
+  /// The arguments are on top of the stack; the results take their place.
   void callBoxed(Stack* stack) const { call_with_stack(std::nullopt, *stack); }
   void callBoxed(Stack& stack) const { call_with_stack(std::nullopt, stack); }
   void redispatchBoxed(DispatchKeySet keys, Stack* stack) const { call_with_stack(keys, *stack); }
 
  private:
   void call_with_stack(std::optional<DispatchKeySet> keys, Stack& stack) const {
+    if (entry_ == nullptr || entry_->in_python) return call_python_with_stack(keys, stack);
+    if (!keys.has_value()) {
+      const size_t count = schema().arguments().size();
+      TORCH_CHECK(stack.size() >= count, name_.name, " takes ", count, " arguments, but the stack has ", stack.size());
+      DispatchKeySet found;
+      for (size_t i = stack.size() - count; i < stack.size(); ++i) found = found | impl::keys_of_value(stack[i]);
+      keys = impl::keys_of_call(found);
+    }
+    const auto [key, kernel] = entry_->lookup(*keys);
+    const guardfix::RegisteredOpCall call(entry_->name, key);
+    kernel->call_with_stack(*this, *keys, stack);
+    call.results(stack);
+  }
+  /// Here the arguments are all that is on the stack.
+  void call_python_with_stack(std::optional<DispatchKeySet> keys, Stack& stack) const {
     const guardfix::Object result =
         guardfix::call_python_op(name_.name, name_.overload_name, keys, IValue(stack).object());
     stack.clear();
@@ -148,6 +140,9 @@ class OperatorHandle {
       stack.push_back(value);
     }
   }
+#endif
+
+ private:
   const impl::OperatorEntry* entry_;
   OperatorName name_;
 };
@@ -157,10 +152,18 @@ OperatorHandle TypedOperatorHandle<Return(Args...)>::handle() const {
   return {entry_, name_};
 }
 
+/// Is told of ops that are defined, and of those whose definition ends.
+class OpRegistrationListener {
+ public:
+  virtual ~OpRegistrationListener() = default;
+  virtual void onOperatorRegistered(const OperatorHandle& op) = 0;
+  virtual void onOperatorDeregistered(const OperatorHandle& op) = 0;
+};
+
 class Dispatcher {
  public:
   static Dispatcher& singleton() {
-    static Dispatcher dispatcher;
+    static Dispatcher& dispatcher = *new Dispatcher;  // registrations end after main
     return dispatcher;
   }
 
@@ -171,19 +174,70 @@ class Dispatcher {
     if (guardfix::has_python_op(wanted.name, wanted.overload_name)) return OperatorHandle{nullptr, wanted};
     return std::nullopt;
   }
+  /// The op of this name, if it is defined or has a kernel.
+  std::optional<OperatorHandle> findOp(const OperatorName& wanted) const {
+    const impl::OperatorEntry* found = find(wanted.qualified());
+    if (found != nullptr && !found->kernels.rows().empty()) return OperatorHandle{found, wanted};
+    return findSchema(wanted);
+  }
   /// The op ns::name with this overload name; an error when there is none.
   OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const {
     const OperatorName wanted{name, overload_name};
     const impl::OperatorEntry* found = find(wanted.qualified());
     if (found != nullptr && found->defined) return {found, wanted};
     TORCH_CHECK(guardfix::has_python_op(wanted.name, wanted.overload_name), "Could not find schema for ", wanted.qualified(),
-                found == nullptr ? "."
-                                 : " but we found an implementation; did you forget to def() the operator?");
+                found == nullptr || found->kernels.rows().empty()
+                    ? "."
+                    : " but we found an implementation; did you forget to def() the operator?");
     return {nullptr, wanted};
   }
+  /// The program's ops that have kernels and no definition.
+  std::vector<OperatorHandle> findDanglingImpls() const {
+    std::vector<OperatorHandle> found;
+    for (const impl::OperatorEntry* entry : operators_)
+      if (!entry->defined && !entry->kernels.rows().empty()) found.emplace_back(entry, entry->operator_name());
+    return found;
+  }
+  /// The program's ops with a kernel for the key; without a key, all of them.
+  std::vector<OperatorName> getRegistrationsForDispatchKey(std::optional<DispatchKey> key) const {
+    std::vector<OperatorName> names;
+    for (const impl::OperatorEntry* entry : operators_)
+      if (key.has_value() ? entry->own(*key) != nullptr : entry->defined || !entry->kernels.rows().empty())
+        names.push_back(entry->operator_name());
+    return names;
+  }
+  template <typename Return, typename... Args>
+  Return call(const TypedOperatorHandle<Return(Args...)>& op, Args... args) const {
+    return op.call(std::forward<Args>(args)...);
+  }
+  template <typename Return, typename... Args>
+  Return redispatch(const TypedOperatorHandle<Return(Args...)>& op, DispatchKeySet keys, Args... args) const {
+    return op.redispatch(keys, std::forward<Args>(args)...);
+  }
+  /// A kernel for every op that has none for the key. Boxed, or falling through.
+  [[nodiscard]] RegistrationHandleRAII registerFallback(DispatchKey key, const Kernel& kernel, std::string = "") {
+    return {[](void*, uint64_t id) { impl::backend_fallbacks().remove(id); }, nullptr,
+            impl::backend_fallbacks().add(key, kernel)};
+  }
+  /// The listener hears of the ops that are defined already, too. It is called as long as the program runs.
+  [[nodiscard]] RegistrationHandleRAII addRegistrationListener(std::unique_ptr<OpRegistrationListener> listener) {
+    for (const impl::OperatorEntry* entry : operators_)
+      if (entry->defined) listener->onOperatorRegistered({entry, entry->operator_name()});
+    listeners_.push_back(listener.release());
+    return {[](void* ended, uint64_t) {
+              auto& listeners = singleton().listeners_;
+              for (OpRegistrationListener*& one : listeners)
+                if (one == ended) {
+                  std::swap(one, listeners.back());
+                  delete listeners.back();
+                  return listeners.pop_back();
+                }
+            },
+            listeners_.back(), 0};
+  }
 
-  // For TORCH_LIBRARY.
-  void claim(const std::string& ns, const std::string& place) {
+  // For TORCH_LIBRARY: each lasts as long as its handle.
+  RegistrationHandleRAII claim(const std::string& ns, const std::string& place) {
     for (const Claim& earlier : namespaces_)
       TORCH_CHECK(earlier.ns != ns, "Only a single TORCH_LIBRARY can be used to register the namespace ", ns,
                   "; please put all of your definitions in a single TORCH_LIBRARY block.  If you were trying to specify "
@@ -192,28 +246,86 @@ class Dispatcher {
                   "TORCH_LIBRARY_FRAGMENT to explicitly indicate this.  Previous registration of TORCH_LIBRARY was "
                   "registered at ",
                   earlier.place, "; latest registration was registered at ", place);
-    namespaces_.push_back({ns, place});
+    namespaces_.push_back({ns, place, ++claims_});
+    return {[](void*, uint64_t id) {
+              auto& claims = singleton().namespaces_;
+              for (Claim& one : claims)
+                if (one.id == id) {
+                  std::swap(one, claims.back());
+                  return claims.pop_back();
+                }
+            },
+            nullptr, claims_};
   }
-  void define(const std::string& name, const std::string& schema, const std::string& place = "") {
+  /// `schema` is as it was written, with or without the namespace.
+  RegistrationHandleRAII define(const std::string& name, const std::string& schema, const std::string& place = "") {
+    const size_t dot = name.find('.');
+    const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
+    TORCH_CHECK(overload != "default" && !(overload.rfind("__", 0) == 0 && overload.size() > 3), overload,
+                " is not a legal overload name for aten operators");
     impl::OperatorEntry& entry = find_or_add(name);
     TORCH_CHECK(!entry.defined, "Tried to register an operator (", schema,
                 ") with the same name and overload name multiple times.");
     guardfix::share_definition(name, schema, place, entry.in_python);
-    entry.schema = schema;
+    const size_t arguments = schema.find('(');
+    entry.schema = arguments == std::string::npos ? name : name + schema.substr(arguments);
     entry.defined = true;
+#ifdef GUARDFIX_WITH_STACKS
+    entry.alias_analysis = AliasAnalysisKind::FROM_SCHEMA;
+    for (const auto& [key, kernel, id] : entry.kernels.rows()) entry.check_schema(key, kernel);
+#endif
+    for (OpRegistrationListener* listener : listeners_) listener->onOperatorRegistered({&entry, entry.operator_name()});
+    return {[](void* ended, uint64_t) {
+              if (guardfix::registrations_last) return;
+              auto& entry = *static_cast<impl::OperatorEntry*>(ended);
+              for (OpRegistrationListener* listener : singleton().listeners_)
+                listener->onOperatorDeregistered({&entry, entry.operator_name()});
+              entry.defined = false;
+              entry.schema.clear();
+            },
+            &entry, 0};
   }
-  void implement(const std::string& name, DispatchKey key, const Kernel& kernel) {
+  RegistrationHandleRAII implement(const std::string& name, DispatchKey key, const Kernel& kernel) {
     TORCH_CHECK_NOT_IMPLEMENTED(name.rfind("aten::", 0) != 0, "the shim has no kernels for ops of PyTorch's own (",
                                 name, ")");
-    // The latest registration is the one that counts.
     impl::OperatorEntry& entry = find_or_add(name);
-    entry.kernels.insert(entry.kernels.begin(), {key, kernel});
+    for (const auto& [earlier, other, id] : entry.kernels.rows())
+      TORCH_CHECK(kernel.has_same_signature(other), "\nMismatch in kernel C++ signatures\n  operator: ",
+                  entry.schema.empty() ? name : entry.schema, "\n  kernel 1: registered for ", earlier,
+                  "\n  kernel 2: registered for ", key, "\n");
+#ifdef GUARDFIX_WITH_STACKS
+    if (entry.defined) entry.check_schema(key, kernel);
+#endif
+    // The latest registration is the one that counts.
+    const uint64_t added = entry.kernels.add(key, kernel);
     guardfix::share_kernel(entry.name, key, kernel, entry.in_python);
+    return {[](void* of, uint64_t id) {
+              if (!guardfix::registrations_last) static_cast<impl::OperatorEntry*>(of)->kernels.remove(id);
+            },
+            &entry, added};
   }
+#ifdef GUARDFIX_WITH_STACKS
+  /// With what is known of the op beyond its schema.
+  RegistrationHandleRAII define(const std::string& name, const FunctionSchema& schema, const std::string& place) {
+    RegistrationHandleRAII handle = define(name, schema.text(), place);
+    find_or_add(name).alias_analysis =
+        schema.isDefaultAliasAnalysisKind() ? std::nullopt : std::optional(schema.aliasAnalysis());
+    return handle;
+  }
+  FunctionSchema schema_of(const OperatorName& name) const {
+    const impl::OperatorEntry* entry = find(name.qualified());
+    TORCH_CHECK_NOT_IMPLEMENTED(entry != nullptr && entry->defined, "the shim's headers know no schema of ",
+                                name.qualified(), ", which the program does not define");
+    FunctionSchema schema(entry->schema);
+    if (entry->alias_analysis.has_value()) schema.setAliasAnalysis(*entry->alias_analysis);
+    return schema;
+  }
+#endif
 
  private:
   struct Claim {
     std::string ns, place;
+    uint64_t id;
   };
   impl::OperatorEntry* find(const std::string& name) const {
     for (impl::OperatorEntry* entry : operators_)
@@ -228,7 +340,13 @@ class Dispatcher {
   }
   std::vector<impl::OperatorEntry*> operators_;
   std::vector<Claim> namespaces_;
+  std::vector<OpRegistrationListener*> listeners_;
+  uint64_t claims_ = 0;
 };
+
+#ifdef GUARDFIX_WITH_STACKS
+inline FunctionSchema OperatorHandle::schema() const { return Dispatcher::singleton().schema_of(name_); }
+#endif
 
 }  // namespace c10
 

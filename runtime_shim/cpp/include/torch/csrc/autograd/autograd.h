@@ -10,7 +10,8 @@ inline void backward(const variable_list& tensors, const variable_list& grad_ten
                      std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                      const variable_list& inputs = {}) {
   static const guardfix::Hook run{"backward"};
-  run({tensors, grad_tensors, retain_graph, create_graph, inputs});
+  guardfix::with_warnings_of_backward(
+      create_graph, [&] { return run({tensors, grad_tensors, retain_graph, create_graph, inputs}); });
 }
 
 /// The gradients of `outputs` with respect to `inputs`.
@@ -18,7 +19,9 @@ inline variable_list grad(const variable_list& outputs, const variable_list& inp
                           const variable_list& grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
                           bool create_graph = false, bool allow_unused = false) {
   static const guardfix::Hook run{"gradients"};
-  return guardfix::tensors_of(run({outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused}));
+  return guardfix::tensors_of(guardfix::with_warnings_of_backward(false, [&] {
+    return run({outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused});
+  }));
 }
 
 }  // namespace torch::autograd

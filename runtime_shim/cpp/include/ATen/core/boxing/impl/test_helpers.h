@@ -5,6 +5,9 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <gtest/gtest.h>
+#if __has_include(<gmock/gmock.h>)
+#include <gmock/gmock.h>
+#endif
 
 #include <array>
 #include <string>
@@ -16,13 +19,24 @@ std::vector<c10::IValue> makeStack(Inputs&&... inputs) {
   return {std::forward<Inputs>(inputs)...};
 }
 
-/// A tensor of one element whose highest backend is this one; the shim has the CPU alone.
+/// A tensor of one element that says it has these keys, besides ADInplaceOrView and, if it requires grad, the Autograd
+/// key of its backend. Its numbers are on the CPU, as all are.
 inline at::Tensor dummyTensor(c10::DispatchKeySet keys, bool requires_grad = false) {
-  TORCH_CHECK_NOT_IMPLEMENTED(keys.has(c10::DispatchKey::CPU), "the shim has tensors on the CPU alone");
-  return at::zeros({1}).set_requires_grad(requires_grad);
+  keys = keys.add(c10::DispatchKey::ADInplaceOrView);
+  if (requires_grad) {
+    keys = keys.add(c10::getAutogradKeyFromBackend(c10::toBackendComponent(c10::legacyExtractDispatchKey(keys))));
+  } else {
+    keys = keys - c10::autograd_dispatch_keyset;
+  }
+  const at::Tensor tensor = at::zeros({1});
+  at::detail::tensors_with_keys().push_back({tensor, keys});
+  return tensor;
 }
 inline at::Tensor dummyTensor(c10::DispatchKey key, bool requires_grad = false) {
   return dummyTensor(c10::DispatchKeySet(key), requires_grad);
+}
+inline c10::DispatchKey extractDispatchKey(const at::Tensor& tensor) {
+  return c10::legacyExtractDispatchKey(tensor.key_set());
 }
 
 template <typename... Args>
@@ -57,8 +71,27 @@ void expectThrows(Function&& function, const char* part) {
   }
   ADD_FAILURE() << "no error that says: " << part;
 }
+namespace guardfix {
 template <typename T, typename Actual>
-void expectListEquals(c10::ArrayRef<T> expected, const Actual& actual) {
+void expect_elements(c10::ArrayRef<T> expected, const Actual& actual) {
   EXPECT_EQ(expected.size(), actual.size());
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(expected[i], static_cast<T>(actual[i]));
+}
+}  // namespace guardfix
+// What is expected may be a braced list, whose type follows from the other.
+template <typename T, size_t N>
+void expectListEquals(c10::ArrayRef<T> expected, std::array<T, N> actual) {
+  guardfix::expect_elements(expected, actual);
+}
+template <typename T>
+void expectListEquals(c10::ArrayRef<T> expected, c10::ArrayRef<T> actual) {
+  guardfix::expect_elements(expected, actual);
+}
+template <typename T>
+void expectListEquals(c10::ArrayRef<T> expected, c10::List<T> actual) {
+  guardfix::expect_elements(expected, actual);
+}
+template <typename T>
+void expectListEquals(c10::ArrayRef<T> expected, std::vector<T> actual) {
+  guardfix::expect_elements(expected, actual);
 }
