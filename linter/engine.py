@@ -273,6 +273,8 @@ def _check(
             cache.write()
         if any(rule.asks_about_comments for rule in rules):
             project = project.joined(reader.files_with_comments(project))
+        elif further := reader.files_with_unknown_codes(project):
+            project = project.joined(further)
         with collection_paused():
             findings, suppressed, doubted = find(project, rules, run, reader.found.unreadable, workspace, reader.work)
     return Report(

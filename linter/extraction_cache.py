@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from msgspec import Struct
 
 from .facts import Facts
-from .facts.packed_facts import NoFacts, pack_facts, pack_sketch, unpack_facts, unpack_sketch
+from .facts.packing import NotPacked, pack, unpack
 from .facts.sketch import Sketch
 from .files.entry_store import NO_STAMP, Entry, EntryStore, FileStamp
 from .files.sift import Hit
@@ -40,8 +40,7 @@ class CachedKind(Struct, Generic[_Found], frozen=True):
     """One kind of what is found in files."""
 
     name: str
-    pack: Callable[[_Found], bytes]
-    unpack: Callable[[bytes], _Found]
+    type: type[_Found]
 
 
 class _Asked(NamedTuple):
@@ -56,8 +55,8 @@ class _Asked(NamedTuple):
 class ExtractionCache:
     """What is kept between runs in one folder. What a workspace holds in memory is neither looked up nor kept."""
 
-    FACTS: ClassVar = CachedKind[Facts]("facts", pack_facts, unpack_facts)
-    SKETCHES: ClassVar = CachedKind[Sketch]("sketch", pack_sketch, unpack_sketch)
+    FACTS: ClassVar = CachedKind[Facts]("facts", Facts)
+    SKETCHES: ClassVar = CachedKind[Sketch]("sketch", Sketch)
 
     store: EntryStore
     limits: FileLimits = NO_LIMITS
@@ -81,8 +80,8 @@ class ExtractionCache:
                 continue
             try:
                 if entry.data:
-                    found.append(kind.unpack(entry.data))
-            except NoFacts:
+                    found.append(unpack(kind.type, entry.data))
+            except NotPacked:
                 others.append(hit)
         return found, job._replace(hits=tuple(others))
 
@@ -99,7 +98,7 @@ class ExtractionCache:
                 if asked.stamp != NO_STAMP:  # nothing else could tell later that it is the same file
                     self._new[asked.key] = Entry(asked.stamp, b"", b"")
             elif one.digest:
-                self._new[asked.key] = Entry(asked.stamp, one.digest, kind.pack(one))
+                self._new[asked.key] = Entry(asked.stamp, one.digest, pack(one))
 
     def write(self) -> None:
         """Write what is new."""

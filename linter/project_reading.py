@@ -25,7 +25,7 @@ from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.project_root import UnknownSettings, project_root
 from .files.sift import Hit, Sift
 from .files.sought import Sought
-from .files.suppressions import find_directives, is_ours
+from .files.suppressions import find_directives, is_ours, unknown_code
 from .files.workspace import DISK, Workspace
 from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all, words_all
 from .frontends.forked_readers import NO_LIMITS, FileLimits
@@ -119,9 +119,10 @@ class ProjectReader:
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
         meanwhile = None if self.executor or self.limits else extract_now
-        with Sift(needles, self.workers, meanwhile, self.workspace) as sift:
+        with Sift(needles, self.workers, meanwhile, self.workspace, comments=True) as sift:
             self.found = self.find(paths, sift.add)
             hits = sift.hits()
+        self._naming = sift.naming
         self.lost += sift.lost
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
@@ -179,20 +180,26 @@ class ProjectReader:
             for language, paths in self.found.files.items():
                 sift.add([path for path in paths if path not in project.files], language)
             hits = sift.hits()
-        languages = {path: language for language, path, _ in hits}
+        return self._with_comments({path: language for language, path, _ in hits}, is_ours)
 
+    def files_with_unknown_codes(self, project: Project) -> list[Facts]:
+        """Further files in which such a comment names a code that no rule has; only the files' comments."""
+        further = {path: self._naming[path] for path in sorted(self._naming) if path not in project.files}
+        return self._with_comments(further, unknown_code)
+
+    def _with_comments(self, languages: Mapping[str, str], asked: Callable[[str], bool]) -> list[Facts]:
         def comments_of(path: str) -> Facts | None:
-            return self._comments_of(path, languages[path])
+            return self._comments_of(path, languages[path], asked)
 
         found = self.work.each(comments_of, languages, "looking for comments in it")
         return [facts for facts in found if facts is not None]
 
-    def _comments_of(self, path: str, language: str) -> Facts | None:
+    def _comments_of(self, path: str, language: str, asked: Callable[[str], bool]) -> Facts | None:
         source = self.workspace.read_or_none(path)
         if source is None or re.search(rb"NOLINT|(?i:noqa)", source.text) is None:
             return None
         found = find_directives(source.text, source.row, frontend_named(language).comments).suppressions
-        if not any(is_ours(given) for suppression in found for given in suppression.codes):
+        if not any(asked(given) for suppression in found for given in suppression.codes):
             return None
         lines = source.line_starts
         return Facts(path, language, digest=source.digest, suppressions=found, line_starts=lines)

@@ -170,8 +170,14 @@ class Rule:
 
 @cache
 def load_rule(name: RuleName) -> Rule:
+    """The rule of a file in `rules/`. Raises `ValueError` where it has another code or name than its file."""
     module = importlib.import_module(f"{__package__}.rules.{name.module}")
     rule: Rule = module.RULE
+    if (rule.code, rule.name) != (name.code, name.name):
+        raise ValueError(
+            f"rules/{name.module}.py defines {rule.code} {rule.name}, but rules are found by their file's name, which "
+            f"says {name.code} {name.name}"
+        )
     return documented(rule, inspect.cleandoc(module.__doc__ or ""))
 
 

@@ -19,6 +19,9 @@ _WRITING = re.compile(r"\..*\.[0-9a-f]{16}\.guardfix", re.DOTALL)
 _WHOLE = re.compile(r"\..*\.[0-9a-f]{16}\.(?P<new>[0-9a-f]{16})-(?P<old>[0-9a-f]{16})\.guardfix", re.DOTALL)
 _LONGEST = 60
 """Bytes of the file's own name that are repeated."""
+_AS_IT_IS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_CLOSED_FIRST = os.name == "nt"
+"""Windows renames no file that is open."""
 
 
 class TemporaryFile:
@@ -34,7 +37,7 @@ class TemporaryFile:
 
     def write(self) -> None:
         """Create the file and write the new text."""
-        self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _AS_IT_IS, 0o600)
         _lock(self.handle)
         rest = memoryview(self._new)
         while rest:
@@ -43,6 +46,9 @@ class TemporaryFile:
     def sync(self) -> None:
         """Once mode and attributes are those of the file, the new text can take its place."""
         os.fsync(self.handle)
+        if _CLOSED_FIRST:
+            os.close(self.handle)
+            self.handle = -1
         os.rename(self.path, self._whole)
         self.path = self._whole
 
@@ -66,7 +72,7 @@ class TemporaryFile:
 
 def read(path: str) -> bytes:
     """The bytes of a file; it must be a regular one. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _AS_IT_IS)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(0, "not a regular file")

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from guardfix.linter.facts import Call, Form, GuardUse, Span
-from guardfix.linter.facts.expressions import truth_of
+from guardfix.linter.facts.expressions import last_name, truth_of
 from guardfix.linter.facts.index import calls_where
 from guardfix.linter.facts.spans import ANYWHERE
 from guardfix.linter.findings import Context
@@ -63,8 +63,7 @@ def _has_more_declarators(use: GuardUse, text: bytes) -> bool:
 
 def _is_initialised_elsewhere(use: GuardUse, text: bytes) -> bool:
     """Whether a constructor of the deriving class builds the base with an argument."""
-    written = use.written.rsplit("::", 1)[-1].encode()
-    return _last_initialisation(text, written) >= use.type_span.end
+    return _last_initialisation(text, last_name(use.named).encode()) >= use.type_span.end
 
 
 @lru_cache(maxsize=4)

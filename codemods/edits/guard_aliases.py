@@ -8,6 +8,7 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Form
+from guardfix.linter.facts.expressions import is_unqualified, renamed
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.findings import Context
 
@@ -57,10 +58,12 @@ def retargeted_alias(site: Site) -> Fix | None:
             return None
     elif agreed_context(site, name) is not context:
         return None
-    target = inference_qualifier(site.facts) if context is Context.INFERENCE else "at::"
-    if context is not Context.INFERENCE and "::" in use.written:
-        target = use.written[: len(use.written) - len(guards.LEGACY)]
-    edits = [Edit(use.type_span, target + NEW_NAME[context])]
+    new = NEW_NAME[context]
+    if context is Context.INFERENCE:
+        target = inference_qualifier(site.facts) + new
+    else:
+        target = f"at::{new}" if is_unqualified(use.named) else str(renamed(use.named, new))
+    edits = [Edit(use.type_span, target)]
     for where, other in site.project.mentions_of(name, site.facts):
         if where.path == site.facts.path and use.form is not Form.USING:
             edits += argument_edits(other, site) or []
@@ -73,7 +76,7 @@ def retargeted_alias(site: Site) -> Fix | None:
             doubts += hazards_in_words(other, where, site.project)
         elif context is Context.KERNEL:
             doubts += uncounted_in_words(other, where, site)
-    message = f"let `{name}` stand for {target}{NEW_NAME[context]}"
+    message = f"let `{name}` stand for {target}"
     edits += intent_edits(site)
     if site.choice.compat:
         gated = gated_edits(site, edits)

@@ -8,6 +8,7 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form
+from guardfix.linter.facts.expressions import is_named, is_unqualified, renamed
 from guardfix.linter.findings import Context
 
 from ..site import Site
@@ -17,6 +18,9 @@ NEW_NAME = {
     Context.KERNEL: guards.BELOW_ADINPLACEORVIEW,
     Context.BELOW_AUTOGRAD: guards.BELOW_AUTOGRAD,
 }
+
+
+_INFERENCE_MODES = tuple(f"{space}::{guards.INFERENCE_MODE}" for space in ("c10", "at", "torch"))
 
 
 def spelling(site: Site) -> str:
@@ -29,21 +33,16 @@ def spelling(site: Site) -> str:
         return inference_qualifier(site.facts) + name
     if use.alias is not None:
         return f"at::{name}"
-    prefix = use.written[: len(use.written) - len(guards.LEGACY)]
-    if not prefix and _has_using_declaration(site.facts) and not using_declaration_follows(site):
+    if is_unqualified(use.named) and _has_using_declaration(site.facts) and not using_declaration_follows(site):
         return f"at::{name}"
-    return prefix + name
+    return str(renamed(use.named, name))
 
 
 @lru_cache(maxsize=4)
 def inference_qualifier(facts: Facts) -> str:
     """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
     for other in facts.guard_uses:
-        if other.guard == guards.INFERENCE_MODE and other.written in (
-            "c10::InferenceMode",
-            "at::InferenceMode",
-            "torch::InferenceMode",
-        ):
+        if other.guard == guards.INFERENCE_MODE and other.written in _INFERENCE_MODES:
             return other.written.removesuffix(guards.INFERENCE_MODE)
     return "c10::"
 
@@ -62,14 +61,14 @@ def _contexts_of_the_bare_name(facts: Facts, project: Project) -> frozenset[Cont
     return frozenset(
         decide(other, facts, project).context
         for other in facts.guard_uses
-        if other.guard == guards.LEGACY and other.written == guards.LEGACY and other.form is not Form.USING
+        if other.guard == guards.LEGACY and is_named(other.named, guards.LEGACY) and other.form is not Form.USING
     )
 
 
 def using_declaration_follows(site: Site) -> bool:
     """Whether the name is brought by a using declaration that this migration renames too."""
     return (
-        site.use.written == guards.LEGACY
+        is_named(site.use.named, guards.LEGACY)
         and _has_using_declaration(site.facts)
         and using_agrees(site.facts, site.project, site.decision.context)
     )

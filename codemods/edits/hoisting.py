@@ -7,8 +7,8 @@ from functools import lru_cache
 from guardfix.linter.analysis.calls import is_load
 from guardfix.linter.facts import Call, Facts, GuardUse, Span
 from guardfix.linter.facts.index import calls_where
-from guardfix.linter.frontends.cpp.conditionals import without_dead_branches
 from guardfix.linter.frontends.cpp.cpp_masking import code_only
+from guardfix.linter.frontends.cpp.dead_branches import without_dead_branches
 
 from ..fix import Edit
 from .statements import indentation, newline_of, removal_with_comment, statement_around

@@ -59,6 +59,8 @@ def replacement(site: Site) -> Fix | None:
         at_most = Applicability.DISPLAY
         doubts.append("the guard's construction and the type that holds it must change together, but one of them can't")
     message = f"replace {use.written} with {spelling(site)}"
+    if _follows_its_alias(site):
+        message = f"{use.written} will stand for {spelling(site)}"
     if is_preserved(site):
         message += ", which is what it has been since torch 1.9: the code keeps doing what it does today"
     if compat:
@@ -77,12 +79,12 @@ def _names(covered: list[GuardUse]) -> str:
 
 
 def _type_edits(site: Site) -> list[Edit]:
-    use = site.use
-    if use.alias is not None:
-        if agreed_context(site, use.alias) is site.decision.context:
-            return []  # the alias itself is changed
-        return [Edit(use.type_span, spelling(site))]
-    return [Edit(use.type_span, spelling(site))]
+    return [] if _follows_its_alias(site) else [Edit(site.use.type_span, spelling(site))]
+
+
+def _follows_its_alias(site: Site) -> bool:
+    """Whether the alias through which the guard is named is changed, and the name stays."""
+    return site.use.alias is not None and agreed_context(site, site.use.alias) is site.decision.context
 
 
 def _form_edits(site: Site) -> list[Edit]:

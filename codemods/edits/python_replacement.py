@@ -12,6 +12,7 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
+from guardfix.linter.facts.expressions import first_name
 from guardfix.linter.facts.python_model import Escape, PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
@@ -37,7 +38,7 @@ def python_replacement(site: Site) -> Fix | None:
     replaced = _replaced(found, decision, facts, site.text) if found is not None else None
     if found is None or replaced is None or facts.python is None:
         return None
-    gone = _import_to_take_out(facts, site.project, site.text, found.use.written.split(".")[0])
+    gone = _import_to_take_out(facts, site.project, site.text, first_name(found.use.named))
     # The import goes with the fixes that leave no use of the name: with unsafe ones where one of them is unsafe.
     unneeded = gone.use if gone is not None and gone.is_doubtful == bool(replaced.doubts) else None
     edits = [*replaced.edits, *import_edits(facts.python, site.text, unneeded)]
@@ -187,7 +188,7 @@ def _import_to_take_out(facts: Facts, project: Project, text: bytes, name: str) 
     uses = [
         use
         for use in facts.guard_uses
-        if use is not found and use.guard == guards.LEGACY and use.written.split(".")[0] == name
+        if use is not found and use.guard == guards.LEGACY and first_name(use.named) == name
     ]
     replaced = []
     for use in uses:

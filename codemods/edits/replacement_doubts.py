@@ -118,7 +118,6 @@ def _switches_on(facts: Facts) -> Sorted[GuardUse]:
         and use.argument is not None
         and not use.argument.empty
         and use.argument.value is not (use.guard == guards.INFERENCE_MODE)
-        and not (use.guard == "AutoGradMode" and use.argument.value is False)
     )
     return Sorted(switches, lambda use: use.span)
 

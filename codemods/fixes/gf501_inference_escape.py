@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from guardfix.linter import guards
 from guardfix.linter.facts import Span
+from guardfix.linter.facts.expressions import last_name
 
 from ..fix import Applicability, Edit, Fix
 from ..fix_rule import FixRule
@@ -17,6 +18,6 @@ def use_no_grad(site: Site) -> Fix | None:
     use = site.use
     if use.alias is not None:
         return None
-    name_start = use.type_span.end - len(use.written.rpartition(".")[2])
+    name_start = use.type_span.end - len(last_name(use.named).encode())
     message = f"clone `{site.finding.variable}` after the block, or use `no_grad` for the block"
     return site.fix(message, [Edit(Span(name_start, use.type_span.end), guards.NO_GRAD)])

@@ -132,7 +132,7 @@ class BuildFacts:
 
     def as_built(self, facts: Facts) -> Facts:
         """The facts of a file without what stands in branches that its build leaves out and that hold no guard."""
-        if not self.is_known or facts.language != "cpp" or not facts.conditionals:
+        if not self.is_known or not facts.linked or not facts.conditionals:
             return facts
         if facts not in self._as_built:
             left_out = self._left_out(facts)

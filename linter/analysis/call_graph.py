@@ -82,7 +82,7 @@ class CallGraph:
         self._called_in: dict[FunctionNode, Sorted[CallGroup]] = {}
         self._callers: dict[FunctionNode, list[tuple[FunctionNode, CallGroup]]] = defaultdict(list)
         self._unqualified: set[str] = set()
-        """Types that are written without a namespace: what is no class of the project may still stand for one."""
+        """Types that are written without a namespace: what is not a class of the project may still stand for one."""
         self.wanted: set[str] = set()
         """Functions and classes that were asked for, in files that haven't been read for them."""
 

@@ -37,7 +37,7 @@ class CallNames:
         self.asked: set[str] = set()
         """Names that have been looked up; clear it before a lookup to see which ones it needs."""
         for facts in project:
-            if facts.language != "cpp":
+            if not facts.linked:
                 continue
             for index, function in enumerate(facts.functions):
                 node = FunctionNode(facts.path, index)
@@ -139,7 +139,7 @@ class CallNames:
 
 def names_defined_in(facts: Facts) -> Iterator[str]:
     """The names of which `CallNames` says something else when a file comes, goes or changes."""
-    if facts.language != "cpp":
+    if not facts.linked:
         return
     for function in facts.functions:
         yield function.name

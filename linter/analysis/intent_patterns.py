@@ -39,7 +39,7 @@ class IntentPatterns:
         try:
             patterns = tuple((pattern, PURPOSES[word]) for pattern, word in pairs)
         except KeyError as error:
-            raise ValueError(f"{error} is no purpose of a guard") from None
+            raise ValueError(f"{error} is not something that a guard can be for") from None
         return cls(patterns, root, configuration)
 
     def declared(self, path: str) -> ConfiguredIntent | None:

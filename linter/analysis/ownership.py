@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from .. import guards
 from ..facts import Facts, Form, GuardUse
+from ..facts.expressions import NamePath, is_unqualified
 from ..guards import INFERENCE_MODE, Effect
 from .project import Project
 
@@ -19,7 +20,7 @@ def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:
     guard = guards.CPP.get(use.guard)
     if guard is None or guard.effect is Effect.NEIGHBOUR:
         return False
-    if use.alias is not None or "::" in use.written:
+    if use.alias is not None or is_qualified(use):
         return True
     if use.guard == INFERENCE_MODE and not _reaches_torch(use, facts):
         return False  # a name that many projects give to a type of their own
@@ -35,8 +36,14 @@ def _could_be_anothers(use: GuardUse) -> bool:
     if use.guard in guards.PYTHON and not guards.PYTHON[use.guard].namespaces:
         return True
     known = use.guard in guards.CPP or use.guard == guards.LEGACY_API
-    written = use.written.rpartition("::")[0] if use.form is Form.STATIC_CALL else use.written
-    return known and "::" not in written
+    return known and not is_qualified(use)
+
+
+def is_qualified(use: GuardUse) -> bool:
+    """Whether the guard's class is named with a qualifier in front: `at::`, `::`."""
+    if use.form is Form.STATIC_CALL:
+        return not isinstance(use.named, NamePath) or len(use.named.path) > 2 or use.named.absolute
+    return not is_unqualified(use.named)
 
 
 def class_definition(names: Iterable[bytes]) -> bytes:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from .. import guards
 from ..facts import Facts, GuardUse
+from ..facts.expressions import last_name
 from ..facts.python_model import PythonFacts, PythonUse
 from ..guards import canonical_name
 
@@ -51,7 +52,7 @@ def resolve_reexports(files: dict[str, Facts]) -> dict[str, Facts]:
     """The files, every guard use of Python with its name in the guard table, or with none.
 
     A name that comes from a module of the project is what that module says it is. One that comes from
-    elsewhere is no guard.
+    elsewhere is not a guard.
     """
     if not any(_is_open(facts) for facts in files.values()):
         return files
@@ -157,7 +158,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _renamed(use: GuardUse, guard: str) -> GuardUse:
-    alias = use.written.rpartition(".")[2]
+    alias = last_name(use.named)
     return replace(use, guard=guard, alias=alias if guard and alias != guard else None)
 
 

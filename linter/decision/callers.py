@@ -49,7 +49,7 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         if calls_up > 1 and not is_settled(signals, policy):
             signals += caller_signals(caller, calls_up - 1, policy)
         if is_left_open(signals, policy):
-            # What the project says of every place, which is asked last, is no news about this caller.
+            # What the project says of every place, which is asked last, says nothing new about this caller.
             signals += direct_signals(caller, _ASKED_SIDES, Asked.WHEN_OPEN, signals)
         weighed = weigh(signals, policy)
         if weighed.context not in _WHAT:
@@ -66,7 +66,7 @@ def _caller(scene: Scene, facts: Facts, call: Call) -> Scene:
         form=Form.REFERENCE,
         span=call.span,
         type_span=call.span,
-        written=call.callee,
+        named=call.called,
         scope=call.span,
         function=call.function,
     )

@@ -99,7 +99,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def with_current_tables(page: str) -> str:
-    """The page with each table made anew. Raises `KeyError` for a block of a name that is no table."""
+    """The page with each table made anew. Raises `KeyError` for a block of a name that is not a table."""
     return _BLOCK.sub(lambda block: block[1] + TABLES[block[2]]() + block[3], page)
 
 

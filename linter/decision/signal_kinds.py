@@ -61,6 +61,9 @@ class Sighting(NamedTuple):
 
 
 Finder = Callable[[Scene], Iterable[Sighting]]
+SignalsOf = Callable[[Scene], "list[Signal]"]
+AskingFinder = Callable[[Scene, SignalsOf], Iterable[Sighting]]
+"""A finder that is told how to find the signals of another use."""
 
 
 class SignalKind(Struct, frozen=True, eq=False):
@@ -77,7 +80,7 @@ class SignalKind(Struct, frozen=True, eq=False):
     asked: Asked = Asked.ALWAYS
     asks_project: bool = False
     """It looks at more than the facts of the use's own file."""
-    find: Finder | None = None
+    find: AskingFinder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
 
     def signal(self, scene: Scene, sighting: Sighting) -> Signal:
@@ -130,9 +133,22 @@ def signal(
     """
 
     def registered(find: Finder) -> SignalKind:
+        meaning = inspect.getdoc(find) or ""
         return SignalKind(
-            name, side, weight, inspect.getdoc(find) or "", in_place, tuple(unless), asked, asks_project, find
+            name, side, weight, meaning, in_place, tuple(unless), asked, asks_project, lambda scene, _: find(scene)
         )
+
+    return registered
+
+
+def signal_of_others(
+    name: str, *, side: Side, weight: Weight, unless: Iterable[SignalKind] = ()
+) -> Callable[[AskingFinder], SignalKind]:
+    """As `signal`, for a finder that also asks for the signals of other uses."""
+
+    def registered(find: AskingFinder) -> SignalKind:
+        meaning = inspect.getdoc(find) or ""
+        return SignalKind(name, side, weight, meaning, unless=tuple(unless), asks_project=True, find=find)
 
     return registered
 

@@ -91,4 +91,4 @@ def _place(scene: Scene) -> tuple[object, ...]:
 
 
 def _found(kind: SignalKind, scene: Scene) -> list[Signal]:
-    return [kind.signal(scene, sighting) for sighting in kind.find(scene)] if kind.find is not None else []
+    return [kind.signal(scene, sighting) for sighting in kind.find(scene, signals_at)] if kind.find is not None else []

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..facts import Form, GuardUse
+from ..facts.expressions import is_named
 from ..facts.index import index_of
 from ..facts.macro_substitution import pasted
 from .scene import Scene, scene_of
@@ -41,7 +42,7 @@ def _named(name: str, declared: GuardUse, among: Iterable[GuardUse]) -> list[Gua
     return [
         other
         for other in among
-        if other.guard == declared.guard and other.written == name and other.form is not Form.USING
+        if other.guard == declared.guard and is_named(other.named, name) and other.form is not Form.USING
     ]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_DEPTH = 16
 """How deep a tree goes."""
@@ -401,6 +402,20 @@ def last_name(expression: Expression | None) -> str:
     if isinstance(expression, (NamePath, MemberAccess)):
         return expression.name
     return ""
+
+
+def is_unqualified(expression: Expression) -> bool:
+    """Whether it is one identifier, whose meaning depends on where it stands: `a`, not `::a`, `a::b`, `a.b`."""
+    return isinstance(expression, NamePath) and len(expression.path) == 1 and not expression.absolute
+
+
+def renamed(expression: Expression, name: str) -> Expression:
+    """The same qualifiers with another name behind them: `a::d` for `a::b`, `a.d` for `a.b`; else the name alone."""
+    if isinstance(expression, NamePath):
+        return replace(expression, parts=(*expression.parts[:-1], name), template_arguments=None)
+    if isinstance(expression, MemberAccess):
+        return replace(expression, name=name, template_arguments=None)
+    return NamePath((name,))
 
 
 def steps_of(expression: Expression) -> list[Expression]:

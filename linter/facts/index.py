@@ -111,17 +111,6 @@ def index_of(facts: Facts) -> FactsIndex:
     )
 
 
-@lru_cache(maxsize=64)
-def outermost_functions(facts: Facts) -> list[int]:
-    """For each function, the index of the outermost one around it."""
-    found = list(range(len(facts.functions)))
-    for number in sorted(found, key=lambda number: facts.functions[number].span.start):
-        parent = facts.functions[number].parent
-        if parent is not None:
-            found[number] = found[parent]
-    return found
-
-
 @lru_cache(maxsize=256)
 def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> Sorted[Call]:
     """The calls in `around` of which something holds that follows from the call alone.

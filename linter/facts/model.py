@@ -5,7 +5,9 @@ All spans are byte offsets into the UTF-8 form of the file's text (`Source.text`
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -23,6 +25,7 @@ from .expressions import (
     simple_name,
 )
 from .intents import Intent
+from .packing import pack, unpack
 from .python_model import PythonFacts
 from .spans import Span
 from .use_model import GuardUse
@@ -284,12 +287,12 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
     template: Template | None = None
     """Of such a piece: what the program around it does with the text."""
+    linked: bool = False
+    """A file that a build compiles: its macros hold there, and other such files call its functions by their names."""
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Facts], tuple[bytes]]:
+    def __reduce__(self) -> tuple[Callable[[type[Facts], bytes], Facts], tuple[type[Facts], bytes]]:
         # A tenth of the time that pickling its parts one by one takes.
-        from .packed_facts import pack_facts, unpack_facts
-
-        return unpack_facts, (pack_facts(self),)
+        return unpack, (Facts, pack(self))
 
     def enclosing(self, function: int | None) -> tuple[Function, ...]:
         """The function with that index and those around it, innermost first.
@@ -299,9 +302,7 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         chain: list[Function] = []
         while function is not None:
             if len(chain) == MOST_AROUND - 1:
-                from .index import outermost_functions
-
-                return (*chain, self.functions[outermost_functions(self)[function]])
+                return (*chain, self.functions[_outermost_functions(self)[function]])
             chain.append(self.functions[function])
             function = self.functions[function].parent
         return tuple(chain)
@@ -312,6 +313,15 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
 
     def row(self, offset: int) -> int:
         """The row of a byte offset, from 1."""
-        from bisect import bisect_right
-
         return bisect_right(self.line_starts, offset)
+
+
+@lru_cache(maxsize=64)
+def _outermost_functions(facts: Facts) -> list[int]:
+    """For each function, the index of the outermost one around it."""
+    found = list(range(len(facts.functions)))
+    for number in sorted(found, key=lambda number: facts.functions[number].span.start):
+        parent = facts.functions[number].parent
+        if parent is not None:
+            found[number] = found[parent]
+    return found

@@ -26,12 +26,9 @@ class _NotAnExpression(Exception):
     """What stands there has no value: a mistake, or an extension of some compiler."""
 
 
-_DEEPEST = 100
-"""Levels of brackets, signs and `?:` that are read."""
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
-    r"|(?P<character>(?:u8|[uUL])?'(?:[^'\\]|\\.)+')"
+    r"|(?P<character>(?:u8|[uUL])?'(?:[^'\\]|\\.)+')(?!\w)"
     r"|(?P<name>[A-Za-z_$][\w$]*)"
     r"|(?P<sign><=>|<<|>>|<=|>=|==|!=|&&|\|\||[^\s]))",
     re.DOTALL,
@@ -78,13 +75,33 @@ class _Reading:
                 kind, text = "sign", _ALTERNATIVES[text]
             self._tokens.append((kind, text))
         self._place = 0
-        self._depth = 0
+        self._operands: list[Operand] = []
+        self._waiting: list[str] = []
+        """Operators whose last operand is not read yet, and open brackets."""
 
     def whole(self) -> Operand:
-        result = self._conditional()
-        if self._place < len(self._tokens):
+        """Read with a stack of its own instead of recursion: brackets may stand in each other as deep as they like."""
+        while True:
+            self._operand()
+            while (sign := self._sign()) == ")":
+                self._next()
+                self._close("(")
+            if self._place == len(self._tokens):
+                break
+            self._next()
+            if sign == "?":
+                self._apply_down_to(1)
+            elif sign == ":":
+                self._close("?")
+            elif sign in _STRENGTH:
+                self._apply_down_to(_STRENGTH[sign])
+            else:
+                raise _NotAnExpression
+            self._waiting.append(sign)
+        self._apply_down_to(0)
+        if self._waiting:
             raise _NotAnExpression
-        return result
+        return self._operands.pop()
 
     def _next(self) -> tuple[str, str]:
         if self._place == len(self._tokens):
@@ -101,54 +118,40 @@ class _Reading:
         if self._next() != ("sign", sign):
             raise _NotAnExpression
 
-    def _conditional(self) -> Operand:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise _NotAnExpression
-        result = self._binary(1)
-        if self._sign() == "?":
+    def _operand(self) -> None:
+        """A number, a name or a character, with the signs and brackets in front of it."""
+        while (sign := self._sign()) in _UNARY or sign == "(":
             self._next()
-            then = self._conditional()
-            self._expect(":")
-            otherwise = self._conditional()
-            if result is not None:
-                result = then if result.value else otherwise
-            elif then == otherwise:
-                result = then
-        self._depth -= 1
-        return result
-
-    def _binary(self, weakest: int) -> Operand:
-        left = self._unary()
-        while (strength := _STRENGTH.get(self._sign(), 0)) >= weakest:
-            sign = self._next()[1]
-            left = _applied(sign, left, self._binary(strength + 1))
-        return left
-
-    def _unary(self) -> Operand:
-        signs = []
-        while self._sign() in ("!", "-", "+", "~"):
-            signs.append(self._next()[1])
-        result = self._primary()
-        for sign in reversed(signs):
-            if result is None:
-                return None
-            result = _UNARY[sign](result)
-        return result
-
-    def _primary(self) -> Operand:
+            self._waiting.append(sign if sign == "(" else f"unary {sign}")
         kind, text = self._next()
         if kind == "number":
-            return _number(text)
-        if kind == "character":
-            return None  # conditions are read where what stands in quotes is blanked
-        if kind == "name":
-            return self._named(text)
-        if text != "(":
+            self._operands.append(_number(text))
+        elif kind == "character":
+            self._operands.append(_character(text))
+        elif kind == "name":
+            self._operands.append(self._named(text))
+        else:
             raise _NotAnExpression
-        result = self._conditional()
-        self._expect(")")
-        return result
+
+    def _close(self, opener: str) -> None:
+        """Apply what waits since the bracket or `?` that ends here."""
+        self._apply_down_to(0)
+        if not self._waiting or self._waiting.pop() != opener:
+            raise _NotAnExpression
+
+    def _apply_down_to(self, weakest: int) -> None:
+        """Apply the waiting operators that are as strong, from the last one on; brackets and `?` stop that."""
+        operands, waiting = self._operands, self._waiting
+        while waiting and waiting[-1] not in ("(", "?") and _strength(waiting[-1]) >= weakest:
+            sign = waiting.pop()
+            last = operands.pop()
+            if sign == ":":
+                then, asked = operands.pop(), operands.pop()
+                operands.append(_chosen(asked, then, last))
+            elif sign.startswith("unary"):
+                operands.append(None if last is None else _UNARY[sign[-1]](last))
+            else:
+                operands.append(_applied(sign, operands.pop(), last))
 
     def _named(self, name: str) -> Operand:
         if name == "defined":
@@ -194,6 +197,29 @@ def _number(text: str) -> Number:
     raise _NotAnExpression
 
 
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
+_UNIT = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,8})|(?P<simple>.))|(?P<plain>.)", re.DOTALL)
+
+
+def _character(text: str) -> Operand:
+    """The value of a character constant of ASCII; that of others depends on the compiler."""
+    prefix, _, inner = text.partition("'")
+    values = []
+    for unit in _UNIT.finditer(inner[:-1]):
+        if unit["octal"] or unit["hex"]:
+            value = int(unit["octal"], 8) if unit["octal"] else int(unit["hex"], 16)
+        elif unit["simple"]:
+            value = _ESCAPES.get(unit["simple"], -1)
+        else:
+            value = ord(unit["plain"])
+        if not 0 <= value < 128:
+            return None
+        values.append(value)
+    if len(values) > (1 if prefix else 4) or prefix in ("L", "u8"):  # whether these are signed depends as well
+        return None
+    return Number(int.from_bytes(bytes(values), "big"), unsigned=bool(prefix))
+
+
 def _wrapped(value: int, unsigned: bool) -> Number:
     value &= (1 << 64) - 1
     return Number(value if unsigned or value < 1 << 63 else value - (1 << 64), unsigned)
@@ -233,6 +259,22 @@ _STRENGTH = {
     for strength, signs in enumerate("|| && | ^ & ==,!= <,>,<=,>= <<,>> +,- *,/,%".split(), 1)
     for sign in signs.split(",")
 }
+_STRONGEST = 100
+"""The strength of a sign in front of an operand."""
+
+
+def _strength(sign: str) -> int:
+    """The strength of a waiting operator; of all, `?:` is the weakest."""
+    return 0 if sign == ":" else _STRENGTH.get(sign, _STRONGEST)
+
+
+def _chosen(asked: Operand, then: Operand, otherwise: Operand) -> Operand:
+    if asked is None:
+        return then if then == otherwise else None
+    chosen, other = (then, otherwise) if asked.value else (otherwise, then)
+    if chosen is None:
+        return None
+    return _wrapped(chosen.value, chosen.unsigned or (other is not None and other.unsigned))
 
 
 def _applied(sign: str, left: Operand, right: Operand) -> Operand:
@@ -245,7 +287,7 @@ def _applied(sign: str, left: Operand, right: Operand) -> Operand:
         return None
     if sign in ("<<", ">>"):
         if not 0 <= right.value < 64:
-            raise _NotAnExpression
+            return None
         shifted = left.value << right.value if sign == "<<" else left.value >> right.value
         return _wrapped(shifted, left.unsigned)
     unsigned = left.unsigned or right.unsigned
@@ -253,5 +295,5 @@ def _applied(sign: str, left: Operand, right: Operand) -> Operand:
     if sign in _COMPARISONS:
         return Number(int(_COMPARISONS[sign](a, b)))
     if sign in ("/", "%") and b == 0:
-        raise _NotAnExpression
+        return None  # a mistake, unless `0 &&` stands before it
     return _wrapped(_ARITHMETIC[sign](a, b), unsigned)

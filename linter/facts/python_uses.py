@@ -13,7 +13,7 @@ from .python_model import PythonUse
 MODES: Final = guards.GuardNames(guards.PYTHON, guards.public_guards)
 """The public guards: context managers and decorators alike."""
 C_GUARDS: Final = guards.GuardNames(guards.PYTHON, guards.torch_c_guards)
-"""The guards of torch._C, which are no decorators."""
+"""The guards of torch._C, which aren't decorators."""
 
 
 def uses_of(facts: Facts, names: Collection[str], *forms: Form) -> Iterator[PythonUse]:

@@ -107,8 +107,8 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """The whole statement or declaration, with its semicolon where it has one."""
     type_span: Span
     """The guard's type as written, qualifiers included."""
-    written: str
-    """The type as written, for messages."""
+    named: Expression
+    """The guard's type as it is named there, qualifiers included."""
     alias: str | None = None
     """The alias through which the guard was named."""
     variable: str | None = None
@@ -141,6 +141,11 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
     comments: tuple[Comment, ...] = ()
     """Those above it and behind it, in C++."""
+
+    @property
+    def written(self) -> str:
+        """The guard's type as messages show it."""
+        return str(self.named)
 
     @property
     def declares_its_argument(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -31,12 +32,12 @@ class BadPattern(Exception):
 
 
 class UnreadPlace(NamedTuple):
-    """A folder that could not be listed, or what was named and is not a file (a pipe, a socket)."""
+    """A folder that could not be listed, a .gitignore in it, or what was named and is not a file (a pipe, a socket)."""
 
     path: str
     reason: str
     language: str | None
-    """By its name; None for a folder, which has none."""
+    """By its name; None for a folder and for a .gitignore, which have none."""
 
 
 class FoundFiles(Struct):
@@ -77,10 +78,17 @@ class _IgnoreFile:
         return self._patterns.verdict(relative if os.sep == "/" else relative.replace(os.sep, "/"), is_folder)
 
 
-def _read_ignore_file(folder: str) -> _IgnoreFile | None:
+def _read_ignore_file(folder: str, unread: list[UnreadPlace] | None = None, shown: str = "") -> _IgnoreFile | None:
+    """The patterns of a folder's .gitignore. If there is one that can't be read, `unread` is told, as `shown`."""
+    path = os.path.join(folder, ".gitignore")
     try:
-        data = read_regular(os.path.join(folder, ".gitignore"), _LARGEST_IGNORE_FILE)
-    except (OSError, Unreadable):
+        data = read_regular(path, _LARGEST_IGNORE_FILE)
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise Unreadable("saved as UTF-16, which git can't read; save it as UTF-8")
+    except (OSError, Unreadable) as error:
+        if unread is not None and os.path.lexists(path) and not os.path.isdir(path):
+            reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+            unread.append(UnreadPlace(shown or path, f"{reason}; none of its patterns count", None))
         return None
     return _IgnoreFile(folder, pattern_lines(data))
 
@@ -257,7 +265,9 @@ def find_files(
             walk.unreadable.append(UnreadPlace(shown, error.strerror or str(error), None))
             return
         if respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
-            own = _read_ignore_file(real)
+            own = _read_ignore_file(
+                real, walk.unreadable, os.path.join("" if shown == os.curdir else shown, ".gitignore")
+            )
             if own is not None:
                 ignores = [*ignores, own]
         if patterns_in is not None and any(entry.name in _CONFIGURED for entry in listed):

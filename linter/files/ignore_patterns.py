@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 _LONGEST_PATTERN = 4096
-"""Characters, as of a path; a longer line is no pattern."""
+"""Characters, as of a path; a longer line is not a pattern."""
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
     "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": " \\t\\n\\r\\f\\v",

@@ -17,17 +17,21 @@ def configuration_in(folder: str) -> str | None:
     """The file in the folder that configures guardfix."""
     for name in CONFIGURATION_FILES:
         path = os.path.join(folder, name)
-        if os.path.isfile(path) and (name != "pyproject.toml" or _has_section(path)):
-            return path
+        if os.path.isfile(path):
+            if name != "pyproject.toml" or _may_have_section(path):
+                return path
+        elif os.path.lexists(path) and not os.path.isdir(path):
+            return path  # a pipe, a device, a link that leads nowhere: whoever reads it says so
     return None
 
 
-def _has_section(path: str) -> bool:
+def _may_have_section(path: str) -> bool:
+    """Whether the file configures guardfix; also if that can't be known, which whoever reads it says then."""
     try:
         with open(path, "rb") as file:
-            return SECTION in file.read()
+            return SECTION in file.read().replace(b"\0", b"")  # in UTF-16 as well
     except OSError:
-        return False
+        return True
 
 
 def find_configuration(start: str = os.curdir) -> str | None:

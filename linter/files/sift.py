@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from .search import candidates, holds
+from .search import NAMES_A_CODE, candidates, holds, names_a_code
 from .workspace import DISK, Workspace
 
 Needles = Mapping[str, Sequence[bytes]]
@@ -40,7 +40,8 @@ class Sift:
 
     Use as a context manager: `add` paths, then `hits` gives the answer and ends the children. `meanwhile` is
     called with hits that are known early, at moments when the children are busy; `hits` leaves those out. What the
-    workspace holds in memory is searched here, as the children read the disk.
+    workspace holds in memory is searched here, as the children read the disk. With `comments`, the files are noted in
+    which a comment may name one of guardfix's codes.
     """
 
     def __init__(
@@ -49,6 +50,8 @@ class Sift:
         processes: int,
         meanwhile: Callable[[Hit], object] | None = None,
         workspace: Workspace = DISK,
+        *,
+        comments: bool = False,
     ) -> None:
         self._needles = {language: tuple(found) for language, found in needles.items() if found}
         self._spare = max(0, processes - 1) if _CAN_FORK else 0
@@ -61,6 +64,9 @@ class Sift:
         self._children: list[_Child] = []
         self._count = 0
         self._queued: dict[int, tuple[str, list[str]]] = {}
+        self._asks_comments = comments
+        self.naming: dict[str, str] = {}
+        """Path -> language of the files with such a comment, once `hits` has been asked."""
         self.lost: list[str] = []
         """How children ended that were lost: `killed by SIGKILL`."""
 
@@ -93,8 +99,11 @@ class Sift:
             data = self._workspace.buffer(path)
             if data is None:
                 others.append(path)
-            elif holds(data, len(data), self._needles[language]):
+                continue
+            if holds(data, len(data), self._needles[language]):
                 self._hits.append((language, path, ""))
+            if self._asks_comments and names_a_code(data, len(data)):
+                self.naming[path] = language
         return others
 
     def _send(self, batch: list[str], language: str) -> None:
@@ -110,7 +119,7 @@ class Sift:
             try:
                 if self._queue is None:
                     self._queue = _Queue()
-                self._children.append(_Child(self._queue, self._needles))
+                self._children.append(_Child(self._queue, self._needles, self._asks_comments))
             except OSError:  # too few descriptors, or processes: then with those that there are
                 self._spare = len(self._children)
                 if self._queue is not None and not self._children:
@@ -126,14 +135,24 @@ class Sift:
         self._search(language, batch)
 
     def _search(self, language: str, paths: Sequence[str]) -> None:
-        self._hits += ((language, path, trouble) for path, trouble in candidates(paths, self._needles[language]))
+        found = candidates(paths, self._needles[language], comments=self._asks_comments)
+        self._take((language, path, trouble) for path, trouble in found)
+
+    def _take(self, found: Iterable[Hit]) -> None:
+        """Keep what was found."""
+        for hit in found:
+            language, path, trouble = hit
+            if trouble == NAMES_A_CODE:
+                self.naming[path] = language
+            else:
+                self._hits.append(hit)
 
     def _passes_a_hit_on(self) -> bool:
         """Give `meanwhile` one hit, when there is one and a child is at work."""
         if self._meanwhile is None:
             return False
         for child in self._children:
-            self._hits += child.hits_so_far()
+            self._take(child.hits_so_far())
         if not self._hits or all(child.done for child in self._children):
             return False
         hit = self._hits.pop()
@@ -159,7 +178,7 @@ class Sift:
         while self._children:
             child = self._children.pop()
             hits, how = child.finish()
-            self._hits += hits
+            self._take(hits)
             if how:
                 self.lost.append(how)
             for done in child.batches:
@@ -205,7 +224,7 @@ class _Queue:
 class _Child:
     """One forked process that searches what it takes from the queue."""
 
-    def __init__(self, queue: _Queue, needles: Needles) -> None:
+    def __init__(self, queue: _Queue, needles: Needles, comments: bool) -> None:
         self._answers, answers_in = os.pipe()
         try:
             self.pid = os.fork()
@@ -220,7 +239,7 @@ class _Child:
 
                 default_signals()
                 os.close(self._answers)
-                _serve(queue, answers_in, needles)
+                _serve(queue, answers_in, needles, comments)
                 status = 0
             finally:
                 os._exit(status)  # no clean-up of the parent's objects in the child
@@ -286,13 +305,13 @@ def enlarge_pipe(pipe: int) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BACKLOG)
 
 
-def _serve(queue: _Queue, answers: int, needles: Needles) -> None:
+def _serve(queue: _Queue, answers: int, needles: Needles, comments: bool) -> None:
     """The child's life: batches in, hits out."""
     queue.end()
     with os.fdopen(answers, "wb") as out:
         while data := queue.take():
             number, language, *paths = data.split(b"\0")
-            for path, trouble in candidates(paths, needles[language.decode()]):
+            for path, trouble in candidates(paths, needles[language.decode()], comments=comments):
                 out.write(b"\0".join((language, path, trouble.encode())) + b"\n\n")
                 out.flush()
             out.write(number + b"\n\n")

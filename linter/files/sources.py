@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 class BinaryFile(Exception):
-    """A file with NUL bytes that is no UTF-16 text: passed over."""
+    """A file with NUL bytes that is not UTF-16 text: passed over."""
 
 
 class Position(NamedTuple):
@@ -142,7 +142,7 @@ def read_from_disk(path: str, largest: int = 0) -> Source:
 def read_regular(path: str, largest: int = 0) -> bytes:
     """The bytes of a file, of at most so many where `largest` is not 0.
 
-    Raises `Unreadable` for a larger one, and for what is no regular file: opening a named pipe would wait for somebody
+    Raises `Unreadable` for a larger one, and for what is not a regular file: opening a named pipe waits for somebody
     to write into it. Raises OSError.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

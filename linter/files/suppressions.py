@@ -108,7 +108,7 @@ def _silenced(rows: range, checks: tuple[str, ...] | None, *places: Span) -> lis
 
 
 def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
-    """Whether a directive is meant for this tool: another tool's unmatched ones are no news here."""
+    """Whether a directive is meant for this tool: another tool's unmatched ones don't matter here."""
     return checks is None or any(names_rule(given, rule.code, rule.name) for given in checks for rule in rule_names())
 
 

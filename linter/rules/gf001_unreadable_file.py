@@ -50,7 +50,8 @@ def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
 
 @RULE.check_folder
 def unlisted(path: str, reason: str) -> Iterator[Finding]:
-    yield RULE.at(path, Span(0, 0), f"cannot read this folder: {reason}")
+    kind = "file" if path.endswith(".gitignore") else "folder"
+    yield RULE.at(path, Span(0, 0), f"cannot read this {kind}: {reason}")
 
 
 @RULE.check_left_out

@@ -17,7 +17,7 @@ Use instead:
 Fix: safe. The code is taken out of the comment; a comment that says nothing else goes.
 
 Not flagged: comments that name no guardfix rule; comments without codes; codes of rules that are not run, as with
-`--select`. Without this rule, unknown codes in files that are read anyway are noted on standard error.
+`--select`. Without this rule, unknown codes are still noted on standard error.
 
 References: https://docs.astral.sh/ruff/rules/unused-noqa/
 """

@@ -49,6 +49,7 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide, is_open, open_questions
 from ..facts import Facts, Form, GuardUse
+from ..facts.expressions import first_name, is_unqualified
 from ..facts.python_uses import use_behind
 from ..findings import Context, Decision, Finding
 from ..frontends.frontend import frontend_named
@@ -87,7 +88,7 @@ def legacy_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
     if frontend_named(facts.language).resolves_imports:
         if (use.form is Form.IMPORT and is_used(use, facts)) or _is_a_python_class(use, facts, project):
             return
-    elif use.alias is None and "::" not in use.written and is_another_librarys(use, facts, project):
+    elif use.alias is None and is_unqualified(use.named) and is_another_librarys(use, facts, project):
         return
     decision = decide(use, facts, project)
     yield RULE.at(facts, use.type_span, message_for(decision), use=use, decision=decision)
@@ -105,7 +106,7 @@ def message_for(decision: Decision) -> str:
 def is_used(use: GuardUse, facts: Facts) -> bool:
     """Whether a name that an import brings is used in the file: then the uses are reported."""
     return any(
-        other.form is not Form.IMPORT and other.written.split(".")[0] == use.variable
+        other.form is not Form.IMPORT and first_name(other.named) == use.variable
         for other in facts.guard_uses
         if other.guard == guards.LEGACY
     )

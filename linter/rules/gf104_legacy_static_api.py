@@ -27,9 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
-from ..analysis.ownership import is_another_librarys
+from ..analysis.ownership import is_another_librarys, is_qualified
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
+from ..facts.expressions import last_name
 from ..findings import Finding
 from ..guards import deprecated_guards
 from ..rule import Rule
@@ -41,9 +42,9 @@ RULE = Rule("GF104", "legacy-static-api", guards=deprecated_guards)
 def static_calls(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.guard != guards.LEGACY_API or use.form is not Form.STATIC_CALL:
         return
-    if use.alias is None and "::" not in use.written.rpartition("::")[0] and is_another_librarys(use, facts, project):
+    if use.alias is None and not is_qualified(use) and is_another_librarys(use, facts, project):
         return
-    method = use.written.rsplit("::", 1)[-1]
+    method = last_name(use.named)
     if method == "is_enabled":
         message = (
             f"{use.written} was removed from PyTorch; query c10::InferenceMode::is_enabled() or "

@@ -363,7 +363,7 @@ def _names_mode(function: Expression | None) -> bool:
 _MODE = re.compile(r"(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)")
 _SETTERS = frozenset({"set_enabled", "set_grad_enabled", "setThreadLocalState"})
 _MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
-# Objects that are held for their destructor and are no guard of a mode.
+# Objects that are held for their destructor and aren't guards of a mode.
 _NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|stream|device")
 
 

@@ -98,7 +98,7 @@ def differentiations(use: GuardUse, facts: Facts, project: Project) -> Iterator[
 
 def _differentiates(call: Call) -> bool:
     if call.name == "backward" and isinstance(call.called, MemberAccess):
-        return call.called.arrow == "." and not call.arguments  # a Tensor is no pointer
+        return call.called.arrow == "." and not call.arguments  # a Tensor is not a pointer
     return call.name in ("grad", "backward") and call.path[-2:-1] == ("autograd",)
 
 
@@ -126,7 +126,7 @@ def _may_be_tensor(name: str, call: Call, facts: Facts) -> bool:
 
 
 def _is_built_otherwise(name: str, chain: tuple[Function, ...], facts: Facts) -> bool:
-    """`Tape tape(weight);`, `auto tape = Tape(weight);`: an object that is no tensor."""
+    """`Tape tape(weight);`, `auto tape = Tape(weight);`: an object that is not a tensor."""
     given = values_given(facts).get(name)
     if given is None or not chain:
         return False

@@ -42,13 +42,14 @@ NEW_FRONTEND = '''"""A front end for a language of which every line is a guard o
 
 from ... import guards
 from ...facts import Facts, Form, GuardUse, Span
+from ...facts.expressions import NamePath
 from ..frontend import Frontend
 
 
 def _extract(source, watched, sought):
     at = source.text.find(b"AutoNonVariableTypeMode")
     span = Span(at, at + len(b"AutoNonVariableTypeMode"))
-    use = GuardUse("AutoNonVariableTypeMode", Form.DECLARATION, span, span, "AutoNonVariableTypeMode")
+    use = GuardUse("AutoNonVariableTypeMode", Form.DECLARATION, span, span, NamePath(("AutoNonVariableTypeMode",)))
     return Facts(source.path, "toy", guard_uses=(use,), line_starts=source.line_starts)
 
 

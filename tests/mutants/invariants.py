@@ -130,7 +130,7 @@ def _same_ends(name: str, before: bytes, after: bytes) -> bool:
 
 
 def _same_characters(name: str, before: bytes, after: bytes) -> bool:
-    """No byte that is no ASCII comes, goes, or becomes another one."""
+    """No byte that is not ASCII comes, goes, or becomes another one."""
     if before[:2] in _BOMS:
         return True
     if _is_cpp(name):
@@ -152,9 +152,12 @@ def _dead(text: bytes) -> list[bytes]:
     pieces = [b" ".join(match.group().split()) for match in _PIECE.finditer(text)]
     pieces = [piece for piece in pieces if not _GOES_ALONG.match(piece)]
     code = _PIECE.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
-    depth = 0
+    depth, goes_on = 0, False
     for line in code.split(b"\n"):
         word = re.match(rb"\s*#\s*(if|ifdef|ifndef|endif|else|elif)\b\s*(.*?)\s*$", line)
+        if goes_on:  # a part of the line before, such as a macro's body
+            word = None
+        goes_on = line.rstrip().endswith(b"\\")
         if depth:
             pieces.append(b" ".join(line.split()))
             if word is not None and word[1].startswith(b"if"):
@@ -178,7 +181,7 @@ _CHECKS: dict[str, Callable[[str, bytes, bytes], bool]] = {
     "it does not compile any more": _still_compiles,
     "the byte order mark changed": _same_mark,
     "a line end is new": _same_ends,
-    "a character that is no ASCII changed": _same_characters,
+    "a character that is not ASCII changed": _same_characters,
     "a comment, a literal or dead code changed": _dead_code_stays,
 }
 

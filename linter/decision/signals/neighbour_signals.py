@@ -12,7 +12,7 @@ from ...findings import Confidence, Context, Side
 from ...guards import INFERENCE_MODE, LEGACY
 from ..policy import POLICY
 from ..scene import Scene, scene_of
-from ..signal_kinds import Sighting, Weight, signal
+from ..signal_kinds import Sighting, SignalsOf, Weight, signal_of_others
 from ..weighing import weigh
 from .inference_signals import gradients_off
 
@@ -25,17 +25,15 @@ class _FirstOfScopes(dict[tuple[str, Span], tuple[GuardUse, ...]]):
     """By file and scope, what `_first_in` found."""
 
 
-@signal(
-    "beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off], asks_project=True
-)
-def beside_inference_workload(scene: Scene) -> Iterator[Sighting]:
+@signal_of_others("beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off])
+def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[Sighting]:
     """another old guard beside it or around it becomes an `InferenceMode`, with high confidence"""
     use = scene.use
     if use.scope == NOWHERE or (scene.facts.path, use.type_span) in scene.project.memory(_BeingAsked):
         return
     around = islice(index_of(scene.facts).scopes.around(use.span), MOST_AROUND)
     for scope in dict.fromkeys((use.scope, *around)):
-        for other in _first_in(scope, scene):
+        for other in _first_in(scope, scene, signals_of):
             covers = other.scope == use.scope or other.live.holds(use.span)
             if covers and other.type_span != use.type_span and other.function == use.function:
                 where = "beside" if other.scope == use.scope else "around"
@@ -43,7 +41,7 @@ def beside_inference_workload(scene: Scene) -> Iterator[Sighting]:
                 return
 
 
-def _first_in(scope: Span, scene: Scene) -> tuple[GuardUse, ...]:
+def _first_in(scope: Span, scene: Scene, signals_of: SignalsOf) -> tuple[GuardUse, ...]:
     """The first two old guards that are declared in a scope and become an `InferenceMode`: one may be asking.
 
     Of those that cover a place, the first one begins first. Each guard is looked at once, however many ask.
@@ -52,19 +50,17 @@ def _first_in(scope: Span, scene: Scene) -> tuple[GuardUse, ...]:
     key = (scene.facts.path, scope)
     if key not in known:
         declared = index_of(scene.facts).local_by_scope.get(scope, ())
-        becoming = (use for use in declared if use.guard == LEGACY and _becomes_inference(scene, use))
+        becoming = (use for use in declared if use.guard == LEGACY and _becomes_inference(scene, use, signals_of))
         known[key] = tuple(islice(becoming, 2))
     return known[key]
 
 
-def _becomes_inference(scene: Scene, use: GuardUse) -> bool:
-    from ..signal_registry import signals_at
-
+def _becomes_inference(scene: Scene, use: GuardUse, signals_of: SignalsOf) -> bool:
     asked = scene.project.memory(_BeingAsked)
     key = (scene.facts.path, use.type_span)
     asked.add(key)
     try:
-        weighed = weigh(signals_at(scene_of(scene.project, scene.facts, use)), POLICY)
+        weighed = weigh(signals_of(scene_of(scene.project, scene.facts, use)), POLICY)
     finally:
         asked.discard(key)
     return weighed.context is Context.INFERENCE and weighed.confidence is Confidence.HIGH

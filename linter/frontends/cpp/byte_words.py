@@ -66,4 +66,19 @@ def _is_letter(character: bytes) -> bool:
 def line_before(text: bytes, offset: int) -> int | None:
     """Where the line begins, if nothing but blanks stands in it before `offset`."""
     start = text.rfind(b"\n", 0, offset) + 1
-    return None if text[start:offset].strip(b" \t") else start
+    if text[start:offset].strip(b" \t\v\f") or _continues(text, start):
+        return None
+    return start
+
+
+_SPLICED_LINE = (b"\\\n", b"\\\r\n")
+
+
+def _continues(text: bytes, start: int) -> bool:
+    """Whether a backslash ends the line before, and something stands in front of that."""
+    while start and text[max(0, start - 3) : start].endswith(_SPLICED_LINE):
+        before = text.rfind(b"\n", 0, start - 1) + 1
+        if text[before:start].strip(b" \t\v\f\r\n\\"):
+            return True
+        start = before
+    return False

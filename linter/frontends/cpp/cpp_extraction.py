@@ -21,9 +21,10 @@ from ...files.sources import Source
 from ...files.suppressions import find_directives
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
-from .conditionals import dead_branches, find_conditionals
+from .conditionals import find_conditionals
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
+from .dead_branches import dead_branches
 from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
@@ -57,7 +58,7 @@ def extract_cpp(
         source = replace(source, text=text)
     left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
-    dead = dead_branches(bare)
+    dead = dead_branches(bare, source.text)
     live, live_code = blanked(source.text, dead), blanked(bare, dead)
     if is_objective_c(source.path, source.text):
         masked = masked_text(source.path, source.text)
@@ -112,6 +113,7 @@ def extract_cpp(
         suppressions=directives.suppressions,
         intents=declared.intents,
         line_starts=source.line_starts,
+        linked=True,
     )
 
 
@@ -178,6 +180,7 @@ def _without_guards(source: Source) -> Facts:
         suppressions=directives.suppressions,
         intents=declared.intents,
         line_starts=source.line_starts,
+        linked=True,
     )
 
 

@@ -61,15 +61,45 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 _DIGRAPH = re.compile(rb"^([ \t]*)%:", re.MULTILINE)
 
+_SPLICE = rb"\\[ \t\v\f]*\r?\n"
+"""A backslash at the end of a line: the preprocessor joins the two lines before it looks for anything in them. To GCC
+and Clang, blanks may follow the backslash."""
+_SPACED_SPLICE = re.compile(rb"\\([ \t\v\f]+)(?=\r?\n)")
+_SPLICED = re.compile(_SPLICE)
+_PARTED = re.compile(
+    rb"(?P<slash>/)(?P<in_opener>(?:%(S)b)+)(?P<opens>[/*])|(?P<star>\*)(?P<in_closer>(?:%(S)b)+)(?=/)"
+    rb"|(?<!\\)(?P<backslashes>\\+)(?P<behind>(?:%(S)b)+)|(?P<percent>%%)(?P<in_digraph>(?:%(S)b)+)(?=:)"
+    rb"|(?P<head>#(?:[ \t\v\f]|%(S)b)*(?:[a-z]+(?:%(S)b)*)*)" % {b"S": _SPLICE}
+)
+
 
 def with_plain_lines(text: bytes) -> bytes:
     """The text as grammar and patterns know it, of the same length.
 
-    Every lone CR, the line end of old Macs, is LF, and directives begin with `#`, not with the digraph `%:`.
+    Every lone CR, the line end of old Macs, is LF, and directives begin with `#`, not with the digraph `%:`. No
+    backslash at the end of a line parts a `/*`, a `//`, a `*/` or the `#if` of a directive: it stands before or behind.
     """
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         text = _LONE_RETURN.sub(b"\n", text)
+    if b"\\" in text:
+        if _SPLICED.search(text):
+            text = _PARTED.sub(_joined, text)
+        text = _SPACED_SPLICE.sub(rb"\1\\", text)
     return _DIGRAPH.sub(rb"\1# ", text) if b"%:" in text else text
+
+
+def _joined(parted: re.Match[bytes]) -> bytes:
+    """A token with the line splices that part it behind it; those behind a backslash go before that."""
+    if parted["slash"]:
+        return b"/" + parted["opens"] + parted["in_opener"]
+    if parted["star"]:
+        return parted["in_closer"] + b"*"
+    if parted["percent"]:
+        return parted["in_digraph"] + b"%"
+    if parted["backslashes"]:
+        return parted["behind"] + parted["backslashes"]
+    splices = b"".join(_SPLICED.findall(parted["head"]))
+    return _SPLICED.sub(b"", parted["head"]) + splices
 
 
 def mask_define_comments(text: bytes) -> bytes:
@@ -213,12 +243,12 @@ def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
 _TOKEN = re.compile(
     rb"//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*(?:.*?\*/|.*)"
     rb'|R"(?:(?<!\wR")|(?<=\b[LUu]R")|(?<=\bu8R"))(?P<tag>[^()\\\s]{0,16})\((?:.*?\)(?P=tag)"|.*)'
-    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*(?:"|\Z|(?=\n))'
-    rb"|'(?<![0-9A-Fa-f]')(?!')[^'\\\n]*(?:\\.[^'\\\n]*)*'|\(|\)|\[|\]|\{|\}",
+    rb'|"[^"\\\n]*(?:\\(?:\r\n|.)[^"\\\n]*)*(?:"|\Z|(?=\n))'
+    rb"|'(?<![0-9A-Fa-f]')(?!')[^'\\\n]*(?:\\(?:\r\n|.)[^'\\\n]*)*(?:'|\Z|(?=\n))|\(|\)|\[|\]|\{|\}",
     re.DOTALL,
 )
 """Comments, literals and brackets. What nothing ends is a comment or raw string up to the end of the text, and a string
-up to the end of its line, as compilers read them before they complain."""
+or character up to the end of its line, as compilers read them before they complain."""
 
 
 _MARK = re.compile(_TOKEN.pattern + rb"|;", re.DOTALL)
@@ -292,9 +322,50 @@ def cpp_comments(text: bytes) -> Iterator[Span]:
 def code_only(text: bytes) -> bytes:
     """The text with comments and the contents of literals blanked; it parses as the text does.
 
-    A raw string can span lines, which no other literal can: it becomes a `0` and blanks. A lone CR becomes LF.
+    A raw string can span lines, which no other literal can: it becomes a `0` and blanks. So does the end of a line in a
+    comment that a directive goes on behind. A lone CR becomes LF.
     """
-    return _LITERAL.sub(_hidden, with_plain_lines(text))
+    text = with_plain_lines(text)
+    code = _LITERAL.sub(_hidden, text)
+    return _with_whole_directives(text, code) if _may_part_directives(text) else code
+
+
+_FIRST_LINE_OF_COMMENT = re.compile(rb"/\*(?:[^*\n]|\*(?!/))*")
+_SIGN = re.compile(rb"^[ \t\v\f]*#", re.MULTILINE)
+_LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+
+
+def _may_part_directives(text: bytes) -> bool:
+    """Whether a comment of several lines may begin in a directive."""
+    for comment in _FIRST_LINE_OF_COMMENT.finditer(text) if b"/*" in text else ():
+        start = text.rfind(b"\n", 0, comment.start()) + 1
+        if text[comment.end() : comment.end() + 1] == b"\n" and (
+            b"#" in text[start : comment.start()] or text[max(0, start - 3) : start].endswith((b"\\\n", b"\\\r\n"))
+        ):
+            return True
+    return False
+
+
+def _with_whole_directives(text: bytes, code: bytes) -> bytes:
+    """The code without line ends in the comments of directives: `#if /*`, an end of line, `*/ 0` is one directive."""
+    comments = [span for span in cpp_comments(text) if text.startswith(b"/*", span.start)]
+    comments = [span for span in comments if b"\n" in text[span.start : span.end]]
+    masked = bytearray(code)
+    following = 0
+    end = 0
+    for sign in _SIGN.finditer(code):
+        if sign.start() < end:
+            continue
+        end = sign.end()
+        while (line := _LOGICAL_LINE.match(code, end)) is not None:
+            end = line.end()
+            while following < len(comments) and comments[following].end <= end:
+                following += 1
+            if following == len(comments) or comments[following].start >= end:
+                break
+            start, end = comments[following]
+            masked[start:end] = b" " * (end - start)
+    return bytes(masked)
 
 
 def _hidden(literal: re.Match[bytes]) -> bytes:

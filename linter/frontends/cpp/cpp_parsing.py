@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...facts import Span
 from .byte_words import words
-from .conditionals import without_dead_branches
 from .cpp_masking import blanked, code_only, mask_macros, with_plain_lines
+from .dead_branches import without_dead_branches
 from .focus import guard_places
 from .inner_conditionals import inner_conditionals
 

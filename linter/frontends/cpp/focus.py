@@ -159,7 +159,7 @@ def _any_between(places: list[int], start: int, end: int) -> bool:
 def _bodies(code: bytes) -> list[tuple[int, int, int]]:
     """(where its head begins, where it begins, where it ends) of every outermost block.
 
-    Namespaces and classes are no blocks of their own. Empty when the braces do not balance.
+    Namespaces and classes aren't blocks of their own. Empty when the braces do not balance.
     """
     found: list[tuple[int, int, int]] = []
     open_spaces = 0

@@ -43,7 +43,7 @@ def names_in(code: str) -> list[str]:
 
 
 def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
-    """The use that a guard's token belongs to; None where the token is no use of the guard."""
+    """The use that a guard's token belongs to; None where the token is not a use of the guard."""
     if token.type in ("comment", "string_content", "raw_string_content", "char_literal", "preproc_arg"):
         return None
     top = token
@@ -65,14 +65,13 @@ def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) 
     if use is None:
         return None
     alias = name if name in resolve else None
-    return _complete(reading, use, guard, written, top, alias)
+    return _complete(reading, use, guard, top, alias)
 
 
 def _complete(
     reading: Reading,
     use: tuple[Form, Node, Node | None, Node | None, bool],
     guard: str,
-    written: str,
     top: Node,
     alias: str | None,
 ) -> GuardUse:
@@ -100,7 +99,7 @@ def _complete(
         form=form,
         span=_with_keyword(reading, reading.span(statement)),
         type_span=type_span,
-        written=written,
+        named=reading.expressions.read(top),
         alias=alias,
         variable=variable,
         variable_spans=spans,
@@ -173,11 +172,10 @@ def _static_call(reading: Reading, qualified: Node, name: str, resolve: dict[str
     call = top.parent
     if call is None or _never(call) or call.type in ("declaration", "field_declaration", "function_declarator"):
         return None  # `Class::Type name;` and `Class::method() {`
-    written = reading.written(top)
     called = call.type == "call_expression" and call.child_by_field_name("function") == top
     argument = call.child_by_field_name("arguments") if called else None
     use = (Form.STATIC_CALL, _statement_of(call), None, argument, False)
-    return _complete(reading, use, guard, written, top, name if name in resolve else None)
+    return _complete(reading, use, guard, top, name if name in resolve else None)
 
 
 def _means_torchs(reading: Reading, top: Node, name: str, guard: str) -> bool:

@@ -158,7 +158,7 @@ def macro_bodies(
         reading.collect(tree.root_node, grammar)
         found = list(guard_uses(reading, tree.root_node, watched - {macro.name}))
         offset = len(file.functions) + len(functions)
-        # The wrapper `f` around statements is no function of the file.
+        # The wrapper `f` around statements is not a function of the file.
         dropped = 1 if as_statements else 0
 
         def renumber(index: int | None, dropped: int = dropped, offset: int = offset) -> int | None:

@@ -128,7 +128,7 @@ def _invocations(
         opening = _OPENING.match(code, position)
         end = closing(code, opening.end() - 1) if opening is not None else None
         if opening is None or end is None:
-            continue  # without brackets it is no invocation
+            continue  # without brackets it is not an invocation
         pieces = split_arguments(code, opening.end(), end - 1)
         yield Span(start, end), name, tuple(_plain(text[slice(*piece)]) for piece in pieces)
         position = end

@@ -149,7 +149,7 @@ def _receiver_end(text: bytes, start: int, end: int) -> int | None:
                     break
                 position = stop
     rest = text[position:end]
-    # A message has a selector behind its receiver; anything else is no message.
+    # A message has a selector behind its receiver; anything else is not a message.
     if not re.match(rb"\s*[A-Za-z_]\w*\s*(?::|$)", rest) and not re.match(rb"\s*:", rest):
         return None
     return position

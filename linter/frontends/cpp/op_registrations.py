@@ -224,7 +224,7 @@ def _unwrap(argument: bytes) -> tuple[str, str]:
     while (wrapper := _WRAPPER.match(argument)) is not None:
         stop = closing(argument, wrapper.end() - 1)
         argument = argument[wrapper.end() : (stop or len(argument)) - 1].strip()
-    # Commas of template arguments are no separators: `&pool<float, true>`.
+    # Commas of template arguments aren't separators: `&pool<float, true>`.
     while (plain := _TEMPLATE_ARGUMENTS.sub(b"", argument)) != argument:
         argument = plain
     pieces = split_arguments(argument, 0, len(argument))

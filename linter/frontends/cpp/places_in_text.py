@@ -59,7 +59,7 @@ def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
     starts: list[int] = []
     outside: list[bool] = []
     opened: list[bool] = []
-    inner = 0  # how many of the open braces are no namespace's
+    inner = 0  # how many of the open braces aren't a namespace's
     balanced = True
     previous = 0
     for match in re.finditer(rb"[{};()]", code):

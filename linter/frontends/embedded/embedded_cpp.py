@@ -372,6 +372,7 @@ def read_embedded(
         found,
         guard_uses=uses,
         language="embedded",
+        linked=False,
         suppressions=_suppressions(laid, span, facts),
         intents=_intents(laid, span, facts),
         line_starts=facts.line_starts,

@@ -8,9 +8,11 @@ import libcst as cst
 from msgspec.structs import replace
 
 from ...facts import Argument, Form, GuardUse, Span
+from ...facts.expressions import Expression
 from ...facts.python_model import Decorated, Following, Kind, Pause, PythonUse
 from .guard_names import mode_of_values
 from .libcst_tree import LibcstTree
+from .python_expressions import attributes_of, dotted_path
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp)
 
@@ -31,7 +33,7 @@ def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse])
     top = call or name
     use = replace(
         proposed.use,
-        written=tree.written(name),
+        named=_name_as_written(tree, name),
         type_span=tree.span(name),
         argument=_argument(tree, call, proposed.use.argument) if call is not None else None,
     )
@@ -195,7 +197,7 @@ def _import(tree: LibcstTree, proposed: PythonUse) -> PythonUse | None:
         proposed.use,
         span=tree.span(statement),
         type_span=tree.span(alias),
-        written=written,
+        named=dotted_path(written),
         alias=renamed,
         variable=renamed or written,
         shared=len(statement.names) > 1,
@@ -307,6 +309,15 @@ def _literal(arg: cst.Arg) -> bool | None:
     if not arg.star and isinstance(arg.value, cst.Name) and arg.value.value in ("True", "False"):
         return arg.value.value == "True"
     return None
+
+
+def _name_as_written(tree: LibcstTree, node: cst.Name | cst.Attribute) -> Expression:
+    attributes: list[str] = []
+    start: cst.BaseExpression = node
+    while isinstance(start, cst.Attribute):
+        attributes.append(start.attr.value)
+        start = start.value
+    return attributes_of(tree.written(start), isinstance(start, cst.Name), attributes[::-1])
 
 
 def _argument(tree: LibcstTree, call: cst.Call, proposed: Argument | None) -> Argument | None:

@@ -1,6 +1,6 @@
 """What names mean: imports, aliases, star imports and assignments of one module, scope by scope.
 
-A name resolves to a dotted name (`t.no_grad` -> `torch.no_grad`) or, where its bindings disagree or are no import
+A name resolves to a dotted name (`t.no_grad` -> `torch.no_grad`) or, where its bindings disagree or aren't imports
 and no plain alias, to nothing: then no rule speaks about it.
 """
 

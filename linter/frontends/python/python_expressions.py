@@ -67,6 +67,26 @@ def dotted_path(name: str) -> NamePath:
     return NamePath(tuple(part for part in name.split(".") if part), separator=".")
 
 
+def name_as_written(module: Module, node: ast.Name | ast.Attribute) -> Expression:
+    """A name with what stands before it; unlike what the reader gives, as the file spells it."""
+    attributes: list[str] = []
+    start: ast.expr = node
+    while isinstance(start, ast.Attribute):
+        attributes.append(start.attr)
+        start = start.value
+    return attributes_of(module.written(start), isinstance(start, ast.Name), attributes[::-1])
+
+
+def attributes_of(start: str, is_name: bool, attributes: Sequence[str]) -> Expression:
+    """`torch.no_grad`, a path where it starts with a name, from that and the attributes behind it."""
+    if is_name:
+        return NamePath((start, *attributes), separator=".")
+    found: Expression = OtherExpression(start)
+    for attribute in attributes:
+        found = MemberAccess(found, attribute)
+    return found
+
+
 def operator_of(node: ast.operator | ast.unaryop | ast.boolop | ast.cmpop) -> str:
     return _OPERATORS[type(node)]
 

@@ -23,7 +23,7 @@ from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolv
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_escapes import Statements, find_escapes
-from .python_expressions import PythonExpressionReader, dotted_path
+from .python_expressions import PythonExpressionReader, dotted_path, name_as_written
 from .tensor_values import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -229,7 +229,7 @@ class ModuleReading:
             form=form,
             span=statement,
             type_span=self.module.span(callee),
-            written=self.module.written(callee),
+            named=name_as_written(self.module, callee),
             alias=parts[-1] if parts and parts[-1] != guard.rpartition(".")[2] else None,
             variable=more.pop("variable", None),  # type: ignore[arg-type]
             variable_spans=more.pop("variable_spans", ()),  # type: ignore[arg-type]
@@ -436,7 +436,7 @@ class ModuleReading:
                         form=Form.IMPORT,
                         span=self.module.span(node),
                         type_span=self.module.span(alias),
-                        written=alias.name,
+                        named=dotted_path(alias.name),
                         alias=alias.asname,
                         variable=bound,
                         scope=place.block,

@@ -20,7 +20,7 @@ PLAIN_VALUES = frozenset(
     state_dict parameters named_parameters keys values items decode batch_decode tokenize apply_chat_template
     get_device_name format join strip split lower upper count index encode_plus""".split()
 )
-"""Methods whose value is no tensor, or not surely one."""
+"""Methods whose value is not a tensor, or not surely one."""
 
 _NO_TENSORS = frozenset(
     """device Generator Size Stream Event load save manual_seed is_tensor is_grad_enabled is_inference_mode_enabled
@@ -187,7 +187,7 @@ def _saved_by_call(call: ast.Call, resolved: str | None, made: set[str]) -> Iter
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     others = [v for v in values if root_of(v) not in made and not isinstance(v, ast.Constant)]
     if isinstance(func, ast.Attribute) and resolved is None:
-        # `x.mul(y)`: the receiver is an operand too, where it is no module.
+        # `x.mul(y)`: the receiver is an operand too, where it is not a module.
         receiver = root_of(func.value)
         if receiver in made and others and last not in _VIEWS and last in ("mul", "div", "matmul", "mm", "bmm", "pow"):
             yield receiver, func.value

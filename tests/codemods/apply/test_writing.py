@@ -327,7 +327,7 @@ def _interrupted(work: Callable[[], None], moment: int) -> bool:
     try:
         work()
         finished = left > 0
-        left = 0  # what follows is no call of the work
+        left = 0  # what follows is not a call of the work
     except KeyboardInterrupt:
         finished = False
     finally:

@@ -175,3 +175,37 @@ def test_a_file_that_vanished_since_it_was_checked(tmp_path: Path) -> None:
     report = check([str(path)])
     path.unlink()
     assert fixes_for(report).findings[0].fix is None
+
+
+WORDS = [
+    pytest.param(
+        "using G = at::AutoNonVariableTypeMode;\n" + in_kernel("    G a;\n"),
+        [f"let `G` stand for {NEW}", f"G will stand for {NEW}"],
+        id="an alias",
+    ),
+    pytest.param(
+        "using at::AutoNonVariableTypeMode;\n" + in_kernel("    AutoNonVariableTypeMode a;\n"),
+        [
+            f"let `AutoNonVariableTypeMode` stand for {NEW}",
+            "replace AutoNonVariableTypeMode with AutoDispatchBelowADInplaceOrView",
+        ],
+        id="a using declaration",
+    ),
+    pytest.param(
+        in_kernel("    torch::AutoNonVariableTypeMode a;\n"),
+        ["replace torch::AutoNonVariableTypeMode with torch::AutoDispatchBelowADInplaceOrView"],
+        id="another qualifier",
+    ),
+    pytest.param(
+        in_kernel("    ::at::AutoNonVariableTypeMode a;\n"),
+        [f"replace ::{OLD} with ::{NEW}"],
+        id="from the global namespace",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "messages"), WORDS)
+def test_a_fix_says_what_it_writes(text: str, messages: list[str], tmp_path: Path) -> None:
+    _, report = report_of(text, tmp_path, unsafe=False)
+    found = [finding.fix.message for finding in report.findings if finding.fix is not None]
+    assert found == messages

@@ -106,7 +106,7 @@ def use(code: str, members: str = "") -> str:
             "struct F : torch::autograd::Function<F> { static T forward(C* ctx, T x) { return at::relu(x); } };\n"
             + use("F::apply(x);"),
             "",
-            id="an autograd Function's forward is no model",
+            id="an autograd Function's forward is not a model",
         ),
         pytest.param(
             "struct NetImpl : torch::nn::Module { T go(T x); };\n" + use("policy_(x);", "Net policy_;"),

@@ -12,7 +12,7 @@ from guardfix.linter.decision import signal_registry
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Asked, Signal, SignalKind, Weight, shown, signal
-from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds
+from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds, signals_at
 from guardfix.linter.engine import check as check_paths
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Context, Side
@@ -380,7 +380,7 @@ def test_what_looks_at_the_project_says_so() -> None:
         alone = replace(scene, project=NoProject())  # type: ignore[arg-type]
         for kind in signal_kinds():
             if kind.find is not None and not kind.asks_project:
-                assert list(kind.find(alone)) == list(kind.find(scene)), kind.name
+                assert list(kind.find(alone, signals_at)) == list(kind.find(scene, signals_at)), kind.name
 
 
 def test_kinds_come_by_side_and_what_callers_say_comes_last_of_its_side() -> None:

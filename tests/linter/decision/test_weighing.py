@@ -48,7 +48,7 @@ def weighed(words: str, **changed: int) -> str:
         pytest.param(
             "kernel strong, below_autograd strong", "kernel medium", id="of equals the first says it, turned round"
         ),
-        pytest.param("kernel decisive, inference weak", "kernel high", id="a model elsewhere is no objection"),
+        pytest.param("kernel decisive, inference weak", "kernel high", id="a model elsewhere is not an objection"),
         pytest.param("kernel decisive, inference strong x4", "kernel medium", id="a model that runs here is one"),
         pytest.param("kernel decisive, remove strong", "kernel medium", id="a guard that covers nothing is one"),
         pytest.param("kernel decisive, against_inference strong", "kernel high", id="training is none for a kernel"),

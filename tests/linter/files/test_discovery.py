@@ -58,7 +58,7 @@ def test_language_by_suffix(name: str, language: str | None) -> None:
         pytest.param({".gitignore": "c.cpp", "src/.gitignore": "!c.cpp\ngen/"}, {"a.cpp", "build/b.cpp", "src/c.cpp"},
                      id="a nested one takes back"),
         pytest.param({".gitignore": "!\n\\\n[z-a]\nbuild/"}, {"a.cpp", "src/c.cpp", "src/gen/d.cpp"},
-                     id="lines that are no pattern are passed over"),
+                     id="lines that aren't patterns are passed over"),
         pytest.param({".gitignore": "# build/\n\nsrc/**/d.cpp"}, {"a.cpp", "build/b.cpp", "src/c.cpp"}, id="comments"),
     ],
 )  # fmt: skip
@@ -181,7 +181,19 @@ def test_odd_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_an_ignore_file_that_is_a_pipe_is_passed_over(tmp_path: Path) -> None:
+def test_an_ignore_file_that_is_a_pipe_is_reported_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".gitignore")
     (tmp_path / "a.cpp").write_text("")
-    assert find_files([str(tmp_path)]).paths() == [str(tmp_path / "a.cpp")]
+    walk = find_files([str(tmp_path)])
+    assert walk.paths() == [str(tmp_path / "a.cpp")]
+    assert walk.unreadable == [(str(tmp_path / ".gitignore"), "not a regular file; none of its patterns count", None)]
+
+
+def test_an_ignore_file_in_utf_16_is_reported(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("*.cpp", encoding="utf-16")
+    (tmp_path / "a.cpp").write_text("")
+    walk = find_files([str(tmp_path)])
+    assert walk.paths() == [str(tmp_path / "a.cpp")]
+    assert [reason for _, reason, _ in walk.unreadable] == [
+        "saved as UTF-16, which git can't read; save it as UTF-8; none of its patterns count"
+    ]

@@ -79,7 +79,7 @@ def test_languages_have_needles_of_their_own(tmp_path: Path) -> None:
     [
         pytest.param(b"two\nlines.cpp", id="line break"),
         pytest.param(b"lines\n\napart.cpp", id="empty line"),
-        pytest.param(b"caf\xe9.cpp", id="bytes that are no UTF-8"),
+        pytest.param(b"caf\xe9.cpp", id="bytes that aren't UTF-8"),
         pytest.param("ガード.cpp".encode(), id="wide characters"),
         pytest.param(b"n" * 240 + b".cpp", id="long"),
     ],

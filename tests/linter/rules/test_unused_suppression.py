@@ -9,10 +9,13 @@ from click.testing import CliRunner
 
 from guardfix import Options, check, check_text, fix_text
 from guardfix.cli.main import cli
+from guardfix.cli.quick import is_clean
+from guardfix.output.report_summary import notes
 
 CPP = "at::AutoDispatchBelowADInplaceOrView g;"
 OLD = "at::AutoNonVariableTypeMode g;"
 OPTIONS = Options(extend_select=("GF002",))
+DOTS = "// " + "." * 996 + "\n"
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +124,58 @@ def test_unknown_codes_are_noted_without_the_rule(tmp_path: Path) -> None:
     ]
     with_rule = CliRunner().invoke(cli, ["check", "--isolated", "--extend-select", "GF002", str(path)])
     assert "so it suppresses nothing" not in with_rule.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "row"),
+    [
+        pytest.param("a.cpp", "int a;\nint b;  // NOLINT(GF999)\n", 2, id="C++"),
+        pytest.param("a.cpp", "// NOLINTNEXTLINE(bugprone-x, GF999)\nint b;\n", 1, id="among others' codes"),
+        pytest.param("a.cpp", "int a;  // noqa: GF101, GF999\n", 1, id="noqa in C++"),
+        pytest.param("a.py", "x = 1  # noqa: F401,GF999\n", 1, id="Python"),
+        pytest.param("a.py", "x = 1  # NOQA:GF999\n", 1, id="as Ruff takes it, too"),
+        pytest.param(
+            "a.py",
+            "import torch\n\nwith torch.no_grad():\n    x = 1  # noqa: GF999\n",
+            4,
+            id="beside a guard that is fine",
+        ),
+        pytest.param("a.cpp", "int b;  // NOLINT(GF999)\n" + DOTS * 1_100, 1, id="before a large file's rest"),
+        pytest.param("a.cpp", DOTS * 1_100 + "int b;  // NOLINT(GF999)", 1_101, id="at a large file's end"),
+        pytest.param("a.cpp", "// " + "." * 1_048_560 + "\n// NOLINT(GF999)\n", 2, id="across what is read at once"),
+        pytest.param("a.cpp", "int a;  // NOLINT(GF101)\n", None, id="a code that there is"),
+        pytest.param(
+            "a.cpp", "int a;  // NOLINT(google-explicit)\n// GF999 is no rule\n", None, id="not in the comment's list"
+        ),
+        pytest.param("a.cpp", 'const char* a = "// NOLINT(GF999)";\n', None, id="in a string"),
+        pytest.param("a.py", "GF256 = 'noqa'  # GF2\n", None, id="a name that begins so"),
+        pytest.param("a.py", "x = 1  # noqa: GFX1\n", None, id="another tool's code"),
+    ],
+)
+def test_unknown_codes_are_noted_in_files_without_findings(
+    tmp_path: Path, name: str, text: str, row: int | None
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    expected = [] if row is None else [f"note: {path}:{row}: no rule is called `GF999`, so it suppresses nothing"]
+    for given in (path, tmp_path):  # a file is asked about before anything is imported
+        done = CliRunner().invoke(cli, ["check", "--isolated", str(given)])
+        assert (done.exit_code, done.stderr.splitlines()) == (0, expected)
+    if row is not None:
+        assert is_clean(["check", str(path)]) is None
+
+
+def test_unknown_codes_are_noted_wherever_a_tree_is_searched(tmp_path: Path) -> None:
+    """By other processes as well, and in texts of an editor."""
+    for number in range(700):
+        code = "  // NOLINT(GF999)" if number % 100 == 99 else ""
+        (tmp_path / f"f{number:03}.cpp").write_text(f"int a;{code}\n")
+    noted = [
+        f"note: {tmp_path}/f{number}99.cpp:1: no rule is called `GF999`, so it suppresses nothing"
+        for number in range(7)
+    ]
+    done = CliRunner().invoke(cli, ["check", "--isolated", "--jobs", "3", str(tmp_path)])
+    assert (done.exit_code, done.stderr.splitlines()) == (0, noted)
+    assert list(notes(check_text("int a;  // NOLINT(GF999)\n", "a.cpp"))) == [
+        "note: a.cpp:1: no rule is called `GF999`, so it suppresses nothing"
+    ]

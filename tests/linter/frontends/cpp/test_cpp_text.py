@@ -120,7 +120,7 @@ REGISTRATIONS = [
                  {("f", "CPU", "a"), ("g", "CPU", "b")}, id="instances of templates"),
     pytest.param('TORCH_LIBRARY_FRAGMENT(ns, m) { DISPATCH_TO_CUDA("op", f); }', {("f", "CUDA", "op")}, id="a short macro"),
     pytest.param('TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.fallback(torch::CppFunction::makeFallthrough()); }',
-                 {("", "Autograd", "")}, id="a fallthrough is no function"),
+                 {("", "Autograd", "")}, id="a fallthrough is not a function"),
     pytest.param('TORCH_LIBRARY_IMPL(ns, Autograd, m) { m.impl("op", torch::CppFunction::makeFromBoxedFunctor(std::make_unique<F>())); }',
                  {("F", "Autograd", "op")}, id="a boxed functor"),
     pytest.param('#define REG(op, fn) m.impl(#op, fn)\nTORCH_LIBRARY_IMPL(ns, Autograd, m) { REG(op, a::f); }',

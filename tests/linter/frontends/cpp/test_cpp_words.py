@@ -83,7 +83,7 @@ def test_macros_are_masked_as_whole_words(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("int x = 1'000'000; // it's", "int x = 1'000'000;        ", id="digit separators are no literal"),
+        pytest.param("int x = 1'000'000; // it's", "int x = 1'000'000;        ", id="digit separators aren't literals"),
         pytest.param("f('{', '\\'', L'x')", "f(' ', '  ', L' ')", id="characters"),
         pytest.param('R"(a\n{)" "b"', '0   \n    " "', id="a raw string over two lines"),
         pytest.param('x/* { */y "/*" z', 'x       y "  " z', id="a comment, and a string that looks like one"),
@@ -115,7 +115,7 @@ def test_what_needs_the_whole_file(code: bytes, expected: bool) -> None:
         pytest.param(b"#define B {\nvoid f() { a(); }\nGUARD;\n", ["f"], id="a directive's brace is its own"),
         pytest.param(b"#define B a; \\\n {\nvoid f() { a(); }\nGUARD;\n", ["f"], id="on a continued line too"),
         pytest.param(b"#define S x;\nvoid f() { a(); }\nGUARD;\n", ["f"], id="a directive ends what stands before"),
-        pytest.param(b"void f() { a #b; }\nGUARD;\n", ["f"], id="a hash that begins no line is no directive"),
+        pytest.param(b"void f() { a #b; }\nGUARD;\n", ["f"], id="a hash that begins no line is not a directive"),
         pytest.param(b"void f() { a(); } }\nGUARD;\n", [], id="braces that do not balance"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Facts survive being packed, and nothing else is taken for facts."""
+"""Facts survive being packed, and nothing else is taken for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from fixture_files import FIXTURES
 from guardfix.linter.facts import Facts
-from guardfix.linter.facts.packed_facts import NoFacts, pack_facts, unpack_facts
+from guardfix.linter.facts.packing import NotPacked, pack, unpack
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.frontends.extraction import extract_file
 
@@ -31,7 +31,7 @@ def test_facts_come_back_as_they_were(folder: str) -> None:
     every = facts_of_fixtures(folder)
     assert len(every) > 20
     for facts in every:
-        assert fields_of(unpack_facts(pack_facts(facts))) == fields_of(facts)
+        assert fields_of(unpack(Facts, pack(facts))) == fields_of(facts)
         assert fields_of(pickle.loads(pickle.dumps(facts))) == fields_of(facts)
 
 
@@ -40,7 +40,7 @@ def test_damaged_bytes_are_refused(tmp_path: Path) -> None:
     path.write_text("void f() { at::AutoNonVariableTypeMode guard(true); }\n")
     facts = extract_file(str(path), "cpp")
     assert facts is not None
-    packed = pack_facts(facts)
+    packed = pack(facts)
     for damaged in (
         b"",
         packed[:-1],
@@ -49,5 +49,5 @@ def test_damaged_bytes_are_refused(tmp_path: Path) -> None:
         pickle.dumps(fields_of),
         packed.replace(b"cpp", b"\xc0\xc0\xc0"),
     ):
-        with pytest.raises(NoFacts):
-            unpack_facts(damaged)
+        with pytest.raises(NotPacked):
+            unpack(Facts, damaged)
