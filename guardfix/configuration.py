@@ -6,7 +6,9 @@ repository; `extend` names one that it adds to. Patterns start from the folder o
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20
 """Files that extend each other."""
+_KEY = re.compile(rb"[^\s=,\[\]{}]+")
+_MOST_DOTS = 1000
+"""In one key: the parser's time grows with the square of their number."""
 _LARGEST = 8 << 20
 """Bytes of the largest configuration that is read."""
 
@@ -97,7 +102,7 @@ class Configuration:
         from .extensions import BadExtension, own_guards, plugin_rules
 
         try:
-            guards, rules = own_guards(self), plugin_rules(self)
+            guards, rules = own_guards(self.value("guards")), plugin_rules(self.value("plugins"))
         except BadExtension as error:
             raise BadConfiguration(f"{self.path or '--config'}: {error}") from None
         excludes, include = self._last_patterns("exclude"), self._last_patterns("include")
@@ -204,19 +209,17 @@ def read_configuration(path: str, folder: str = "") -> Configuration:
 def _table_of(path: str) -> Mapping[str, Any]:
     """The table of guardfix's settings in a file."""
     try:
-        table: Mapping[str, Any] = _toml().loads(read_regular(path, _LARGEST).decode("utf-8"))
+        table: Mapping[str, Any] = _toml().loads(_utf8(read_regular(path, _LARGEST), path))
     except OSError as error:
-        raise BadConfiguration(f"{path}: {error.strerror}") from None
+        raise BadConfiguration(f"{path}: {error.strerror}; --isolated reads no configuration") from None
     except Unreadable as error:
-        raise BadConfiguration(f"{path}: {error}") from None
+        raise BadConfiguration(f"{path}: {error}; --isolated reads no configuration") from None
     except RecursionError:
         raise BadConfiguration(f"{path}: not valid TOML: it nests too deep") from None
-    except UnicodeDecodeError as error:
-        raise BadConfiguration(f"{path}: not valid UTF-8 at byte {error.start}, which TOML requires") from None
     except _toml().TOMLDecodeError as error:
         raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
     except ValueError as error:  # a number of too many digits, a date that does not exist
-        raise BadConfiguration(f"{path}: not valid TOML: {error}") from None
+        raise BadConfiguration(f"{path}: not valid TOML: {_in_short(error)}") from None
     tool = table.get("tool")
     if os.path.basename(path) == "pyproject.toml" or (isinstance(tool, dict) and "guardfix" in tool):
         for name in ("tool", "guardfix"):
@@ -224,6 +227,25 @@ def _table_of(path: str) -> Mapping[str, Any]:
             if not isinstance(table, dict):
                 raise BadConfiguration(f"{path}: `{name}` must be a table: settings go under `[tool.guardfix]`")
     return table
+
+
+def _utf8(data: bytes, path: str) -> str:
+    """The text of a configuration, which may begin with a byte order mark. Raises `BadConfiguration`."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in data:
+        kind = "contains NUL bytes, as UTF-16 has them" if b"\0" in data else "begins like UTF-16"
+        raise BadConfiguration(f"{path}: not UTF-8, which TOML requires: it {kind}; save it as UTF-8")
+    if any(key.count(b".") > _MOST_DOTS for key in _KEY.findall(data.translate(None, b" \t"))):
+        raise BadConfiguration(f"{path}: not valid TOML: it nests too deep")
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"not valid UTF-8 at byte {error.start}, which TOML requires; save it as UTF-8"
+        raise BadConfiguration(f"{path}: {message}") from None
+
+
+def _in_short(error: ValueError) -> str:
+    """What Python says of a value that can't be read, without advice for programmers."""
+    return "a number has too many digits" if "set_int_max_str_digits" in str(error) else str(error)
 
 
 def _toml() -> Any:
@@ -246,7 +268,7 @@ def inline_settings(text: str) -> SettingsOf | None:
     except RecursionError:
         raise BadConfiguration("--config: not valid TOML: it nests too deep") from None
     except ValueError as error:  # not TOML, or a number of too many digits, or a date that does not exist
-        raise BadConfiguration(f"--config: `{text}` is neither a file nor valid TOML: {error}") from None
+        raise BadConfiguration(f"--config: `{text}` is neither a file nor valid TOML: {_in_short(error)}") from None
     return SettingsOf("", "", checked(table, "--config"))
 
 
@@ -262,10 +284,19 @@ def checked(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     return table
 
 
+_OPTIONS_ALONE = frozenset(
+    "add-noqa color diff executor exit-zero fix fix-only jobs memory no-cache output-file preserve quiet since "
+    "statistics timeout-per-file unsafe watch".split()
+)
+"""Options of `guardfix check` that say something about one run, so that they are no settings of a project."""
+
+
 def _suggestion(key: str) -> str:
     """What an unknown key may have been meant to be; else the settings there are."""
     from difflib import get_close_matches
 
+    if (option := key.lower().replace("_", "-")) in _OPTIONS_ALONE:
+        return f"; that is an option of the command line only: `guardfix check --{option}`"
     close = get_close_matches(key.lower().replace("_", "-"), BY_KEY, n=2, cutoff=0.7)
     if close:
         return f"; did you mean {' or '.join(f'`{one}`' for one in close)}?"

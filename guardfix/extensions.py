@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from guardfix.linter.guards import Guard
     from guardfix.linter.rule import Rule
-
-    from .configuration import Configuration
 
 RULES_GROUP = "guardfix.rules"
 """The group of entry points that give rules."""
@@ -23,9 +21,8 @@ class BadExtension(Exception):
     """A guard or a plugin that cannot be used; the message says why."""
 
 
-def own_guards(configuration: Configuration) -> tuple[tuple[str, Guard], ...]:
-    """(language, row of the guard table) of the setting `guards`. Raises `BadExtension`."""
-    given = configuration.value("guards")
+def own_guards(given: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Guard], ...]:
+    """(language, row of the guard table) of what the setting `guards` says. Raises `BadExtension`."""
     if not given:
         return ()
     from guardfix.linter import guards
@@ -35,9 +32,9 @@ def own_guards(configuration: Configuration) -> tuple[tuple[str, Guard], ...]:
         like = guards.CPP.get(told["like"].rpartition("::")[2])
         if like is None or not guards.gradient_guards(like):
             known = ", ".join(name for name, guard in guards.CPP.items() if guards.gradient_guards(guard))
-            raise BadExtension(f"`guards`: `{told['like']}` is no guard of PyTorch's; these are: {known}")
+            raise BadExtension(f"`guards`: `{told['like']}` is not a guard of PyTorch's; these are: {known}")
         if _NAME.fullmatch(told["name"]) is None:
-            raise BadExtension(f"`guards`: `{told['name']}` is no name of a C++ class")
+            raise BadExtension(f"`guards`: `{told['name']}` can't be the name of a C++ class")
         *spaces, name = told["name"].lstrip(":").split("::")
         if name in guards.CPP:
             raise BadExtension(f"`guards`: `{name}` is the name of a guard of PyTorch's")
@@ -47,9 +44,9 @@ def own_guards(configuration: Configuration) -> tuple[tuple[str, Guard], ...]:
     return tuple(rows)
 
 
-def plugin_rules(configuration: Configuration) -> tuple[Rule, ...]:
+def plugin_rules(names: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of the entry points that the setting `plugins` names. Raises `BadExtension`."""
-    return tuple(rule for name in configuration.value("plugins") for rule in rules_of_plugin(name))
+    return tuple(rule for name in names for rule in rules_of_plugin(name))
 
 
 @cache
@@ -91,10 +88,11 @@ def _checked(rule: Any, plugin: str) -> Rule:
     from guardfix.linter.rule_names import rule_names
 
     if not isinstance(rule, Rule):
-        raise BadExtension(f"`plugins`: `{plugin}` gives a {type(rule).__name__}, which is no rule")
+        raise BadExtension(f"`plugins`: `{plugin}` gives a {type(rule).__name__}, which is not a rule")
     if _CODE.fullmatch(rule.code) is None or any(rule.code == own.code for own in rule_names()):
         raise BadExtension(
-            f"`plugins`: `{plugin}` has a rule with the code `{rule.code}`, which is guardfix's own or none"
+            f"`plugins`: `{plugin}` has a rule with the code `{rule.code}`; a code is letters and three "
+            "digits or more, and not one of guardfix's own"
         )
     rule.url = rule.url or ""
     return rule

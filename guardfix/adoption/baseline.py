@@ -21,6 +21,7 @@ from .fingerprints import Mark, function_name, mark_of_finding
 
 BASELINE_FILE = "guardfix-baseline.json"
 _VERSION = 1
+_INITIAL = "initial_count"
 _FIELDS = ("path", "code", "function", "text", "count")
 
 
@@ -57,12 +58,19 @@ class Baseline:
     folder: str
     """Where its paths start from, links resolved."""
     entries: Counter[Known]
+    initial: int
+    """How many findings it held when it was created; `updated` keeps this, so that progress can be told."""
 
     @classmethod
     def of(cls, report: Report, folder: str) -> Baseline:
         """All findings of a report."""
         folder = os.path.realpath(folder)
-        return cls(folder, Counter(_known(finding, report, folder) for finding in report.findings))
+        entries = Counter(_known(finding, report, folder) for finding in report.findings)
+        return cls(folder, entries, entries.total())
+
+    def updated(self, entries: Counter[Known]) -> Baseline:
+        """The same baseline with what is left of it."""
+        return Baseline(self.folder, entries, self.initial)
 
     @classmethod
     def read(cls, path: str) -> Baseline:
@@ -84,7 +92,10 @@ class Baseline:
             if not _is_entry(row):
                 raise BadBaseline(f"{path}: `findings[{number}]` is not an entry of a baseline")
             entries[Known(row["path"], Mark(row["code"], row["function"], row["text"]))] += row["count"]
-        return cls(folder, entries)
+        initial = told.get(_INITIAL, entries.total())
+        if type(initial) is not int or initial < 0:
+            raise BadBaseline(f"{path}: `{_INITIAL}` is not a count")
+        return cls(folder, entries, max(initial, entries.total()))
 
     def text(self) -> str:
         """The baseline as its file holds it: sorted, one line a row, so that branches that change it merge well."""
@@ -94,7 +105,8 @@ class Baseline:
             if count
         ]
         inner = ",\n".join(f"    {row}" for row in rows)
-        return f'{{\n  "version": {_VERSION},\n  "findings": [{chr(10) + inner + chr(10) + "  " if rows else ""}]\n}}\n'
+        findings = f"[\n{inner}\n  ]" if rows else "[]"
+        return f'{{\n  "version": {_VERSION},\n  "{_INITIAL}": {self.initial},\n  "findings": {findings}\n}}\n'
 
     def compared(self, report: Report) -> Compared:
         """What of a report is new, and what of the baseline is done."""

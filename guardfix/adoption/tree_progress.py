@@ -40,7 +40,7 @@ class TreeProgress:
     contexts: dict[str, Counter[str]] = field(default_factory=dict)
     """Of findings with a decision: context -> confidence -> count."""
     baseline: tuple[int, int, int] | None = None
-    """(findings that it held, how many of these are left, findings besides)."""
+    """(findings that it held when it was created, how many of these are left, findings besides)."""
 
 
 def next_step(finding: FixableFinding) -> NextStep:
@@ -70,5 +70,5 @@ def progress_of(
             by_confidence[finding.decision.confidence.value] += 1
     if baseline is not None:
         compared = baseline.compared(report)
-        found.baseline = (baseline.entries.total(), compared.kept.total(), len(compared.new))
+        found.baseline = (baseline.initial, compared.kept.total(), len(compared.new))
     return found

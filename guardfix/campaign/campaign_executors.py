@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from guardfix.linter.frontends.extraction import cores
 
@@ -16,6 +19,10 @@ _Done = TypeVar("_Done")
 KINDS = ("local", "process", "dask")
 LOOK = 1.0
 """Seconds between two looks at whether an executor is lost."""
+_PATIENCE = 5.0
+"""Seconds for which a scheduler may be on its way up."""
+_HELLO = "10s"
+"""How long what listens at its address may take to answer as a scheduler does."""
 
 
 class NoExecutor(Exception):
@@ -33,7 +40,7 @@ class ExecutorHandle:
     """Errors of tasks whose worker was lost once too often."""
     dashboard: str = ""
     is_lost: Callable[[], bool] = lambda: False
-    """Whether it is gone for good. Futures may then wait for ever: a result that was on its way says nothing."""
+    """Whether it is gone for good. A future whose result was on its way then never completes."""
 
     def submit(self, work: Callable[..., _Done], *args: Any, **kwargs: Any) -> Future[_Done]:
         """Give out a task. Raises `BrokenExecutor` when the executor takes no more."""
@@ -75,7 +82,7 @@ def executor_named(name: str, jobs: int = 0) -> Iterator[ExecutorHandle]:
         with _dask(address, jobs) as handle:
             yield handle
     else:
-        raise NoExecutor(f"`{name}` is no executor; use local, process, dask, or dask:tcp://HOST:PORT")
+        raise NoExecutor(f"`{name}` is not an executor; use local, process, dask, or dask:tcp://HOST:PORT")
 
 
 @contextmanager
@@ -125,9 +132,40 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
                 client.cluster.close(timeout=10)
 
 
+def _await_scheduler(address: str) -> None:
+    """Wait until something listens at the address. Raises `NoExecutor` when nothing does for a while.
+
+    Dask's client would wait four times as long, and could not be interrupted without a traceback.
+    """
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        place = parts.hostname, parts.port
+    except ValueError:
+        place = None, None
+    if place[0] is None or place[1] is None:
+        raise NoExecutor(f"{address}: the address of a scheduler has the form tcp://HOST:PORT")
+    if parts.scheme not in ("tcp", "tls"):
+        return
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            socket.create_connection(place, timeout=max(0.1, end - time.monotonic())).close()
+            return
+        except OSError as error:
+            if time.monotonic() + LOOK / 4 > end or isinstance(error, socket.gaierror):
+                raise NoExecutor(f"{address}: no scheduler listens there: {error.strerror or error}") from None
+        time.sleep(LOOK / 4)
+
+
 def _client(distributed: Any, address: str, jobs: int) -> Any:
     if address:
-        return distributed.Client(address, timeout="20s", set_as_default=False)
+        _await_scheduler(address)
+
+        class Client(distributed.Client):  # type: ignore[misc]
+            def __del__(self) -> None:
+                """Nothing: the run closes it. Dask would wait for a connection that was interrupted."""
+
+        return Client(address, timeout=_HELLO, set_as_default=False)
     cluster = distributed.LocalCluster(
         n_workers=min(jobs, 4 * (os.cpu_count() or 1)),
         threads_per_worker=1,

@@ -184,7 +184,7 @@ def _names(rows: Iterable[_Row], sources: Iterable[str]) -> list[str]:
 def _entry(row: Mapping[str, Any], source: str, name: str, folder: str, where: str) -> RepositoryEntry:
     revision = row.get("revision", "")
     if revision.startswith("-"):
-        raise BadManifest(f"{where}: `{revision}` is no revision")
+        raise BadManifest(f"{where}: `{revision}` is not a revision")
     configuration = None
     if "configuration" in row:
         try:

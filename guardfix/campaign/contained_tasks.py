@@ -111,7 +111,7 @@ def run_task(task: RepositoryTask) -> TaskResult:
     key = task.key(commit)
     if key in task.known:
         return TaskResult(key, TaskOutcome.UNCHANGED, {})
-    # What a killed worker has left is removed by the next; its task may still write, to a folder that nobody else has.
+    # The next worker removes what a killed one left. Its task may still be writing, hence a folder for each.
     with scratch_folder(Path(user_cache_folder(), "campaign"), "a result") as above:
         folder = tempfile.mkdtemp(dir=above)
         ending = _servers.ask(TaskRequest(task, commit, folder))

@@ -151,7 +151,7 @@ def _change(entry: str, path: str) -> _Change | None:
         return None
     with contextlib.suppress(ValueError):
         old_mode, new_mode, old, new, _ = entry[1:].split(" ")
-        # Links hold no code, and submodules are no blobs.
+        # Links hold no code, and submodules aren't blobs.
         old = old if old_mode.startswith("100") else _NO_BLOB
         new = new if new_mode.startswith("100") else _NO_BLOB
         return _Change(old, new, path, language)

@@ -36,7 +36,7 @@ _GRACE = 3.0
 _NO_MEMORY = 77
 """The exit status of a process that ran out of memory."""
 _ADDRESSES = 1024
-"""Megabytes of addresses that are no memory: of libraries, and of the stack on which libcst parses."""
+"""Megabytes of addresses that are not memory: of libraries, and of the stack on which libcst parses."""
 _LONGEST = 2000
 _ALLOCATION = re.compile(
     r"MemoryError|memory allocation of|bad_alloc|failed to (?:re)?allocate|Cannot allocate|can't start new thread"

@@ -12,6 +12,7 @@ from guardfix.linter.files.workspace import Workspace
 
 from ..wording import count_of, printable
 from .command_run import CommandRun, check_with
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -44,13 +45,13 @@ def add_comments(report: FixableReport, run: CommandRun) -> int:
             write(Rewrite(one.source, one.text))
         except NotWritten as error:
             failed = True
-            click.echo(f"{printable(one.source.path)}: not written: {error}", err=True)
+            write_note(f"{printable(one.source.path)}: not written: {error}")
         else:
             added += sum(1 for finding in silenced if finding.path == one.source.path)
     for finding in loud:
         start = report.start(finding)
         where = f"{printable(finding.path)}:{start.row}:{start.column}"
-        click.echo(f"{where}: {finding.code} can't be suppressed by a comment here", err=True)
+        write_note(f"{where}: {finding.code} can't be suppressed by a comment here")
     if not run.quiet:
         click.echo(f"Added comments for {count_of(added, 'finding')}.")
     return 2 if failed else 0

@@ -14,6 +14,7 @@ from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .narrowing import read_baseline
 from .options import reading_limits, selection
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -63,7 +64,7 @@ def update(baseline: str | None, **arguments: Any) -> None:
     run, path = _run_and_path(arguments, baseline)
     old = read_baseline(path)
     compared = old.compared(_report(run))
-    new = Baseline(old.folder, compared.kept)
+    new = old.updated(compared.kept)
     if new.entries != old.entries:
         _write(path, new)
     after = new.entries.total()
@@ -71,7 +72,7 @@ def update(baseline: str | None, **arguments: Any) -> None:
     click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} taken out.")
     if compared.new:
         more = count_of(len(compared.new), "finding")
-        click.echo(f"note: {more} more than it holds; `guardfix check --baseline` lists them", err=True)
+        write_note(f"note: {more} more than it holds; `guardfix check --baseline` lists them")
 
 
 @command.command("show")
@@ -82,7 +83,9 @@ def show(file: str | None) -> None:
 
     path = file or configuration_for().baseline_path() or BASELINE_FILE
     held = read_baseline(path)
-    click.echo(f"{printable(path)}: {count_of(held.entries.total(), 'finding')}")
+    count = held.entries.total()
+    since = f", {held.initial} when it was created" if held.initial != count else ""
+    click.echo(f"{printable(path)}: {count_of(count, 'finding')}{since}")
     for title, labels in (
         ("rule", [known.mark.code for known in held.entries]),
         ("file", [known.path for known in held.entries]),

@@ -237,7 +237,7 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     from ..campaign.repository_commits import NoRepository, is_repository
 
     if not is_repository(repository):
-        raise Failure(f"{repository} is no git repository; make a copy of a remote one with `git clone --bare URL`")
+        raise Failure(f"{repository} is not a git repository; make a copy of a remote one with `git clone --bare URL`")
     counted = Path(user_cache_folder(), "history.sqlite")
     try:
         cache = BlobCache(counted)

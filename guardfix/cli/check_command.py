@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,14 @@ from .narrowing import Narrowing, narrowing
 from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .reporting import Reporting, reporting
 from .standard_input import write_fixed
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
     from guardfix.codemods.fixable import FixableReport
+
+_NO_PATCH = ""
+"""What `--diff` has without a value."""
 
 
 @click.command("check")
@@ -34,7 +39,14 @@ if TYPE_CHECKING:
     "--add-noqa", is_flag=True, help="Write a comment behind each finding that suppresses it, and report nothing."
 )
 @click.option("--watch", "-w", is_flag=True, help="Check again after each change, until Ctrl-C.")
-@click.option("--diff", is_flag=True, help="Show what the fixes would change instead of reporting findings.")
+@click.option(
+    "--diff",
+    is_flag=False,
+    flag_value=_NO_PATCH,
+    metavar="[FILE]",
+    help="Show what the fixes would change instead of reporting findings. With a unified diff in FILE (`-`: standard "
+    "input), report only findings on lines that it adds, as --changed-in does.",
+)
 @click.option(
     "--executor",
     default="local",
@@ -53,8 +65,9 @@ def command(**arguments: Any) -> None:
     """
     from guardfix.codemods.choice import FixChoice
 
+    patch_option = _sort_out_diff(arguments)
     given = dict(arguments)
-    executor = _executor(arguments)
+    executor = _executor_name(arguments)
     run = replace(run_from(arguments), executor=executor)
     choice = choice_from(arguments, run.options.minimum_torch)
     told = Reporting.of(arguments, run)
@@ -64,7 +77,7 @@ def command(**arguments: Any) -> None:
         raise click.UsageError("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix or --diff")
     if arguments["add_noqa"] and (fix or diff or run.standard_input is not None):
         raise click.UsageError("--add-noqa can't be combined with --fix, --diff or standard input")
-    counting = Narrowing.of(arguments, run, fixes=fix)
+    counting = Narrowing.of(arguments, run, fixes=fix, patch_option=patch_option)
     if arguments["watch"]:
         from .watching import watch
 
@@ -93,7 +106,34 @@ def command(**arguments: Any) -> None:
     sys.exit(finished(report, told.status(report, changed=changed, failed=failed)))
 
 
-def _executor(arguments: dict[str, Any]) -> str:
+def _sort_out_diff(arguments: dict[str, Any]) -> str:
+    """Make a flag of `diff`, as Ruff has it, and `changed_in` of a patch that it names; the option that names one.
+
+    Ruff's users write `check --diff src/`: what can be checked is a path, and another file is a patch.
+    """
+    given, paths = arguments["diff"], arguments["paths"]
+    arguments["diff"] = given is not None
+    if given is None or given == _NO_PATCH:
+        return "--changed-in"
+    if _can_be_checked(given) or (given == "-" and arguments["stdin_filename"] is not None):
+        arguments["paths"] = tuple(dict.fromkeys((*paths, given)))
+        return "--changed-in"
+    if arguments["changed_in"] is not None:
+        raise click.UsageError("--diff FILE and --changed-in say the same: give one of them")
+    arguments["diff"], arguments["changed_in"] = False, given
+    return "--diff"
+
+
+def _can_be_checked(path: str) -> bool:
+    """Whether a path is one for PATHS: a folder, a list of paths, or a file of a language that guardfix reads."""
+    from guardfix.linter.files import funnel_table
+    from guardfix.linter.files.languages import language_of
+
+    languages = {**funnel_table.LANGUAGES, **funnel_table.ON_REQUEST}
+    return os.path.isdir(path) or path.startswith("@") or language_of(path, languages) is not None
+
+
+def _executor_name(arguments: dict[str, Any]) -> str:
     """Take the executor out of the arguments; empty for processes of this run, which alone keep limits."""
     executor: str = arguments.pop("executor")
     if executor == "local":
@@ -131,7 +171,7 @@ def _fixed(run: CommandRun, choice: FixChoice, counting: Narrowing) -> tuple[Fix
         return counting.apply(_checked(run.with_text(fixed), choice), run), fixed != run.standard_input, False
     outcome = write_settled(settled_with(report, run))
     for line in outcome.lines():
-        click.echo(printable(line), err=True)
+        write_note(printable(line))
     return counting.apply(_checked(run, choice), run), bool(outcome.written), bool(outcome.failed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NoReturn
 
@@ -16,7 +17,19 @@ class Failure(click.ClickException):
     exit_code = 2
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(message))
+        super().__init__(without_long_words(printable(message)))
+
+
+_LONG = re.compile(r"\S{300,}")
+"""What no name or path is: a value by mistake, or by ill will."""
+
+
+def without_long_words(message: str) -> str:
+    """The message with the beginnings of very long words, and the marks that end them."""
+    return _LONG.sub(lambda word: f"{word[0][:40]}…{_MARKS_AT_THE_END.findall(word[0])[0]}", message)
+
+
+_MARKS_AT_THE_END = re.compile(r"[`'\".,;:]*\Z")
 
 
 def raise_unless_missing(error: ImportError, libraries: Iterable[str], why: str) -> NoReturn:

@@ -27,6 +27,7 @@ from ..output.terminal_layout import has_links, terminal_width
 from .command_failure import Failure, no_such_rule
 from .progress_line import shown_progress
 from .standard_input import paths_and_text
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -211,7 +212,7 @@ def _executor(run: CommandRun) -> Iterator[Executor | None]:
         with reading_executor(run.executor, run.options.workers) as executor:
             yield executor
     except (NoExecutor, UnfitWorker) as error:
-        raise Failure(f"--executor {run.executor}: {error}") from None
+        raise Failure(f"--executor: {error}") from None
 
 
 def settled_with(report: FixableReport, run: CommandRun) -> Settled:
@@ -227,5 +228,5 @@ def finished(report: Report, status: int) -> int:
     from ..output.report_summary import lost_workers
 
     for line in lost_workers(report):
-        click.echo(line, err=True)
+        write_note(line)
     return 2 if report.lost else status

@@ -52,9 +52,11 @@ def _describe(key: str | None) -> None:
     if key not in BY_KEY:
         raise Failure(f"no setting is called `{key}`{did_you_mean(key, BY_KEY) or '; `guardfix config` lists them'}")
     setting = BY_KEY[key]
-    click.echo(f"{setting.summary}\n\nDefault: {_toml(setting.default)}\nExample: {setting.key} = {setting.example}")
+    lines = [setting.summary, "", f"Default: {_toml(setting.default)}", f"Example: {setting.key} = {setting.example}"]
     if setting.whole_run:
-        click.echo("It holds for the whole run, and is read from the configuration of the working folder.")
+        lines.append("It holds for the whole run, and is read from the configuration of the working folder.")
+    for line in lines:
+        click.echo("\n".join(wrapped(line, terminal_width())))
 
 
 def _configuration_of(path: str, configs: tuple[str, ...]) -> Configuration:

@@ -12,6 +12,7 @@ import click
 
 from ..wording import count_of, printable
 from .command_run import CommandRun
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -51,14 +52,14 @@ def write_diff(settled: Settled, run: CommandRun) -> ShownFixes:
 
     refused = [rewritten for rewritten in settled.rewrites if rewritten.refused]
     for rewritten in refused:
-        click.echo(printable(refusal(rewritten)), err=True)
+        write_note(printable(refusal(rewritten)))
     shown = ShownFixes([rewritten for rewritten in settled.rewrites if rewritten.changed], len(refused))
     show_changes(shown.changed, run)
     if run.quiet:
         return shown
     base = base_of(run.paths)
     if shown.changed and base != os.path.realpath(os.curdir):
-        click.echo(f"note: paths in the diff are relative to {printable(base)}; apply it there", err=True)
+        write_note(f"note: paths in the diff are relative to {printable(base)}; apply it there")
     for source in (rewritten.source for rewritten in shown.changed if is_for_reading(rewritten)):
         click.echo(
             f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
@@ -75,9 +76,9 @@ def show_fixes(report: FixableReport, run: CommandRun) -> int:
     shown = write_diff(settle(report), run)
     if not run.quiet:
         if shown.changed:
-            click.echo(f"Would change {count_of(len(shown.changed), 'file')}; use `--fix` to write.", err=True)
+            write_note(f"Would change {count_of(len(shown.changed), 'file')}; use `--fix` to write.")
         else:
-            click.echo("Nothing to change.", err=True)
+            write_note("Nothing to change.")
     return shown.status
 
 

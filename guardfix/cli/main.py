@@ -14,6 +14,12 @@ from .ending_signals import end_as_interrupted
 from .streams import cannot_go_on, too_few_descriptors
 
 _SUFFIX = "_command.py"
+_WHOLE = 1000
+_EXAMPLES = [
+    ("guardfix check src/", "find guards that are used wrongly, and see why"),
+    ("guardfix migrate src/", "show a diff that fixes them"),
+    ("guardfix migrate --apply src/", "apply it"),
+]
 
 
 class _Commands(click.Group):
@@ -30,6 +36,19 @@ class _Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def format_help_text(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_help_text(context, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_dl(_EXAMPLES)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = {name: self.get_command(context, name) for name in self.list_commands(context)}
+        # click would cut what does not fit in one line.
+        rows = [(name, one.get_short_help_str(limit=_WHOLE)) for name, one in commands.items() if one is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -45,11 +64,6 @@ class _Commands(click.Group):
 def cli() -> None:
     """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.
 
-    \b
-      guardfix check src/            find guards that are used wrongly, and see why
-      guardfix migrate src/          show a diff that fixes them
-      guardfix migrate --apply src/  apply it
-
     Exit status: 0 nothing found or everything done, 1 findings, or changes that would be made, 2 the run failed.
     """
 
@@ -63,7 +77,9 @@ def run() -> None:
     try:
         sys.exit(cli(prog_name="guardfix", standalone_mode=False))
     except click.ClickException as error:
-        error.show()
+        from .told_lines import show_error
+
+        show_error(error)
         status = error.exit_code
     except click.Abort as error:
         raise _interrupt_in(error) or KeyboardInterrupt from None

@@ -13,6 +13,7 @@ from .command_run import check_with, finished, run_from, settled_with
 from .fix_diff import show_changes, write_diff
 from .options import choice_from, choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.settling import Settled
@@ -71,12 +72,12 @@ def command(**arguments: Any) -> None:
     shown = write_diff(settled, run)
     if not run.quiet:
         for note in notes(report):
-            click.echo(note, err=True)
+            write_note(note)
         _tell_rest(settled, set())
         if shown.changed:
-            click.echo(f"Would change {count_of(len(shown.changed), 'file')}; use `--apply` to write.", err=True)
+            write_note(f"Would change {count_of(len(shown.changed), 'file')}; use `--apply` to write.")
         elif not report.findings:
-            click.echo("Nothing to change.", err=True)
+            write_note("Nothing to change.")
     sys.exit(finished(report, shown.status))
 
 
@@ -91,11 +92,11 @@ def _ask(report: FixableReport, run: CommandRun) -> int:
     changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
     if not changed:
         for rewritten in settled.rewrites:
-            click.echo(printable(refusal(rewritten)), err=True)
-        click.echo("Nothing to change.", err=True)
+            write_note(printable(refusal(rewritten)))
+        write_note("Nothing to change.")
         return 1 if settled.rewrites else 0
     if not confirm_writing(len(changed), lambda: show_changes(changed, run)):
-        click.echo("Nothing was written.", err=True)
+        write_note("Nothing was written.")
         return 1
     return _write(settled, run)
 
@@ -106,11 +107,11 @@ def _write(settled: Settled, run: CommandRun) -> int:
 
     outcome = write_settled(settled)
     for line in outcome.lines():
-        click.echo(printable(line), err=True)
+        write_note(printable(line))
     if not run.quiet:
         _tell_rest(settled, {one.source.path for one in outcome.written})
         if not outcome.written and not outcome.failed and not outcome.refused:
-            click.echo("Nothing to change.", err=True)
+            write_note("Nothing to change.")
     return 2 if outcome.failed else 1 if outcome.refused else 0
 
 
@@ -133,4 +134,4 @@ def _tell_rest(settled: Settled, written: Collection[str]) -> None:
         if why is not Why.REFUSED:  # that is reported with the file
             words = "needs --unsafe" if why is Why.UNSAFE else why
             place = f"{printable(finding.path)}:{start.row}:{start.column}"
-            click.echo(f"{place}: {finding.code} {words}: {message}", err=True)
+            write_note(f"{place}: {finding.code} {words}: {message}")

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ..wording import count_of, printable
 from .command_failure import Failure
 from .command_run import CommandRun
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -39,8 +40,8 @@ def narrowing(command: F) -> F:
             ),
             click.option(
                 "--changed-in",
-                metavar="DIFF",
-                help="Only findings on lines that the unified diff in the file DIFF adds; `-` is standard input.",
+                metavar="FILE",
+                help="Only findings on lines that the unified diff in FILE adds; `-` is standard input.",
             ),
         )
     ):
@@ -63,8 +64,10 @@ class Narrowing(Struct, frozen=True):
         return self.baseline is not None or self.since is not None or self.diff is not None
 
     @classmethod
-    def of(cls, arguments: dict[str, Any], run: CommandRun, *, fixes: bool) -> Narrowing:
-        """Take the options out of a command's arguments."""
+    def of(
+        cls, arguments: dict[str, Any], run: CommandRun, *, fixes: bool, patch_option: str = "--changed-in"
+    ) -> Narrowing:
+        """Take the options out of a command's arguments. `patch_option` is the one that the patch was given by."""
         baseline, since, changed_in = arguments.pop("baseline"), arguments.pop("since"), arguments.pop("changed_in")
         if arguments.pop("no_baseline"):
             baseline = None
@@ -72,10 +75,10 @@ class Narrowing(Struct, frozen=True):
             baseline = run.baseline or None
         if changed_in is not None and (fixes or since is not None):
             other = "--since" if since is not None else "--fix"
-            raise click.UsageError(f"--changed-in can't be combined with {other}")
+            raise click.UsageError(f"{patch_option} FILE can't be combined with {other}")
         if changed_in == "-" and run.standard_input is not None:
             raise click.UsageError("standard input can't be both the text and the diff")
-        return cls(baseline, since, changed_in, _diff(changed_in))
+        return cls(baseline, since, changed_in, _diff(changed_in, patch_option))
 
     def apply(self, report: FixableReport, run: CommandRun, *, tell: bool = True) -> FixableReport:
         """The report with the findings that count; what was left out is told on standard error."""
@@ -88,10 +91,10 @@ class Narrowing(Struct, frozen=True):
             report.findings = [finding for finding in report.findings if id(finding) in new]
             name = printable(self.baseline)
             if tell and not run.quiet and compared.passed_over:
-                click.echo(f"note: {count_of(compared.passed_over, 'finding')} passed over, by {name}", err=True)
+                write_note(f"note: {count_of(compared.passed_over, 'finding')} passed over, by {name}")
             if tell and not run.quiet and compared.stale:
                 gone = count_of(compared.stale.total(), "finding")
-                click.echo(f"note: {name} holds {gone} too many; run `guardfix baseline update`", err=True)
+                write_note(f"note: {name} holds {gone} too many; run `guardfix baseline update`")
         lines = self.diff
         if self.since is not None:
             from ..adoption.changed_lines import NoDiff, lines_since
@@ -115,7 +118,7 @@ def read_baseline(path: str) -> Baseline:
         raise Failure(f"--baseline: {error}") from None
 
 
-def _diff(path: str | None) -> ChangedLines | None:
+def _diff(path: str | None, option: str) -> ChangedLines | None:
     if path is None:
         return None
     from ..adoption.changed_lines import NoDiff, lines_of_diff, read_diff
@@ -124,4 +127,5 @@ def _diff(path: str | None) -> ChangedLines | None:
     try:
         return lines_of_diff(read_diff(path), ".", repository_top())
     except NoDiff as error:
-        raise Failure(f"--changed-in: {error}") from None
+        hint = "; to show what the fixes would change, give `--diff` no file" if option == "--diff" else ""
+        raise Failure(f"{option}: {error}{hint}") from None

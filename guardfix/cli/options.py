@@ -9,6 +9,7 @@ import click
 
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Subject, format_names
 from ..settings_table import is_version
+from .command_failure import without_long_words
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
@@ -20,7 +21,8 @@ CONFIG_VARIABLE = "GUARDFIX_CONFIG"
 
 def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_version(value):
-        raise click.BadParameter(f"`{value}` is not a version; use a form like 1.13 or 2.1.0")
+        message = f"`{value}` is not a version; use a form like 1.13 or 2.1.0"
+        raise click.BadParameter(without_long_words(message))
     return value
 
 

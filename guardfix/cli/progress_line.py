@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -20,7 +21,8 @@ def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[Prog
     A timer's signal writes the line: a thread would get into the way of the processes that are forked meanwhile.
     """
     can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if quiet or not can or not sys.stderr.isatty() or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
+    seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"  # which can't take a line back
+    if quiet or not can or not seen or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
         yield None
         return
     line = ProgressLine(first)

@@ -43,7 +43,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         if language is None:
             continue
         seen.add(os.path.realpath(path))
-        for _, trouble in candidates((path,), funnel_table.NEEDLES[language]):
+        for _, trouble in candidates((path,), funnel_table.NEEDLES[language], comments=True):
             if trouble or language not in funnel_table.LOOKS or _may_matter(path, funnel_table.LOOKS[language]):
                 return None
     return passed(len(seen))

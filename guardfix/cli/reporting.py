@@ -17,6 +17,7 @@ from ..output.terminal_layout import TAB, terminal_width, wrapped
 from .command_failure import Failure, did_you_mean
 from .command_run import CommandRun
 from .options import output_format_option
+from .told_lines import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -96,7 +97,7 @@ class Reporting(Struct, frozen=True):
             if not run.quiet:
                 for note in notes(report):
                     for line in wrapped(note, terminal_width(sys.stderr), indent=TAB):
-                        click.echo(line, err=True)
+                        write_note(line)
                 if not output_format.for_machines:
                     output.write(summary(report, output.width), newline=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 
 import click
@@ -20,8 +21,21 @@ def schema_text(name: str) -> str:
     return (_FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
-@click.command("schema")
-@click.argument("name", type=click.Choice(schema_names()))
+class _WithNames(click.Command):
+    """Its help says what each schema describes, as the schema itself has it."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Schemas"):
+            formatter.write_dl([(name, json.loads(schema_text(name))["description"]) for name in schema_names()])
+
+
+@click.command("schema", cls=_WithNames, short_help="Print a JSON schema of what guardfix writes or reads.")
+@click.argument("name", type=click.Choice(schema_names()), metavar="NAME")
 def command(name: str) -> None:
-    """Print the JSON schema of what guardfix writes and reads: its findings, statistics, rules, baseline, settings."""
+    """Print the JSON schema NAME (draft-07) of what guardfix writes or reads, for editors and for validators.
+
+    \b
+      guardfix schema findings > findings.schema.json
+      check-jsonschema --schemafile findings.schema.json found.json
+    """
     click.echo(schema_text(name), nl=False)

@@ -13,6 +13,7 @@ import click
 from ..adoption.code_owners import NO_OWNER, CodeOwners
 from ..adoption.tree_progress import NextStep, TreeProgress, progress_of
 from ..output.finding_places import below, repository_top
+from ..output.terminal_layout import TAB, terminal_width, wrapped
 from ..wording import count_of, passed, printable
 from .command_run import check_with, run_from
 from .narrowing import read_baseline
@@ -54,11 +55,14 @@ def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -
     owners = CodeOwners.read(top)
     found = progress_of(report, names, owners, held, depth)
     click.echo(
-        json.dumps(_object(found), indent=2) if as_json else _text(found, os.path.basename(file or "")), nl=as_json
+        json.dumps(_object(found), indent=2)
+        if as_json
+        else _text(found, os.path.basename(file or ""), terminal_width()),
+        nl=as_json,
     )
 
 
-def _text(found: TreeProgress, baseline: str) -> str:
+def _text(found: TreeProgress, baseline: str, width: int | None) -> str:
     total = found.steps.total()
     lines = (
         [f"{count_of(total, 'finding')} in {count_of(found.files, 'file')}."]
@@ -70,6 +74,7 @@ def _text(found: TreeProgress, baseline: str) -> str:
         before, left, more = found.baseline
         done = f"{100 * (before - left) // before}%" if before else "100%"
         lines += ["", f"{printable(baseline)}: {left} of {before} left, {done} done; {more} not in it."]
+    lines = [part for line in lines for part in _broken(line, width)]
     if found.contexts:
         lines += ["", *_table("By context", found.contexts, _CONFIDENCES)]
     titles = tuple(_TITLES.values())
@@ -77,6 +82,14 @@ def _text(found: TreeProgress, baseline: str) -> str:
         if table and not (table is found.by_owner and table.keys() <= {NO_OWNER}):
             lines += ["", *_table(title, table, titles)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _broken(line: str, width: int | None) -> list[str]:
+    """The line as it fits the terminal, with what is indented in it."""
+    text = line.lstrip()
+    lead = line[: len(line) - len(text)]
+    start, *others = wrapped(text, width, first=len(lead), indent=2 * TAB)
+    return [lead + start, *others]
 
 
 def _table(title: str, rows: Mapping[str, Counter[Any]], columns: tuple[str, ...]) -> list[str]:

@@ -34,7 +34,7 @@ def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None
             "can read."
         )
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            click.echo(f"{notice}\nguardfix verify: nobody is there to ask; agree with --yes", err=True)
+            click.echo(f"{notice}\nguardfix verify: there is no terminal to ask on; pass --yes to agree", err=True)
             sys.exit(2)
         click.echo("\n".join(wrapped(notice, run.width)), err=True)
         if not click.confirm("Run them?", default=True, err=True):
@@ -44,7 +44,7 @@ def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None
 
 
 def allowed_verdicts(arguments: dict[str, Any]) -> set[Verdict]:
-    """The verdicts that are no failure."""
+    """The verdicts that aren't failures."""
     from ..verify.verdicts import Verdict
 
     allowed = {Verdict.SAME, Verdict.REPAIRED}

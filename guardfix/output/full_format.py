@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 _SHOWN_EVIDENCE = 6
+_LEAST_BESIDE = 40
+"""Columns for a rule's summary; where there are fewer, it stands below the name."""
 
 
 def _write_findings(report: FixableReport, output: Output) -> None:
@@ -123,8 +125,11 @@ def _write_rules(rules: Sequence[Rule], output: Output) -> None:
         claim = f"{fix.most} fix" if fix else "no fix"
         state = "" if rule.default else " (off by default)"
         head = f"{rule.code}  {rule.name:<{width}}  {claim:<11}  "
-        lines = wrapped(f"{rule.summary}{state}", output.width, first=len(head), indent=TAB)
-        output.write("\n".join([head + lines[0], *lines[1:]]))
+        beside = output.width is None or output.width - len(head) >= _LEAST_BESIDE
+        start = head if beside else f"{head.rstrip()}\n{TAB}"
+        column = len(head) if beside else len(TAB)
+        lines = wrapped(f"{rule.summary}{state}", output.width, first=column, indent=" " * column)
+        output.write("\n".join([start + lines[0], *lines[1:]]))
 
 
 FORMAT = OutputFormat(findings=_write_findings, verdicts=_write_verdicts, rules=_write_rules, statistics=write_counts)

@@ -181,7 +181,7 @@ def _sound(question: Question) -> Question:
     try:
         size = len(question.text.encode("utf-8"))
     except UnicodeEncodeError:
-        raise BadQuestion(400, "`text` is no Unicode text") from None
+        raise BadQuestion(400, "`text` is not Unicode text") from None
     if size > MOST_BYTES:
         raise BadQuestion(413, f"this is more than {MOST_BYTES >> 10} KB; run `guardfix check` on the file")
     return question

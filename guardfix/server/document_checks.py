@@ -135,13 +135,19 @@ class DocumentChecks:
         return base.reuses < _REUSED and (self.is_told_of_changes or time.monotonic() < base.until)
 
     def check_folders(
-        self, folders: Sequence[str], texts: Mapping[str, bytes], progress: Callable[[int, int], None]
+        self,
+        folders: Sequence[str],
+        texts: Mapping[str, bytes],
+        *,
+        paths: Sequence[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> FixableReport:
-        """What is found below folders, each file by the configuration that is nearest to it."""
+        """What is found below folders, or in the `paths` of them, each file by the configuration nearest to it."""
         from guardfix.linter import engine
 
         options = replace(folder_options(folders), cache_folder=facts_folder())
-        return fixes_for(engine.check(folders, options, workspace=self.workspace(texts), progress=progress))
+        workspace = self.workspace(texts)
+        return fixes_for(engine.check(paths or folders, options, workspace=workspace, progress=progress))
 
 
 def folder_options(folders: Sequence[str]) -> Options:

@@ -9,7 +9,8 @@ from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, Mar
 
 from guardfix.linter.facts import GuardUse
 from guardfix.linter.findings import Decision
-from guardfix.linter.guards import CPP, PYTHON, Effect, Guard
+from guardfix.linter.frontends.frontend import frontend_named
+from guardfix.linter.guards import Effect, Guard
 from guardfix.output.finding_places import file_uri, rule_url
 
 from .document_checks import CheckedText
@@ -31,17 +32,16 @@ def hover_at(checked: CheckedText, position: Position) -> Hover | None:
     if not uses:
         return None
     use = min(uses, key=lambda one: one.span.end - one.span.start)
-    table = PYTHON if facts.language == "python" else CPP
-    guard = table.get(use.guard)
+    frontend = frontend_named(facts.language)
+    guard = frontend.guards.get(use.guard)
     if guard is None:
         return None
-    text = "\n\n".join([*_about(use, guard), *_found(checked, use)])
+    text = "\n\n".join([*_about(guard, frontend.separator), *_found(checked, use)])
     return Hover(MarkupContent(MarkupKind.Markdown, text), lines.range(use.type_span))
 
 
-def _about(use: GuardUse, guard: Guard) -> Iterator[str]:
-    name = f"{guard.namespaces[0]}{'::' if guard.namespaces[0].islower() and _is_cpp(guard) else '.'}{guard.name}"
-    yield f"### `{name if guard.namespaces else guard.name}`"
+def _about(guard: Guard, separator: str) -> Iterator[str]:
+    yield f"### `{separator.join((*guard.namespaces[:1], guard.name))}`"
     since = f"Since torch {guard.since}. " if guard.since else ""
     if guard.deprecated_since:
         since = f"**Deprecated since torch {guard.deprecated_since}.** "
@@ -52,10 +52,6 @@ def _about(use: GuardUse, guard: Guard) -> Iterator[str]:
         yield "\n".join(["| | inside |", "|---|---|", *rows])
     if guard.effect is Effect.BELOW_AUTOGRAD and guard.deprecated_since:
         yield "Before torch 1.9 it hid ADInplaceOrView as well: views weren't tracked and versions not counted."
-
-
-def _is_cpp(guard: Guard) -> bool:
-    return CPP.get(guard.name) is guard
 
 
 def _found(checked: CheckedText, use: GuardUse) -> Iterator[str]:

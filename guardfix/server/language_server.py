@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+import os
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureRequestError
@@ -22,6 +23,7 @@ from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, Options, Unkn
 from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
+from guardfix.linter.files.workspace import DISK
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
@@ -83,6 +85,7 @@ class GuardfixServer(LanguageServer):
         self._generation = 0
         """Counts how often what is on the disk may have changed: older results are stale."""
         self._in_workspace: set[str] = set()
+        self._checked_folders: list[str] = []
         """Files that aren't open for which the editor shows findings."""
         self._told: dict[str, str] = {}
 
@@ -119,6 +122,18 @@ class GuardfixServer(LanguageServer):
         if document is not None:
             self._checks.close(document.path)
             self._publish(uri, [], None)
+            if any(document.path.startswith(os.path.join(folder, "")) for folder in self._checked_folders):
+                self.start(self._check_closed(uri, document.path))
+
+    async def _check_closed(self, uri: str, path: str) -> None:
+        """Show what a file of the workspace has on the disk, as is shown of those that were never open."""
+        texts = {one.path: one.data for one in self.documents}
+        try:
+            found = await self._in_thread(lambda: self._found_in(self._checked_folders, texts, paths=[path]))
+        except _CANNOT_CHECK:
+            return
+        if self.documents.get(uri) is None:
+            self._publish(uri, found.get(from_fs_path(path) or "", []), None)
 
     # Checks.
 
@@ -247,17 +262,9 @@ class GuardfixServer(LanguageServer):
 
         texts = {one.path: one.data for one in self.documents}
         found: dict[str, list[lsp.Diagnostic]] = {}
-        encoding = self.encoding
-
-        def run() -> None:
-            report = self._checks.check_folders(folders, texts, progress)
-            for finding in report.findings:
-                item = diagnostic_of(finding, lambda path: lines_in(report, path, encoding))
-                found.setdefault(from_fs_path(finding.path) or "", []).append(item)
-
         message = ""
         try:
-            await self._in_thread(run)
+            found = await self._in_thread(lambda: self._found_in(folders, texts, progress=progress))
         except _CANNOT_CHECK as error:
             message = str(error)
             self._say(lsp.MessageType.Warning, message)
@@ -271,9 +278,21 @@ class GuardfixServer(LanguageServer):
             if to_fs_path(uri) not in open_now:
                 self._publish(uri, [], None)
         self._in_workspace = set(found)
+        self._checked_folders = folders
         for uri, items in found.items():
             if to_fs_path(uri) not in open_now:
                 self._publish(uri, items, None)
+
+    def _found_in(
+        self, folders: list[str], texts: Mapping[str, bytes], **options: Any
+    ) -> dict[str, list[lsp.Diagnostic]]:
+        """By the addresses of files, what `DocumentChecks.check_folders` finds."""
+        report = self._checks.check_folders(folders, texts, **options)
+        found: dict[str, list[lsp.Diagnostic]] = {}
+        for finding in report.findings:
+            item = diagnostic_of(finding, lambda path: lines_in(report, path, self.encoding))
+            found.setdefault(from_fs_path(finding.path) or "", []).append(item)
+        return found
 
     async def _progress_begun(self, title: str) -> str | None:
         """The token of a progress bar; None where the editor has none."""
@@ -462,12 +481,8 @@ async def _verify(server: GuardfixServer, uri: str) -> None:
     path, document = to_fs_path(uri), server.documents.get(uri)
     if path is None:
         return
-    try:
-        with open(path, "rb") as file:
-            saved = document is None or file.read().removeprefix(b"\xef\xbb\xbf") == document.data
-    except OSError:
-        saved = False
-    if not saved:
+    saved = DISK.read_or_none(path)
+    if saved is None or (document is not None and saved.text != document.data):
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, "guardfix: save the program first"))
         return
     run = lsp.MessageActionItem("Run it")

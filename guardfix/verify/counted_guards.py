@@ -47,7 +47,7 @@ class CountedText:
         self.source = source
         self.embedded = embedded
         self.facts = facts or _facts_of(source)
-        self.is_python = self.facts is not None and self.facts.language == "python"
+        self.is_python = self.facts is not None and self.facts.python is not None
 
     def use_at(self, offset: int) -> GuardUse | None:
         """The guard whose type stands at the offset, or whose statement begins or holds it."""
@@ -99,7 +99,7 @@ class CountedText:
             is_cpp = self.embedded and use.function is not None and self._is_embedded(use)
             return [insertion(use.span.start, _counter(number))] if is_cpp else []
         if behind is None or (use.form is Form.WITH and not behind.called):
-            return []  # the class itself is no context manager, and has to say so in its own words
+            return []  # the class itself is not a context manager, and has to say so in its own words
         lasting = use.form not in _ENTERED_AT_A_WITH and use.guard == "set_grad_enabled"
         span = behind.call_span
         return [

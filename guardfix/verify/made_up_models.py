@@ -1,5 +1,7 @@
 """A TorchScript archive for a program that loads one and has none: small, with the methods that the program calls.
 
+Where a C++ program reads the MNIST set and its files are missing, the headers make up a small one.
+
 Each method takes tensors and computes with them. Of images (three dimensions or more) it makes a thousand scores for
 each; of anything else, something of the same shape. What comes back has the kind that the program takes it for.
 """
@@ -183,9 +185,13 @@ class MadeUpModel:
     arguments: tuple[str, ...]
     """The program's arguments, with the model's path where it is looked for."""
     note: str = ""
+    data: bool = False
+    """Sets of data that the program reads are made up as well, where their files are missing."""
 
 
 MODEL_FILE = "guardfix_model.pt"
+_READS_DATA = re.compile(r"\bMNIST\s*[({]")
+_DATA = "the MNIST set"
 
 
 def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], folders: Iterable[Path]) -> MadeUpModel:
@@ -195,10 +201,12 @@ def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], 
     """
     text = "\n".join(texts)
     places = model_places(text)
+    data = given == "auto" and _READS_DATA.search(text) is not None
+    about_data = f"{_DATA} was made up where its files are missing" if data else ""
     if not places:
-        return MadeUpModel(arguments)
+        return MadeUpModel(arguments, about_data, data)
     calls = called_methods(text)
-    data = archive_of(calls) if given == "auto" else Path(given).read_bytes()
+    archive = archive_of(calls) if given == "auto" else Path(given).read_bytes()
     changed = list(arguments)
     for place in places:
         name = place.file or MODEL_FILE
@@ -206,10 +214,11 @@ def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], 
             path = folder / name
             if path.resolve().is_relative_to(folder.resolve()) and (given != "auto" or not path.exists()):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
+                path.write_bytes(archive)
         if place.argument is not None:
             position = min(place.argument - 1, len(changed))
             if changed[position : position + 1] != [MODEL_FILE]:
                 changed.insert(position, MODEL_FILE)
-    what = "; ".join(map(str, calls))
-    return MadeUpModel(tuple(changed), f"its model was made up: {what}" if given == "auto" else "")
+    notes = [f"its model was made up: {'; '.join(map(str, calls))}"] if given == "auto" else []
+    notes += [about_data] if data else []
+    return MadeUpModel(tuple(changed), "; ".join(notes), data)

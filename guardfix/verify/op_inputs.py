@@ -78,7 +78,7 @@ def simplest_value(kind: ArgumentType, tensor: TensorInput) -> Input:
 
 
 def plain_values(kind: ArgumentType) -> Iterator[str]:
-    """Values of a type that is no tensor's, as they are written in Python; the simplest first."""
+    """Values of a type that is not a tensor's, as they are written in Python; the simplest first."""
     single: Sequence[object]
     if kind.name == "int":
         single = _INTEGERS

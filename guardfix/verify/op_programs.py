@@ -94,7 +94,7 @@ def _observations(
 ) -> Iterator[str]:
     floats: list[str] = []
     if results is None:
-        # The call changes its arguments, or gives what is no tensor.
+        # The call changes its arguments, or gives what is not a tensor.
         yield "print(y)"
         floats += history[:1]
     elif results[0] == "several":

@@ -233,13 +233,14 @@ _ENVIRONMENT = {
 }
 
 
-def environment() -> dict[str, str]:
+def environment(*, made_up_data: bool = False) -> dict[str, str]:
     """The environment of the programs: ours, with what makes runs alike.
 
+    With `made_up_data` the shim's headers make up sets of data whose files are missing.
     Their HOME is another one; the caches, and the packages that a user has installed, stay where they are.
     """
     places = {"GUARDFIX_CACHE_DIR": str(cache_folder().parent), "PYTHONUSERBASE": site.getuserbase()}
-    return {**os.environ, **_ENVIRONMENT, **places}
+    return {**os.environ, **_ENVIRONMENT, **places, **({"GUARDFIX_MAKE_UP_DATA": "1"} if made_up_data else {})}
 
 
 # What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.

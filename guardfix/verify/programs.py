@@ -13,6 +13,7 @@ from pathlib import Path
 from guardfix.linter.files.discovery import find_files
 from guardfix.linter.files.workspace import DISK
 
+from .included_sources import ProjectFiles, project_above
 from .project_builds import Build, build_folders, read_builds, system_packages
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
@@ -81,16 +82,29 @@ def with_builds(programs: Sequence[Program], folders: Sequence[Path], sources: S
     builds = read_builds(looked_at, is_main_file)
     named = [Path(name).resolve() for pattern in sources for name in glob.glob(pattern, recursive=True)]
     common = [path for path in dict.fromkeys(sorted(named)) if path.suffix in CPP_SUFFIXES and not is_main_file(path)]
-    return [program if program.is_python else _built(program, builds.of(program.path), common) for program in programs]
+    projects: dict[Path, ProjectFiles] = {}
+    return [
+        program if program.is_python else _built(program, builds.of(program.path), common, projects)
+        for program in programs
+    ]
 
 
-def _built(program: Program, build: Build | None, common: Sequence[Path]) -> Program:
-    if build is None:
-        include, link = system_packages(program.path)
-        build = Build(include, link=link)
-    build = build.with_sources(common)
+def _built(
+    program: Program, build: Build | None, common: Sequence[Path], projects: dict[Path, ProjectFiles]
+) -> Program:
     root = program.root.resolve()
+    own: tuple[Path, ...] = ()
+    if build is None:
+        main = program.path.resolve()
+        project = project_above(main) if program.named else root
+        if project not in projects:
+            projects[project] = ProjectFiles(project, is_main_file)
+        own, units, files = projects[project].included_by(main)
+        include, link = system_packages(*files)
+        build = Build((*own, *include), link=link, units=units)
+    build = build.with_sources(common)
     away = [unit.path.parent for unit in build.units if not unit.path.is_relative_to(root)]
+    away += [folder for folder in own if not folder.is_relative_to(root)]
     if away:
         root = Path(os.path.commonpath([root, *away]))
         return replace(program, root=root, build=build)

@@ -5,6 +5,7 @@ A project says it in the answers of CMake's file API, in `compile_commands.json`
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -226,15 +227,15 @@ _PACKAGES = {
 _INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([\w.-]+)/", re.MULTILINE)
 
 
-def system_packages(source: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Include folders and libraries of the third parties that a source includes, as the system has them."""
-    try:
-        text = source.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return (), ()
+def system_packages(*files: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Include folders and libraries of the third parties that files include, as the system has them."""
+    names: dict[str, None] = {}
+    for file in files:
+        with contextlib.suppress(OSError):
+            names |= dict.fromkeys(_INCLUDED.findall(file.read_text(encoding="utf-8", errors="replace")))
     include: list[Path] = []
     link: list[str] = []
-    for name in dict.fromkeys(_INCLUDED.findall(text)):
+    for name in names:
         for package in _PACKAGES.get(name, ()):
             words = _pkg_config(package)
             if words is not None:

@@ -59,7 +59,7 @@ class RunStarter:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, run_starter.LARGEST)
+        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, run_starter.LARGEST_REQUEST)
         self._ended: dict[int, int] = {}
         with theirs:
             self._process = subprocess.Popen(
@@ -88,7 +88,7 @@ class RunStarter:
 
     def _heard(self) -> int | None:
         """Takes the next message: the number of a process that was started, or None for one that ended."""
-        data = self._channel.recv(run_starter.LARGEST)
+        data = self._channel.recv(run_starter.LARGEST_REQUEST)
         if not data:
             raise ConnectionResetError("the process that starts programs has ended")
         message = json.loads(data)

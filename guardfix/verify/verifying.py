@@ -423,7 +423,7 @@ class _Pair:
             self.folder / name,
             self._where(root, copy, source),
             settings.limits,
-            environment(),
+            environment(made_up_data=self.model.data),
             guards=guards,
             start=self._start_run,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from click.testing import CliRunner, Result
 from jsonschema import Draft7Validator
 
 from fixture_files import ROOT
+from guardfix import configuration
+from guardfix.cli.check_command import command as check_command
 from guardfix.cli.main import cli
 from guardfix.settings_schema import schema_file_text, settings_schema
-from guardfix.settings_table import SETTINGS
+from guardfix.settings_table import BY_KEY, SETTINGS
 
 OLD = "void swap(at::Tensor& a) {\n  at::AutoNonVariableTypeMode g(false);\n  a.set_(a);\n}\n"
 """GF101, and GF102 for the argument."""
@@ -179,6 +182,7 @@ def test_the_environment_names_a_file(tree: Path) -> None:
         pytest.param({"a.toml": "", "b.toml": ""}, ["--config", "a.toml", "--config", "b.toml"], "--config takes one file, and 2 are given", id="two files"),
         pytest.param({"a.toml": ""}, ["--config", "a.toml", "--isolated"], "exclude each other", id="a file and none"),
         pytest.param({"guardfix.toml": 'per_file_ignores = {}'}, [], "did you mean `per-file-ignores`", id="underscores"),
+        pytest.param({"guardfix.toml": 'executor = "dask"'}, [], "unknown setting `executor`; that is an option of the command line only: `guardfix check --executor`", id="an option that is no setting"),
         pytest.param({"guardfix.toml": 'guards = [{ name = "x" }]'}, [], "`guards` must be a list of tables", id="half a guard"),
     ],
 )  # fmt: skip
@@ -263,3 +267,17 @@ def test_the_documentation_lists_every_setting() -> None:
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     for setting in SETTINGS:
         assert f"| `{setting.key}` | {setting.summary}" in page
+
+
+def test_options_that_are_no_settings_are_options() -> None:
+    options = {name.removeprefix("--") for option in check_command.params for name in option.opts}
+    assert options >= configuration._OPTIONS_ALONE
+    assert not configuration._OPTIONS_ALONE & BY_KEY.keys()
+
+
+def test_the_page_says_which_settings_hold_for_the_whole_run() -> None:
+    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    (paragraph,) = (
+        part for part in page.split("\n\n") if "hold for the" in part and "whole run" in " ".join(part.split())
+    )
+    assert set(re.findall(r"`([\w-]+)`", paragraph)) == {setting.key for setting in SETTINGS if setting.whole_run}

@@ -184,6 +184,7 @@ def test_the_configuration_names_it(tree: Path, monkeypatch: pytest.MonkeyPatch)
         pytest.param("{", "not valid JSON", id="no JSON"),
         pytest.param("[]", "not a baseline", id="another file"),
         pytest.param('{"version": 2, "findings": []}', "its version is 2", id="of the future"),
+        pytest.param('{"version": 1, "initial_count": "3", "findings": []}', "`initial_count` is not a", id="no count"),
         pytest.param('{"version": 1, "findings": [{"path": 1}]}', "`findings[0]` is not an entry", id="no entry"),
     ],
 )

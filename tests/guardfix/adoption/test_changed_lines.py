@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from guardfix.adoption.changed_lines import NoDiff, lines_of_diff
 from guardfix.cli.main import cli
 
+KERNEL = "#include <torch/torch.h>\nstruct F : torch::autograd::Function<F> {\n  static at::Tensor forward(AutogradContext* ctx, at::Tensor x) {\n    at::AutoNonVariableTypeMode g;\n    return x + 1;\n  }\n};\n"
+
 
 def swapping(function: str) -> str:
     return f"void {function}(at::Tensor& a) {{\n  at::AutoNonVariableTypeMode g;\n  a.set_(a);\n}}\n"
@@ -135,11 +137,10 @@ def test_git_s_configuration_does_not_matter(key: str, repository: Path) -> None
 
 
 def test_fixes_are_of_changed_lines_alone(repository: Path) -> None:
-    kernel = "#include <torch/torch.h>\nstruct F : torch::autograd::Function<F> {\n  static at::Tensor forward(AutogradContext* ctx, at::Tensor x) {\n    at::AutoNonVariableTypeMode g;\n    return x + 1;\n  }\n};\n"
-    lay(repository, {"old.cpp": kernel})
+    lay(repository, {"old.cpp": KERNEL})
     git("add", "--all", cwd=repository)
     git("commit", "--quiet", "--message=two", cwd=repository)
-    lay(repository, {"new.cpp": kernel})
+    lay(repository, {"new.cpp": KERNEL})
     assert guardfix("check --fix --since HEAD .").exit_code == 0
     assert "AutoNonVariableTypeMode" in (repository / "old.cpp").read_text()
     assert "AutoNonVariableTypeMode" not in (repository / "new.cpp").read_text()
@@ -156,9 +157,16 @@ def test_fixes_are_of_changed_lines_alone(repository: Path) -> None:
         pytest.param("check --changed-in a.cpp .", "--changed-in: not a unified diff", id="no diff"),
         pytest.param("check --changed-in - --since main .", "can't be combined with --since", id="both"),
         pytest.param("check --changed-in - --fix .", "can't be combined with --fix", id="with fixes"),
+        pytest.param("check --diff - --since main .", "--diff FILE can't be combined with --since", id="--diff too"),
+        pytest.param("check --diff - --changed-in - .", "say the same: give one of them", id="by both names"),
+        pytest.param("check --diff none.diff .", "--diff: none.diff: No such file", id="no such patch"),
+        pytest.param(
+            "check --diff notes.txt .", "to show what the fixes would change, give `--diff` no file", id="no patch"
+        ),
     ],
 )
 def test_mistakes(command: str, message: str, repository: Path) -> None:
+    lay(repository, {"notes.txt": "not a patch"})
     done = guardfix(command, "")
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr
@@ -184,6 +192,29 @@ def test_a_diff_on_standard_input(repository: Path) -> None:
     for command in (
         "check --output-format concise --changed-in - .",
         "check --output-format concise --changed-in my.diff .",
+        "check --output-format concise --diff - .",
+        "check . --output-format concise --diff -",
+        "check --output-format concise --diff my.diff .",
+        "check --output-format concise --diff=my.diff .",
     ):
         lay(repository, {"my.diff": diff})
         assert found(guardfix(command, diff)) == ["a.cpp:6:3:"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check --diff kernel.cpp",
+        "check --diff .",
+        "check --diff src .",
+        "check --diff @paths.txt",
+        "check . --diff",
+        "check --diff --select GF101 .",
+        "check --diff - --stdin-filename kernel.cpp",
+    ],
+)
+def test_diff_before_what_can_be_checked_shows_the_changes(command: str, repository: Path) -> None:
+    lay(repository, {"src/kernel.cpp": KERNEL, "kernel.cpp": KERNEL, "paths.txt": "kernel.cpp"})
+    done = guardfix(command, KERNEL)
+    assert done.stdout.startswith("--- a/kernel.cpp\n+++ b/kernel.cpp\n"), done.stderr
+    assert done.exit_code == 1

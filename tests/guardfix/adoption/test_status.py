@@ -65,6 +65,26 @@ By owner     all   apply  review  decide
     )
 
 
+def test_progress_counts_from_the_baseline_s_creation(tree: Path) -> None:
+    guardfix("baseline", "create", ".")
+    for name, left, done in (("tools/c.cpp", 2, 33), ("src/ops/b.cpp", 1, 66)):
+        (tree / name).unlink()
+        guardfix("baseline", "update", ".")
+        told = guardfix("status", "--baseline", "guardfix-baseline.json", ".").stdout
+        assert f"guardfix-baseline.json: {left} of 3 left, {done}% done; 0 not in it." in told
+    as_json = json.loads(guardfix("status", "--json", "--baseline", "guardfix-baseline.json", ".").stdout)
+    assert as_json["baseline"] == {"before": 3, "left": 1, "new": 0}
+    shown = guardfix("baseline", "show").stdout
+    assert shown.startswith("guardfix-baseline.json: 1 finding, 3 when it was created\n")
+    written = json.loads((tree / "guardfix-baseline.json").read_text())
+    assert [*Draft7Validator(json.loads(schema_text("baseline"))).iter_errors(written)] == []
+    del written["initial_count"]  # as it was before there was such a count
+    (tree / "guardfix-baseline.json").write_text(json.dumps(written))
+    assert "1 of 1 left, 0% done" in guardfix("status", "--baseline", "guardfix-baseline.json", ".").stdout
+    guardfix("baseline", "create", "--force", ".")
+    assert "1 of 1 left, 0% done" in guardfix("status", "--baseline", "guardfix-baseline.json", ".").stdout
+
+
 def test_status_as_json(tree: Path) -> None:
     told = json.loads(guardfix("status", "--json", "--depth", "1", ".").stdout)
     assert [*Draft7Validator(json.loads(schema_text("status"))).iter_errors(told)] == []

@@ -49,7 +49,7 @@ BAD = [
     pytest.param("m.txt", "", "it names no repository", id="empty"),
     pytest.param("m.txt", "a b c\n", "m.txt:1: a line has a repository and, behind it, a revision", id="three words"),
     pytest.param("m.txt", "--upload-pack=x\n", "neither a folder nor a git URL", id="an option of git's"),
-    pytest.param("m.txt", "a --exec=x\n", "is no revision", id="an option as a revision"),
+    pytest.param("m.txt", "a --exec=x\n", "is not a revision", id="an option as a revision"),
     pytest.param("m.txt", "a\na\n", "two repositories are called", id="the same twice"),
     pytest.param("m.toml", "x = 1\n", "unknown key `x`", id="an unknown key at the top"),
     pytest.param("m.toml", '[[repository]]\nname = "a"\n', "`source` is missing", id="no source"),

@@ -263,7 +263,7 @@ FAILURES = [
     pytest.param(["query", "-o", "{}/none", "select 1"], "holds no campaign", id="no campaign"),
     pytest.param(["run", "{}/none.txt", "-o", "{}/out"], "No such file", id="no manifest"),
     pytest.param(
-        ["run", "{}/list.txt", "-o", "{}/out", "--executor", "moon"], "`moon` is no executor", id="no executor"
+        ["run", "{}/list.txt", "-o", "{}/out", "--executor", "moon"], "`moon` is not an executor", id="no executor"
     ),
     pytest.param(["run", "{}/list.txt", "-o", "{}/list.txt/out"], "Not a directory", id="no folder"),
 ]

@@ -35,11 +35,11 @@ def counted(repository: Path, rows: Path, *more: str) -> tuple[Result, list[tupl
 
 
 def test_every_way_in_which_a_commit_changes_files(repository: MakeRepository, history: Path) -> None:
-    folder = repository("r", {"a.cpp": OLD, "notes.txt": OLD})  # 1: the text is no code
+    folder = repository("r", {"a.cpp": OLD, "notes.txt": OLD})  # 1: the text is not code
     repository("r", {"copy/a.cpp": OLD})  # 2: the same blob again
     repository("r", {"README.md": "nothing\n"})  # no change
     repository("r", {"a.cpp": TWO})  # 3
-    git(folder, "mv", "a.cpp", "b ü.cpp")  # a new name is no change
+    git(folder, "mv", "a.cpp", "b ü.cpp")  # a new name is not a change
     repository("r", {})
     (folder / "link.cpp").symlink_to("b ü.cpp")  # nor is a link
     (folder / "copy/a.cpp").chmod(0o755)  # nor a mode
@@ -102,7 +102,7 @@ def test_git_runs_nothing_of_the_repository(tmp_path: Path, repository: MakeRepo
 
 FAILURES = [
     pytest.param(
-        [os.curdir], "is no git repository; make a copy of a remote one with `git clone --bare URL`", id="no git"
+        [os.curdir], "is not a git repository; make a copy of a remote one with `git clone --bare URL`", id="no git"
     ),
     pytest.param(["r", "--revision", "nowhere"], "r: ", id="no revision"),
 ]

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
+import subprocess
+import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from campaign_repositories import OLD, UNCALLED
-from guardfix.campaign import campaign_run, shared_reading
+from guardfix.campaign import campaign_executors, campaign_run, shared_reading
 from guardfix.campaign.campaign_executors import ExecutorHandle
 from guardfix.campaign.campaign_manifest import RepositoryEntry
 from guardfix.campaign.campaign_run import EngineLost, run_campaign, tasks_of
@@ -21,6 +25,21 @@ from guardfix.campaign.shared_reading import UnfitWorker, reading_executor
 from guardfix.cli.main import cli
 from guardfix.linter.engine import Options, check
 from guardfix.package_version import VERSION
+
+TERMINATED_WHILE_CONNECTING = """
+import os, signal, threading
+from guardfix.__main__ import main
+from guardfix.campaign import campaign_executors
+
+connect = campaign_executors._await_scheduler
+
+def connect_and_be_told(address):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    connect(address)
+
+campaign_executors._await_scheduler = connect_and_be_told
+main()
+"""
 
 
 @pytest.fixture
@@ -125,7 +144,9 @@ def run_check(*arguments: str) -> Result:
 
 
 REFUSED = [
-    pytest.param(["--executor", "moon"], "`moon` is no executor", id="unknown"),
+    pytest.param(["--executor", "moon"], "`moon` is not an executor", id="unknown"),
+    pytest.param(["--executor", "dask:tcp://127.0.0.1"], "has the form tcp://HOST:PORT", id="no port"),
+    pytest.param(["--executor", "dask:tcp://127.0.0.1:x"], "has the form tcp://HOST:PORT", id="no number"),
     pytest.param(["--executor", "process", "--watch"], "can't be combined with --watch", id="watch"),
     pytest.param(["--executor", "process", "--memory", "9"], "--timeout-per-file or --memory", id="limits"),
 ]
@@ -136,6 +157,37 @@ def test_what_is_refused(tree: Path, arguments: list[str], said: str) -> None:
     result = run_check(*arguments)
     assert result.exit_code == 2
     assert said in result.output
+
+
+def unused_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def test_a_scheduler_that_is_not_there(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign_executors, "_PATIENCE", 0.3)
+    port = unused_port()
+    result = run_check("--executor", f"dask:tcp://127.0.0.1:{port}")
+    said = f"--executor: tcp://127.0.0.1:{port}: no scheduler listens there: Connection refused"
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "answers", [pytest.param(True, id="something else listens"), pytest.param(False, id="nothing listens yet")]
+)
+def test_sigterm_while_connecting(tree: Path, answers: bool) -> None:
+    """It ends at once, without a traceback."""
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        if answers:
+            mute.listen()
+        name = f"dask:tcp://127.0.0.1:{mute.getsockname()[1]}"
+        command = [sys.executable, "-c", TERMINATED_WHILE_CONNECTING, "check", "--isolated", "--executor", name, "."]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (128 + signal.SIGTERM, "guardfix: terminated")
 
 
 @pytest.mark.thorough

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from guardfix.cli.main import cli
+from guardfix.cli.schema_command import schema_names, schema_text
 
 KERNEL = """#include <torch/torch.h>
 
@@ -150,6 +151,12 @@ def test_schemas_are_printed(name: str) -> None:
     schema = json.loads(guardfix(f"schema {name}").stdout)
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
     assert schema["title"]
+
+
+def test_the_help_says_what_each_schema_describes() -> None:
+    text = " ".join(guardfix("schema --help").stdout.partition("Schemas:")[2].split())
+    for name in schema_names():
+        assert f"{name} {json.loads(schema_text(name))['description']}" in text
 
 
 def test_rules_have_the_shape_of_their_schema() -> None:

@@ -112,7 +112,14 @@ def test_a_signal_ends_the_run_and_all_its_processes(name: str, delay: float, ma
         pytest.param(b"selct = ['GF1']", "unknown setting `selct`; did you mean `select`?", id="a setting"),
         pytest.param(b"colour = 1", "unknown setting `colour`; the settings are baseline, ", id="a setting unlike any"),
         pytest.param(b"x = " + b"[" * 5000, "not valid TOML: it nests too deep", id="deep TOML"),
+        pytest.param(b". ".join([b"a"] * 100_000) + b" = 1", "not valid TOML: it nests too deep", id="a deep key"),
         pytest.param(b"x = " + b"9" * 5000, "", id="a number of many digits"),
+        pytest.param(b"a" * 5000 + b" = 1", f"unknown setting `{'a' * 23}", id="a long key"),
+        pytest.param(b"select = ['" + b"a" * 5000 + b"']", "no rule is called `a", id="a long rule"),
+        pytest.param(b"x = '\0'", "not UTF-8, which TOML requires: it contains NUL bytes", id="NUL"),
+        pytest.param("x = 1".encode("utf-16"), "not UTF-8, which TOML requires: it contains NUL", id="UTF-16"),
+        pytest.param(b"\xef\xbb\xbfselct = 1", "unknown setting `selct`", id="a byte order mark"),
+        pytest.param(b"# caf\xe9", "not valid UTF-8 at byte 5, which TOML requires; save it as UTF-8", id="Latin-1"),
         pytest.param(
             b"minimum-torch = '" + b"9" * 5000 + b"'", "`minimum-torch` must be a version", id="a long version"
         ),
@@ -129,6 +136,31 @@ def test_a_mistake_in_the_configuration_is_told_with_its_place(toml: bytes, mess
     assert (outcome.returncode, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith(f"Error: {tree / 'guardfix.toml'}: {message}")
     assert "Usage:" not in outcome.stderr
+    assert len(outcome.stderr) < 800
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["guardfix.toml", "pyproject.toml"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "utf-16"])
+@pytest.mark.some(2)
+def test_a_configuration_that_is_none(kind: str, name: str, tree: Path) -> None:
+    path = tree / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        path.symlink_to("nowhere.toml")
+    else:
+        path.write_bytes("[tool.guardfix]\nselect = ['GF2']".encode("utf-16-le"))
+    outcome = shell("guardfix check kernel.cpp", tree)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(f"Error: {path}: ")
+    assert shell("guardfix check --isolated kernel.cpp", tree).returncode == 1
+
+
+def test_a_number_of_many_digits_is_cut() -> None:
+    outcome = shell(f"guardfix check --minimum-torch {'9' * 5000} a.cpp", Path.cwd())
+    assert outcome.returncode == 2
+    assert f"`{'9' * 39}…` is not a version" in outcome.stderr
 
 
 @pytest.mark.parametrize(

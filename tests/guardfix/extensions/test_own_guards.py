@@ -34,7 +34,7 @@ def found(tmp_path: Path, text: str, configuration: str = GUARDS) -> list[str]:
         pytest.param("void f() {\n  Fast m;\n  torch::NoGradGuard n;\n  g();\n}\n", ["GF303:3"], id="as a surrounding guard"),
         pytest.param(
             "namespace my {\nstruct NoGrad { NoGrad(); at::NoGradGuard guard; };\n}\nvoid f() {\n  my::NoGrad n;\n  g();\n}\n",
-            [], id="its own definition is no use of it",
+            [], id="its own definition is not a use of it",
         ),
         pytest.param("void f() {\n  my::NoGrad n;\n  g();\n}\n", [], id="used well"),
         pytest.param("void f() {\n  other::NoGrad();\n  g();\n}\n", [], id="another namespace's"),
@@ -55,8 +55,8 @@ def test_without_the_configuration_it_is_any_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("configuration", "message"),
     [
-        pytest.param('guards = [{ name = "my::G", like = "torch::NoGrad" }]', "`torch::NoGrad` is no guard of PyTorch's", id="like nothing"),
-        pytest.param('guards = [{ name = "my G", like = "torch::NoGradGuard" }]', "`my G` is no name", id="no name"),
+        pytest.param('guards = [{ name = "my::G", like = "torch::NoGrad" }]', "`torch::NoGrad` is not a guard of PyTorch's", id="like nothing"),
+        pytest.param('guards = [{ name = "my G", like = "torch::NoGradGuard" }]', "`my G` can't be the name", id="no name"),
         pytest.param('guards = [{ name = "my::InferenceMode", like = "torch::NoGradGuard" }]', "is the name of a guard of PyTorch's", id="PyTorch's own"),
     ],
 )  # fmt: skip

@@ -123,7 +123,7 @@ def test_its_rules_are_listed_and_explained(site: Path) -> None:
     [
         pytest.param("none", "no installed package has the entry point `none` in `guardfix.rules`; there are: broken, my-rules, odd", id="not installed"),
         pytest.param("broken", "`broken` cannot be loaded: ValueError: broken", id="does not import"),
-        pytest.param("odd", "`odd` gives a int, which is no rule", id="no rule"),
+        pytest.param("odd", "`odd` gives a int, which is not a rule", id="no rule"),
     ],
 )  # fmt: skip
 def test_plugins_that_cannot_be_used(name: str, message: str, site: Path) -> None:

@@ -107,7 +107,7 @@ GOOD: dict[str, Any] = {
         pytest.param({"severity": "fatal"}, id="an unknown value"),
         pytest.param({"message": ""}, id="an empty text"),
         pytest.param({"fix": {"applicability": "safe", "message": "m"}}, id="a field less, further in"),
-        pytest.param({"url": "docs/rules.md"}, id="a text that is no address"),
+        pytest.param({"url": "docs/rules.md"}, id="a text that is not an address"),
     ],
 )
 def test_the_shape_is_closed(change: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ def test_cells(text: str, width: int) -> None:
         pytest.param("/*🙂*/", "G", ";", None, "/*🙂*/G;", "      ^", id="an emoji before"),
         pytest.param("e\u0301 ", "G", ";", None, "e\u0301 G;", "  ^", id="a combining accent before"),
         pytest.param("", "解", ";", None, "解;", "^^", id="CJK in it"),
-        pytest.param("\x1b[31m", "G", ";", None, "␛[31mG;", "     ^", id="an escape is no colour"),
+        pytest.param("\x1b[31m", "G", ";", None, "␛[31mG;", "     ^", id="an escape is not a colour"),
         pytest.param("a", "", "b", None, "ab", " ^", id="nothing marked"),
         pytest.param("ab ", "GG", " gh;", 9, "ab GG gh;", "   ^^", id="just fits"),
         pytest.param("ab ", "GG", " gh;", 8, "ab GG g…", "   ^^", id="cut behind"),
@@ -115,8 +115,8 @@ class ScaleFunction : public torch::autograd::Function<ScaleFunction> {
 """
 
 
-def on_terminal(arguments: list[str], cwd: Path, **env: str) -> str:
-    """What a command prints on a terminal."""
+def on_terminal(arguments: list[str], cwd: Path, *, errors: bool = False, **env: str) -> str:
+    """What a command prints on a terminal, with or without standard error."""
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
     ours, theirs = pty.openpty()
     clean = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
@@ -125,7 +125,7 @@ def on_terminal(arguments: list[str], cwd: Path, **env: str) -> str:
         cwd=cwd,
         env={**clean, "TERM": "xterm", **env},
         stdout=theirs,
-        stderr=subprocess.DEVNULL,
+        stderr=theirs if errors else subprocess.DEVNULL,
     )
     os.close(theirs)
     data = b""
@@ -164,6 +164,28 @@ def test_on_a_narrow_terminal_lines_break_at_words(tmp_path: Path) -> None:
     )
 
 
+NARROW = [
+    pytest.param([], "[OPTIONS]", id="no command"),
+    pytest.param(["status", "."], "migrate\n        --unsafe`", id="status"),
+    pytest.param(["config", "reindent-limit"], "read from the\nconfiguration", id="a setting"),
+    pytest.param(["rules"], "GF302  redundant-guard-in-function-forward  unsafe fix\n    `forward`", id="rules"),
+    pytest.param(["migrate", "--apply", "."], "needs --unsafe: remove the guard: it\n    doesn't", id="what is left"),
+    pytest.param(["check", "--diff", "nope"], "to show\n    what", id="an error"),
+    pytest.param(["run", "-I", "nowhere", "a.cpp"], "Directory\n    'nowhere' does", id="an error of click's"),
+    pytest.param(["schema", "nope"], "one of\n    'baseline'", id="a choice"),
+]
+
+
+@pytest.mark.few("status", "an error")
+@pytest.mark.parametrize(("arguments", "part"), NARROW)
+def test_no_word_is_broken_on_a_narrow_terminal(arguments: list[str], part: str, tmp_path: Path) -> None:
+    unsafe = "void f(at::Tensor x) {\n  run(x);\n  at::AutoNonVariableTypeMode g;\n}\n"
+    (tmp_path / "a.cpp").write_text(unsafe)
+    shown = on_terminal(arguments, tmp_path, errors=True, COLUMNS="58", TERM="dumb")
+    assert part in shown
+    assert [line for line in shown.split("\n") if len(line) > 58] == []
+
+
 def test_in_a_pipe_nothing_breaks(tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text(CODE)
     outcome = subprocess.run(
@@ -186,6 +208,7 @@ def test_in_a_pipe_nothing_breaks(tmp_path: Path) -> None:
         pytest.param({}, ["--color", "never"], False, id="refused"),
     ],
 )
+@pytest.mark.some(2)
 def test_colors_on_a_terminal(env: dict[str, str], arguments: list[str], colored: bool, tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text(CODE)
     plain = on_terminal(["check", "--color", "never", "a.cpp"], tmp_path, COLUMNS="60")

@@ -450,6 +450,17 @@ def test_the_whole_workspace_is_checked_with_progress(tmp_path: Path) -> None:
         assert editor.diagnostics(first) == []
 
 
+def test_a_closed_file_of_a_checked_workspace_is_shown_as_it_is_on_the_disk(shared: EditorClient, folder: Path) -> None:
+    (folder / "read.cpp").write_text(LEGACY)
+    shared.request("workspace/executeCommand", {"command": "guardfix.checkWorkspace", "arguments": []})
+    uri = (folder / "read.cpp").as_uri()
+    assert codes(shared.diagnostics(uri)) == ["GF101"]
+    assert shared.diagnostics(shared.open(folder / "read.cpp", CLEAN)) == []
+    shared.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert shared.diagnostics(uri) == []
+    assert codes(shared.diagnostics(uri)) == ["GF101"], "what was typed was not saved"
+
+
 def test_what_is_open_is_not_shown_as_it_is_on_the_disk(shared: EditorClient, folder: Path) -> None:
     (folder / "open.cpp").write_text(LEGACY)
     (folder / "shut.cpp").write_text(LEGACY)

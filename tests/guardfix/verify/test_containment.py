@@ -100,7 +100,7 @@ def test_nothing_is_run_before_it_is_agreed_to(tmp_path: Path, cache: Path) -> N
     first = asked(tmp_path, cache)
     assert (first.returncode, first.stdout) == (2, "")
     assert f"about to run programs of {tmp_path}: in copies" in first.stderr
-    assert "agree with --yes" in first.stderr
+    assert "pass --yes to agree" in first.stderr
     agreed = asked(tmp_path, cache, "--yes")
     assert (agreed.returncode, "about to run" in agreed.stderr) == (0, False)
     again = asked(tmp_path, cache)

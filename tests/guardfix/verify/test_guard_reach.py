@@ -154,7 +154,7 @@ def test_a_file_that_no_program_compiles_is_listed(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_another_program_may_enter_a_guard(tmp_path: Path) -> None:
-    """A header's guard that one of two programs enters is verified, and the other one is no failure."""
+    """A header's guard that one of two programs enters is verified, and the other one is not a failure."""
     header = """\
 #pragma once
 #include <torch/script.h>
@@ -314,6 +314,30 @@ def test_a_model_is_made_up(tmp_path: Path) -> None:
     assert "999" in entry["before"]["stdout"]
     assert [guard["entered"]["before"] for guard in entry["guards"]] == [1]
     assert [path.name for path in tmp_path.iterdir()] == ["program.cpp"]
+
+
+MNIST_PROGRAM = """\
+#include <iostream>
+#include <torch/torch.h>
+int main() {
+  auto set = torch::data::datasets::MNIST("../../no/such/folder").map(torch::data::transforms::Stack<>());
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(std::move(set), 100);
+  at::AutoNonVariableTypeMode guard(true);
+  for (auto& batch : *loader) std::cout << batch.data.sizes() << batch.target.sizes() << std::endl;
+}
+"""
+
+
+@pytest.mark.thorough
+def test_data_is_made_up(tmp_path: Path) -> None:
+    program = write(tmp_path, "program.cpp", MNIST_PROGRAM)
+    status, [entry] = verified(program, "--model", "auto")
+    assert (status, entry["verdict"]) == (0, "same"), entry
+    assert entry["notes"] == ["the MNIST set was made up where its files are missing"]
+    assert entry["before"]["stdout"] == "[100, 1, 28, 28][100]\n" * 4
+    status, [entry] = verified(program)
+    assert (status, entry["verdict"]) == (1, "not reached"), "without being asked nothing is made up"
+    assert "Error opening images file" in entry["before"]["stderr"]
 
 
 @pytest.mark.parametrize(

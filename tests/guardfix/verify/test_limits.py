@@ -75,7 +75,7 @@ def against(folder: Path, before: str, after: str, *more: str, suffix: str = ".p
         (FINE, GREEDY, ("--memory", "100"), "changed", "ran out of memory"),
         (FINE, GREEDY.replace("print", "kept.clear(); print"), ("--memory", "4000"), "changed", "results differ"),
     ],
-    ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is no limit"],
+    ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is not a limit"],
 )
 @pytest.mark.few("after endless", "before greedy")
 def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...], verdict: str, words: str) -> None:

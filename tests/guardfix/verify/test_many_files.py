@@ -140,6 +140,17 @@ def test_patterns(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check(*verified("app/one.cpp", "app/two.cpp", *arguments))
 
 
+@pytest.mark.thorough
+def test_what_is_included_where_no_build_says_anything(project: Path) -> None:
+    """The header in another folder, and the source of its name; `unused.cpp` would not link."""
+    model = project / "src" / "model.cpp"
+    model.write_text(model.read_text().replace("#ifndef SCALE", "#define SCALE 2\n#ifndef SCALE"))
+    (project / "app" / "one.cpp").write_text(FILES["app/one.cpp"].replace("int helper();", '#include "helper.h"'))
+    (project / "src" / "helper.h").write_text("int helper();\n")
+    (project / "src" / "unused.cpp").write_text("int unused() { extern int missing(); return missing(); }\n")
+    check(*verified(project))
+
+
 def test_a_database_that_is_none(project: Path) -> None:
     (project / "compile_commands.json").write_text('{"directory": 1}')
     done = CliRunner().invoke(command, [str(project), "--isolated"])

@@ -1,0 +1,134 @@
+"""What a program is built from where no build says it: the project's headers that it includes, and their sources.
+
+`#include "net.h"` finds `include/net.h` if that is the only such file of the project, or the nearest one, and with it
+`src/net.cpp`, the source of the same name. Where two are as near, nothing is guessed, and the compiler says what is
+missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from guardfix.linter.frontends.cpp.cpp_frontend import HEADERS
+from guardfix.runtime_shim.cpp.linked_program import SourceUnit
+
+_SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
+MOST_PROJECT_FILES = 20_000
+"""Files of a project that is looked through; in a larger one nothing is guessed."""
+
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_MARKS = ("CMakeLists.txt", "Makefile", "meson.build", "BUILD.bazel", "setup.py", "pyproject.toml")
+_ELSEWHERE = re.compile(r"(?:torch|ATen|c10|caffe2|pybind11|sys|bits)/")
+"""Headers of PyTorch and the system are never a project's own: a checkout may bring copies of them."""
+
+
+def project_above(main: Path) -> Path:
+    """The outermost folder around a file that has a build's description, up to its git repository; else its own."""
+    found = main.parent
+    for folder in main.parents:
+        if any((folder / mark).is_file() for mark in _MARKS):
+            found = folder
+        if (folder / ".git").exists():
+            return folder
+    return found
+
+
+class Included(NamedTuple):
+    """What belongs to a main."""
+
+    folders: tuple[Path, ...] = ()
+    """Those in which its headers are looked for, besides each file's own."""
+    units: tuple[SourceUnit, ...] = ()
+    """Its further sources, which are linked if something of them is used."""
+    files: tuple[Path, ...] = ()
+    """All of the project's files that it is made of, itself first."""
+
+
+class ProjectFiles:
+    """The headers and sources of a project, by their names."""
+
+    def __init__(self, root: Path, is_main: Callable[[Path], bool]) -> None:
+        self._root = root
+        self._is_main = is_main
+        self._sources: dict[str, list[Path]] = defaultdict(list)
+
+    @cached_property
+    def _headers(self) -> dict[str, list[Path]]:
+        found: dict[str, list[Path]] = defaultdict(list)
+        for path in _files_below(self._root):
+            if path.suffix in HEADERS:
+                found[path.name].append(path)
+            elif path.suffix in _SOURCES:
+                self._sources[path.stem].append(path)
+        return found
+
+    def included_by(self, main: Path) -> Included:
+        """What a main includes, and what that includes, as far as it is the project's."""
+        folders: dict[Path, None] = {}
+        units: dict[Path, None] = {}
+        waiting, seen = [main], {main: None}
+        while waiting:
+            file = waiting.pop()
+            for name in _included(file):
+                header = self._header(name, file)
+                if header is None or header in seen:
+                    continue
+                seen[header] = None
+                waiting.append(header)
+                folder = header.parents[len(Path(name).parts) - 1]
+                if ".." not in Path(name).parts and folder != file.parent:
+                    folders[folder] = None
+                source = self._nearest(self._sources[header.stem], header)
+                if source is not None and source not in seen and not self._is_main(source):
+                    seen[source] = None
+                    units[source] = None
+                    waiting.append(source)
+        include = tuple(folders)
+        return Included(include, tuple(SourceUnit(path, include, on_demand=True) for path in units), tuple(seen))
+
+    def _header(self, name: str, includer: Path) -> Path | None:
+        """The project's file that a name in `#include` means."""
+        beside = Path(os.path.normpath(includer.parent / name))
+        if ".." in Path(name).parts:
+            return beside if beside in self._headers[beside.name] else None
+        same = [path for path in self._headers[beside.name] if path.as_posix().endswith(f"/{name}")]
+        return beside if beside in same else self._nearest(same, includer)
+
+    def _nearest(self, candidates: Iterable[Path], place: Path) -> Path | None:
+        """The file with the longest common path; None where two are as near."""
+        near = sorted(((_common_parts(path, place), path) for path in candidates), reverse=True)
+        if not near or (len(near) > 1 and near[0][0] == near[1][0]):
+            return None
+        return near[0][1]
+
+
+def _common_parts(path: Path, other: Path) -> int:
+    return len(Path(os.path.commonpath([path.parent, other.parent])).parts)
+
+
+def _included(file: Path) -> list[str]:
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    names = (quoted or angled for quoted, angled in _INCLUDED.findall(text))
+    return [name for name in names if os.path.splitext(name)[1] in HEADERS and not _ELSEWHERE.match(name)]
+
+
+def _files_below(root: Path) -> Iterator[Path]:
+    """The files of a project, without what is hidden; nothing where there are too many."""
+    found: list[Path] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and name not in ("node_modules", "__pycache__")
+        ]
+        found += (Path(folder, name) for name in names)
+        if len(found) > MOST_PROJECT_FILES:
+            return iter(())
+    return iter(found)
