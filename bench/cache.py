@@ -66,6 +66,7 @@ def main() -> int:
     if not (BIN / "rg").exists():
         print("not installed: rg; pip install 'guardfix[bench]'", file=sys.stderr)
         return 2
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile all that it imports
     with tempfile.TemporaryDirectory(prefix="guardfix-bench-") as folder:
         fine = _tree(arguments.tree, arguments.runs, Path(folder, "cache"))
         return 0 if _single_files(Path(folder), arguments.runs) and fine else 1
@@ -109,6 +110,9 @@ def _tree(tree: str, runs: int, cache: Path) -> bool:
 
 def _single_files(folder: Path, runs: int) -> bool:
     fine = True
+    bare = [timed([sys.executable, "-c", "pass"], os.environ) for _ in range(4 * runs)]
+    wall, cpu = (1000 * statistics.median(getattr(one, kind) for one in bare) for kind in ("wall", "cpu"))
+    print(f"{'python -c pass':20} wall {wall:5.0f} ms   cpu {cpu:5.0f} ms")
     for name, (text, most) in FILES.items():
         (folder / name).write_text(text)
         for way in ("--no-cache", "cache"):

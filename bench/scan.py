@@ -82,6 +82,7 @@ def main() -> int:
     if missing:
         print(f"not installed: {', '.join(missing)}; pip install 'guardfix[bench]'", file=sys.stderr)
         return 2
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile all that it imports
     times: dict[str, list[float]] = {"guardfix": [], **{name: [] for name in others}}
     for run in range(arguments.runs + 1):
         slow_too = run <= 2  # ast-grep parses everything: two runs say enough

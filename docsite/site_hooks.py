@@ -4,6 +4,7 @@ data of the guards' page. mkdocs calls these functions by their names."""
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import sys
@@ -30,8 +31,12 @@ _MERMAID = os.environ.get("GUARDFIX_MERMAID", "")
 """The path of mermaid.min.js, which draws the diagrams. The theme would have each reader ask another site for it;
 without it, diagrams are shown as they are written."""
 _MERMAID_ON_SITE = "assets/mermaid.min.js"
-_WIDE = frozenset({"architecture.md", "comparison.md"})
+_WIDE = frozenset({"architecture.md", "comparison.md", "configuration.md", "guards.md", "rules/index.md"})
 """Pages whose tables and diagrams need the room of the table of contents."""
+_EDIT = re.compile(r'^(```\w+ title="[^"]+") edit$', re.MULTILINE)
+"""What the tests of the page's commands read: the block replaces a line of the file above it."""
+_FENCE_SHOWN = re.compile(r"<p>[^<]*```")
+_log = logging.getLogger("mkdocs.hooks")
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
 LIBRARY = """# Python
@@ -92,6 +97,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         markdown = markdown.replace("```mermaid\n", "```text\n")
     if page.file.src_uri in _WIDE:
         page.meta["hide"] = ["toc"]
+    markdown = _EDIT.sub(r"\1", markdown)
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)
     markdown = _RULE_LINK.sub(r"](rules/\1.md)", markdown)
@@ -104,7 +110,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Name what the theme leaves without a name for those who hear the page."""
+    """Name what the theme leaves without a name for those who hear the page. A fence that is shown fails the build."""
+    if _FENCE_SHOWN.search(output):
+        _log.warning("%s: a code block's fence is shown as text", page.file.src_uri)
     output = output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )

@@ -15,9 +15,11 @@ from hypothesis import settings
 # Modules that the tests share and that aren't tests; importlib mode leaves their folder off the path.
 sys.path.insert(0, str(Path(__file__).parent))
 
-# A machine that is busy with other things is slow, and not wrong.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# A machine that is busy with other things is slow, and not wrong. The same inputs each time: a change is not stopped
+# by what it didn't touch. `pytest --hypothesis-profile searching` tries others, as `make fuzz` does.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("searching", deadline=None)
+settings.load_profile("repeatable")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

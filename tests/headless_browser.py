@@ -6,13 +6,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 needs_chromium = pytest.mark.skipif(
-    shutil.which("chromium") is None or shutil.which("chromedriver") is None, reason="needs Chromium"
+    shutil.which("chromium") is None or shutil.which("chromedriver") is None or find_spec("selenium") is None,
+    reason="needs Chromium, its driver, and the extra `browser`",
 )
 AXE = os.environ.get("GUARDFIX_AXE", "")
 LOOKS = [(width, theme) for width in (1280, 390) for theme in ("light", "dark")]

@@ -24,6 +24,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
 BIN = Path(sys.executable).parent
 PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
 OLD = (ROOT / "fixtures/cpp/inference_load_and_run.cpp").read_text(encoding="utf-8")
@@ -209,10 +211,39 @@ def test_reviewdog_is_given_what_it_reads(tree: Path) -> None:
 
 
 def test_docker_runs_what_the_package_installs() -> None:
-    lines = recipe("Docker").splitlines()
-    assert lines[-1] == 'ENTRYPOINT ["guardfix"]'
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    assert "guardfix" in scripts
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    instructions = [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
+    (entry,) = (json.loads(value) for name, value in instructions if name == "ENTRYPOINT")
+    assert entry[0] in PROJECT["scripts"]
+    images = [value.split()[0] for name, value in instructions if name == "FROM"]
+    (image,) = {*images}
+    assert (
+        f"Programming Language :: Python :: {image.removeprefix('python:').removesuffix('-slim')}"
+        in PROJECT["classifiers"]
+    )
+    assert [value for name, value in instructions if name == "USER"] == ["guardfix"], "it isn't root"
+    tag = re.search(r"guardfix\.git#(\S+)", recipe("Docker"))
+    assert tag is not None
+    assert tag[1] == yaml.safe_load(recipe("pre-commit"))["repos"][0]["rev"]
+
+
+def test_docker_s_context_has_what_the_build_reads() -> None:
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    folders = {folder.split("/")[0] for folder in SETUPTOOLS["package-dir"].values()}
+    assert kept == {"guardfix", *folders, "pyproject.toml", "MANIFEST.in", PROJECT["readme"], *PROJECT["license-files"]}
+
+
+@pytest.mark.thorough
+def test_docker_is_given_a_diff(tree: Path) -> None:
+    (tree / "src/new.cpp").write_text(OLD)
+    git("add", "--all", cwd=tree)
+    git("branch", "origin/main", cwd=tree)
+    command = re.search(r"^(git diff .*?)docker run.*? guardfix (.*)$", PAGE, re.MULTILINE)
+    assert command is not None
+    done = run(f"{command[1]}guardfix {command[2]}", tree)
+    assert (done.returncode, "src/new.cpp:" in done.stdout, "src/a.cpp:" in done.stdout) == (1, True, False), (
+        done.stderr
+    )
 
 
 # @FILE

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from fixture_files import ROOT
 from guardfix.cli.main import cli
+from test_house import sources
 
 sys.path.insert(0, str(ROOT / "bench"))
 
@@ -163,3 +164,36 @@ def test_where_addresses_are_found(tmp_path: Path) -> None:
         "[a](https://a.org/x), <https://b.org>.\n```\nhttps://example.org\n```\n[o](https://github.com/guardfix/guardfix)\n"
     )
     assert external_links([page]) == {"https://a.org/x": [str(page)], "https://b.org": [str(page)]}
+
+
+def test_the_readme_lists_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `guardfix ([\w-]+)", readme, re.MULTILINE))
+    assert listed == {*cli.list_commands(click.Context(cli))}
+
+
+_READ = re.compile(r"""(?:environ|environment)(?:\.get\(|\[)"([A-Z_]+)"|"(GUARDFIX_[A-Z_]+)"|envvar="(\w+)\"""")
+_BETWEEN_OUR_PROCESSES = {
+    "GUARDFIX_GUARD_TABLE",
+    "GUARDFIX_MAKE_UP_DATA",
+    "GUARDFIX_RECORDING_FOLDER",
+    "GUARDFIX_OUTPUT",
+}
+"""Set by guardfix for what it starts; the last is how two of them begin."""
+
+
+def test_every_variable_of_the_environment_is_described() -> None:
+    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8").partition("## Environment")[2]
+    read = {name for path in sources() for match in _READ.findall(path.read_text(encoding="utf-8")) for name in match}
+    described = set(re.findall(r"`([A-Z][A-Z_]+)`", page))
+    unknown = {name for name in read - described - _BETWEEN_OUR_PROCESSES if name and name not in ("TMPDIR", "LC_ALL")}
+    assert unknown == set()
+    assert {name for name in described if name.startswith("GUARDFIX")} <= read
+    assert {"GUARDFIX_CACHE_DIR", "GUARDFIX_NO_CACHE", "GUARDFIX_YES", "CXX", "NO_COLOR"} <= read
+
+
+def test_every_measurement_has_a_row() -> None:
+    page = (ROOT / "bench/README.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| `(\w+\.py)` \|", page, re.MULTILINE))
+    scripts = {path.name for path in (ROOT / "bench").glob("*.py") if "__main__" in path.read_text(encoding="utf-8")}
+    assert scripts - {"guided_fuzzing.py"} == rows, "guided_fuzzing.py is started by fuzz.py"

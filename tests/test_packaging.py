@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from guardfix.package_version import VERSION
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -38,10 +40,28 @@ def test_the_readme_has_the_commands_that_ci_runs() -> None:
     assert re.search(r"^python3 -m venv .*-m pytest$", readme, re.MULTILINE)
 
 
+def test_the_changelog_begins_with_the_version_that_is_next_or_out() -> None:
+    top = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert top is not None
+    version, _, state = top[1].partition(" ")
+    assert version == VERSION
+    assert re.fullmatch(r"\(unreleased\)|\(\d{4}-\d{2}-\d{2}\)", state)
+
+
+def test_the_documentation_names_one_release() -> None:
+    """The one that is out, or until there is one, the first."""
+    pages = {path: path.read_text() for path in (ROOT / "README.md", ROOT / "docs/ci.md")}
+    named = [tag for text in pages.values() for tag in re.findall(r"(?:rev: |guardfix@|guardfix\.git#)(\S+)", text)]
+    released = re.findall(r"^## (\S+) \(\d", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert len(named) >= 4
+    assert {*named} == {f"v{(released or [VERSION])[0]}"}
+
+
 LINKED = {package.rpartition(".")[2]: folder for folder, package in FOLDERS.items() if folder != package}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there git may write text files instead; see CONTRIBUTING.md")
+@pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="a source distribution holds no links")
 def test_each_mapped_folder_is_linked_where_its_name_says() -> None:
     """Relative links, so that editors, mypy and `python -m` find the packages in any clone."""
     links = {path.name: os.readlink(path) for path in (ROOT / "guardfix").iterdir() if path.is_symlink()}
@@ -130,7 +150,10 @@ def test_a_checkout_with_links_gives_the_same_wheel(wheel_without_links: Path, t
 
 @pytest.mark.thorough
 def test_the_sdist_passes_its_own_tests(tmp_path: Path) -> None:
-    """What a packager of a distribution does: build it, unpack it elsewhere, install it, run the smoke test."""
+    """What a packager of a distribution does: build it, unpack it elsewhere, install it, run tests there.
+
+    These are the smoke test, and the tests of packaging, CI's recipes, the layout of the code, and output formats.
+    """
     subprocess.run([sys.executable, "-m", "build", "--sdist", "--outdir", str(tmp_path), str(ROOT)], check=True)
     (archive,) = tmp_path.glob("guardfix-*.tar.gz")
     shutil.unpack_archive(archive, tmp_path)
@@ -138,4 +161,7 @@ def test_the_sdist_passes_its_own_tests(tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     python = str(tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--editable", f"{source}[dev]"], check=True)
-    subprocess.run([python, "-m", "pytest", "-q", "-n0", "-m", "smoke"], cwd=source, check=True)
+    pytest_here = [python, "-m", "pytest", "-q", "-n0"]
+    subprocess.run([*pytest_here, "-m", "smoke"], cwd=source, check=True)
+    others = ["test_packaging.py", "test_ci_recipes.py", "test_house.py", "guardfix/output"]
+    subprocess.run([*pytest_here, *(f"tests/{name}" for name in others)], cwd=source, check=True)

@@ -1,8 +1,9 @@
-"""The hooks, run by the real pre-commit, and by prek, against a temporary repository."""
+"""The hooks, run by the real pre-commit, and by prek, against a temporary repository, from the tag that README names."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 BAD = (ROOT / "fixtures/cpp/kernel_function_forward.cpp").read_text()
 GOOD = (ROOT / "fixtures/cpp/kernel_function_forward.migrated.cpp").read_text()
+REVISION = re.findall(r"rev: (\S+)", (ROOT / "README.md").read_text())[0]
 
 
 def git(*arguments: str, cwd: Path) -> str:
@@ -23,7 +25,7 @@ def git(*arguments: str, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This project as a repository of one commit, so that pre-commit installs what stands here now."""
+    """This project as a repository of one commit, tagged as a release is: pre-commit installs what stands here now."""
     folder = tmp_path_factory.mktemp("hooks") / "guardfix"
     folder.mkdir()
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
@@ -34,6 +36,7 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git("init", "--quiet", cwd=folder)
     git("add", "--all", "--force", cwd=folder)
     git("commit", "--quiet", "--message", "all", cwd=folder)
+    git("tag", "--annotate", REVISION, "--message", REVISION, cwd=folder)
     return folder
 
 
@@ -53,9 +56,8 @@ def program(request: pytest.FixtureRequest) -> str:
 
 def run_hook(program: str, hooks: Path, home: Path, repository: Path, hook: str) -> subprocess.CompletedProcess[str]:
     """What a commit runs in a repository with this configuration. The first call installs the hooks for all."""
-    revision = git("rev-parse", "HEAD", cwd=hooks).strip()
     (repository / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: {hook}\n"
+        f"repos:\n- repo: {hooks}\n  rev: {REVISION}\n  hooks:\n  - id: {hook}\n"
     )
     git("init", "--quiet", cwd=repository)
     git("add", "--all", cwd=repository)

@@ -38,7 +38,7 @@ CHANGED = [
         "GF203",
         "scaled 1\nshifted 1\nnegated 1\ntraining 0\n",
         "scaled 0\nshifted 0\nnegated 1\ntraining 1\n",
-        id="a function is no guard, and a guard named like the flag ignores it",
+        id="a function is not a guard, and a guard named like the flag ignores it",
     ),
     pytest.param(
         "guard_lost_in_thread",
