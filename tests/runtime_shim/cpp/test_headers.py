@@ -28,6 +28,14 @@ PARTS = {
     "torch/csrc/autograd/view_meta.h",
 }
 
+FOR_TESTS = {"ATen/core/boxing/impl/test_helpers.h"}  # PyTorch's own C++ tests; it includes GoogleTest
+
+
+def has_googletest() -> bool:
+    text = "#if !__has_include(<gtest/gtest.h>)\n#error\n#endif\n"
+    command = [*COMPILERS[:1], "-E", "-x", "c++", "-"]
+    return bool(COMPILERS) and not subprocess.run(command, input=text, capture_output=True, text=True).returncode
+
 
 def code_of(header: str) -> list[str]:
     """The lines of a header that say something."""
@@ -47,10 +55,11 @@ def only_includes_others(header: str) -> bool:
 # What a header includes before anything else: compiling the header shows that this one stands alone.
 WITH_CODE = [header for header in HEADERS if header not in PARTS and not only_includes_others(header)]
 SHOWN_BY_OTHERS = {included_by(code[0]) for header in WITH_CODE if (code := code_of(header))}
-COMPILED_ALONE = [header for header in WITH_CODE if header not in SHOWN_BY_OTHERS]
-ALL_HEADERS = "".join(f"#include <{header}>\n" for header in HEADERS if header not in PARTS)
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 FIRST, *OTHERS = COMPILERS or ["g++"]
+NOT_HERE = set() if has_googletest() else FOR_TESTS
+COMPILED_ALONE = [header for header in WITH_CODE if header not in SHOWN_BY_OTHERS | NOT_HERE]
+ALL_HEADERS = "".join(f"#include <{header}>\n" for header in HEADERS if header not in PARTS | NOT_HERE)
 
 
 def syntax_check(text: str, compiler: str, standard: str) -> str:
