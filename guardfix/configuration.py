@@ -288,7 +288,7 @@ _OPTIONS_ALONE = frozenset(
     "add-noqa color diff executor exit-zero fix fix-only jobs memory no-cache output-file preserve quiet since "
     "statistics timeout-per-file unsafe watch".split()
 )
-"""Options of `guardfix check` that say something about one run, so that they are no settings of a project."""
+"""Options of `guardfix check` that belong to one run and can't be set for a project."""
 
 
 def _suggestion(key: str) -> str:

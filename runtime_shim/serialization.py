@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections import Counter, OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,10 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .aten.pickling import rebuild
-from .core import dtypes
-from .core.account import Account, Budget, LimitReached, brief, pay, pay_for_hashes, paying_into
+from .core import dtypes, pickled_values
+from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.device import device
-from .core.pickle_machine import VALUE_OPCODES, Global, Malformed, Opcode, PickleMachine, protocols
+from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine
+from .core.pickled_values import in_set, of_kind
 from .core.tensor import Tensor
 from .jit.saved_values import ZIP, load_saved
 from .jit.script_errors import ArchiveError
@@ -110,17 +111,8 @@ class LoadLimits:
 
 
 _OPCODES: dict[str, Opcode] = {
-    **VALUE_OPCODES,
-    "PROTO": protocols(2, 3, 4, 5),
-    "FRAME": PickleMachine.nothing,
-    "MEMOIZE": PickleMachine.memoize,
-    "STACK_GLOBAL": PickleMachine.stack_name,
-    **dict.fromkeys(
-        ["SHORT_BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8", "LONG4"], PickleMachine.push
-    ),
+    **pickled_values.OPCODES,
     "BYTEARRAY8": PickleMachine.push,
-    "EMPTY_SET": lambda machine, _: machine.push(set()),
-    "ADDITEMS": PickleMachine.add_items,
     "FROZENSET": PickleMachine.frozen_set,
 }
 _KEYS = (str, int, float, complex, bool, bytes, tuple, frozenset, type(None), dtypes.dtype, device, np.generic)
@@ -144,20 +136,16 @@ class _FileNames:
         }
         self._calls: dict[str, Callable[..., Any]] = {
             **{f"{_SHIM}.{name}": function for name, function in own.items()},
-            "collections OrderedDict": _empty(OrderedDict),
-            "collections Counter": lambda counts=None: Counter(_of(dict, counts)),
+            **pickled_values.CALLS,
+            **pickled_values.built_in(
+                {
+                    "frozenset": lambda values: frozenset(in_set(values)),
+                    "slice": slice,
+                    "range": lambda *bounds: range(*(of_kind(int, bound) for bound in bounds)),
+                }
+            ),
             "collections defaultdict": lambda factory=None: defaultdict(_factory(factory)),
-            "builtins set": lambda values: set(self._hashable(_of(list, values))),
-            "builtins frozenset": lambda values: frozenset(self._hashable(_of(list, values))),
-            "builtins complex": lambda real, imaginary: complex(_of(float, real), _of(float, imaginary)),
-            "builtins slice": slice,
-            "builtins range": lambda *bounds: range(*(_of(int, bound) for bound in bounds)),
-            "builtins bytearray": lambda data=b"": bytearray(_of(bytes, data)),
-            "_codecs encode": _latin,
         }
-        # As protocols below 3 call that module.
-        old = {name.replace("builtins ", "__builtin__ "): function for name, function in self._calls.items()}
-        self._calls |= old
 
     def known(self, name: Global) -> bool:
         if name.key in self._calls or name.key == _SIZE or name.key in _FACTORIES:
@@ -185,20 +173,12 @@ class _FileNames:
         if isinstance(instance, device) and state == (None, {"type": "cpu", "index": None}):
             return
         if type(instance) is StateDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
-            instance._metadata = OrderedDict(_of(OrderedDict, state["_metadata"]))
+            instance._metadata = OrderedDict(of_kind(OrderedDict, state["_metadata"]))
             return
         raise ValueError(f"a state for a {type(instance).__name__}")
 
     def persistent(self, key: Any) -> Any:
         raise ValueError("persistent ids are not written here")
-
-    def _hashable(self, values: list[Any]) -> list[Any]:
-        pay(len(values))
-        for value in values:
-            if not isinstance(value, (str, int, float, complex, bool, bytes, type(None))):
-                raise ValueError(f"a {type(value).__name__} in a set")
-        pay_for_hashes(values)
-        return values
 
     def _tensor(self, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
         def checked(storage: Any, window: Any, flag: Any, attributes: Any) -> Tensor:
@@ -270,25 +250,8 @@ def _factory(named: Any) -> Any:
     raise ValueError("a defaultdict of something else than numbers, texts and containers")
 
 
-def _of(kind: type, value: Any) -> Any:
-    if type(value) is kind:
-        return value
-    raise ValueError(f"a {type(value).__name__} where a {kind.__name__} is expected")
-
-
-def _empty(kind: type) -> Callable[[], Any]:
-    return lambda: kind()
-
-
-def _latin(text: Any, encoding: Any) -> bytes:
-    """How protocols below 3 write bytes."""
-    if not isinstance(text, str) or encoding != "latin1":
-        raise ValueError("an encoding that pickle does not use")
-    return text.encode("latin1")
-
-
 _LEGACY = 0x1950A86A20F9469CFC6C
-"""The number that files of PyTorch begin with which are no zip files."""
+"""What files of PyTorch's older format, before the zip files, begin with."""
 
 
 def _checked_format(found: Any) -> Any:

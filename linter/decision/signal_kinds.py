@@ -63,7 +63,7 @@ class Sighting(NamedTuple):
 Finder = Callable[[Scene], Iterable[Sighting]]
 SignalsOf = Callable[[Scene], "list[Signal]"]
 AskingFinder = Callable[[Scene, SignalsOf], Iterable[Sighting]]
-"""A finder that is told how to find the signals of another use."""
+"""A finder that also asks for the signals of other uses."""
 
 
 class SignalKind(Struct, frozen=True, eq=False):

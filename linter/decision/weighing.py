@@ -33,7 +33,7 @@ def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
     decisive = {signal.side for signal in signals if signal.weight is Weight.DECISIVE}
 
     if Side.REMOVE in decisive and not inference:
-        # In forward and backward the guard's place says what it does; that it is a kernel is no objection.
+        # In forward and backward the guard's place says what it does; being in a kernel does not speak against it.
         return Weighed(Context.REMOVE, Confidence.MEDIUM)
     if decisive.intersection(KERNEL_SIDES):
         opposed = inference >= policy.objection or remove

@@ -79,7 +79,7 @@ class _IgnoreFile:
 
 
 def _read_ignore_file(folder: str, unread: list[UnreadPlace] | None = None, shown: str = "") -> _IgnoreFile | None:
-    """The patterns of a folder's .gitignore. If there is one that can't be read, `unread` is told, as `shown`."""
+    """The patterns of a folder's .gitignore. One that can't be read is added to `unread`, named `shown`."""
     path = os.path.join(folder, ".gitignore")
     try:
         data = read_regular(path, _LARGEST_IGNORE_FILE)

@@ -21,12 +21,12 @@ def configuration_in(folder: str) -> str | None:
             if name != "pyproject.toml" or _may_have_section(path):
                 return path
         elif os.path.lexists(path) and not os.path.isdir(path):
-            return path  # a pipe, a device, a link that leads nowhere: whoever reads it says so
+            return path  # a pipe, a device, a dangling link: reading it gives the error
     return None
 
 
 def _may_have_section(path: str) -> bool:
-    """Whether the file configures guardfix; also if that can't be known, which whoever reads it says then."""
+    """Whether the file configures guardfix. True if it can't be opened: reading it later gives the error."""
     try:
         with open(path, "rb") as file:
             return SECTION in file.read().replace(b"\0", b"")  # in UTF-16 as well

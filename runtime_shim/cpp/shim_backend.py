@@ -166,7 +166,7 @@ class ShimBackend(Backend):
         shared_libraries.registration_failed(message)
 
     def node_without_derivative(self, op: str, inputs: list[AnyTensor], written: list[AnyTensor]) -> Any:
-        """A node for a call whose derivative nobody wrote; None if nothing is recorded."""
+        """A node for a call of an op without a derivative; None if nothing is recorded."""
         return ops_without_derivative.node_without_derivative(op, inputs, written)
 
     def record_without_derivative(self, node: Any, outputs: list[AnyTensor], written: list[AnyTensor]) -> None:

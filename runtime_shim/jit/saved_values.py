@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..core import dtypes
-from ..core.account import pay, pay_for_hashes
+from ..core import dtypes, pickled_values
 from ..core.device import device
-from ..core.pickle_machine import VALUE_OPCODES, Global, Opcode, PickleMachine, protocols
+from ..core.pickle_machine import Global, Opcode, PickleMachine
+from ..core.pickled_values import of_kind
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
 from .archived_tensors import TensorReader
@@ -25,7 +25,6 @@ from .torchscript_archive import Archive, ArchiveLimits
 ZIP = b"PK\x03\x04"
 """How a zip file with something in it begins."""
 _KEYS = (str, int, float, complex, bool, bytes, tuple, type(None), dtypes.dtype, device)
-_WIDEST_SET = 100_000
 
 
 def load_saved(data: bytes, map_location: Any) -> Any:
@@ -61,18 +60,7 @@ class _Machine(PickleMachine):
 
 
 _DTYPES = {known.name: known for known in (*dtypes.ALL, dtypes.bfloat16)}
-_OPCODES: dict[str, Opcode] = {
-    **VALUE_OPCODES,
-    "PROTO": protocols(2, 3, 4, 5),
-    "FRAME": PickleMachine.nothing,
-    "MEMOIZE": PickleMachine.memoize,
-    "STACK_GLOBAL": PickleMachine.stack_name,
-    **dict.fromkeys(["SHORT_BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8"], PickleMachine.push),
-    "LONG4": PickleMachine.push,
-    "BINPERSID": PickleMachine.persistent,
-    "EMPTY_SET": lambda machine, _: machine.push(set()),
-    "ADDITEMS": PickleMachine.add_items,
-}
+_OPCODES: dict[str, Opcode] = {**pickled_values.OPCODES, "BINPERSID": PickleMachine.persistent}
 
 
 class _SavedNames:
@@ -90,19 +78,11 @@ class _SavedNames:
         self._calls: dict[str, Callable[..., Any]] = {
             "torch._utils _rebuild_tensor_v2": rebuilt,
             "torch._utils _rebuild_parameter": _parameter,
-            "collections OrderedDict": lambda: OrderedDict(),
-            "collections Counter": lambda counts=None: Counter(_of(dict, counts or {})),
-            "builtins complex": lambda real, imaginary: complex(_of(float, real), _of(float, imaginary)),
-            "builtins set": _set,
-            "builtins bytearray": lambda data=b"": bytearray(_of(bytes, data)),
-            "_codecs encode": _latin,
+            **pickled_values.CALLS,
             "torch Size": _size,
-            "torch device": lambda kind, index=None: device(_of(str, kind)) if index is None else device(kind, index),
-        }
-        self._calls |= {
-            key.replace("builtins ", "__builtin__ "): call
-            for key, call in self._calls.items()
-            if key.startswith("builtins ")
+            "torch device": lambda kind, index=None: (
+                device(of_kind(str, kind)) if index is None else device(kind, index)
+            ),
         }
 
     def known(self, name: Global) -> bool:
@@ -126,7 +106,7 @@ class _SavedNames:
 
     def build(self, instance: Any, state: Any) -> None:
         if type(instance) is OrderedDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
-            instance.__dict__["_metadata"] = _of(OrderedDict, state["_metadata"])
+            instance.__dict__["_metadata"] = of_kind(OrderedDict, state["_metadata"])
             return
         raise ArchiveError(f"a state for a {type(instance).__name__}, which torch.load of the shim doesn't read")
 
@@ -143,23 +123,3 @@ def _size(extents: Any = ()) -> dtypes.Size:
     if isinstance(extents, tuple) and all(type(extent) is int and abs(extent) < 1 << 62 for extent in extents):
         return dtypes.Size(extents)
     raise ValueError("a size that is not made of numbers")
-
-
-def _set(values: Any) -> set[Any]:
-    pay(len(_of(list, values)))
-    if len(values) > _WIDEST_SET or not all(isinstance(value, (str, int, float, bool, bytes)) for value in values):
-        raise ValueError("a set of something else than numbers and texts")
-    pay_for_hashes(values)
-    return set(values)
-
-
-def _of(kind: type, value: Any) -> Any:
-    if type(value) is kind:
-        return value
-    raise ValueError(f"a {type(value).__name__} where a {kind.__name__} is expected")
-
-
-def _latin(text: Any, encoding: Any) -> bytes:
-    if not isinstance(text, str) or encoding != "latin1":
-        raise ValueError("an encoding that pickle does not use")
-    return text.encode("latin1")

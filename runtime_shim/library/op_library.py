@@ -128,7 +128,7 @@ class Library:
         return f"(Error occurred while processing {_KINDS[self.kind]} block at {self._place})"
 
     def _destroy(self) -> None:
-        """Take back every definition and kernel, as happens when nobody holds the Library any more."""
+        """Take back every definition and kernel, as happens when the last reference to the Library goes."""
         self._finalizer()
 
 

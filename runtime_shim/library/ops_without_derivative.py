@@ -1,4 +1,4 @@
-"""The history of ops whose derivative nobody wrote: what the boxed fallbacks that a C++ program registers leave.
+"""The history of ops without a derivative: what the boxed fallbacks that a C++ program registers leave.
 
 Follows torch/csrc/autograd/autograd_not_implemented_fallback.h.
 """

@@ -137,7 +137,7 @@ def tree_flatten(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> 
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
-    """The tree of that shape. TypeError if `treespec` is no shape, ValueError if there are too many or few leaves."""
+    """The tree of that shape. TypeError if `treespec` isn't a TreeSpec, ValueError if the number of leaves differs."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
             f"tree_unflatten(leaves, treespec): Expected `treespec` to be instance of TreeSpec but got item of type "

@@ -33,7 +33,7 @@ def weighed(words: str, **changed: int) -> str:
     ("words", "expected"),
     [
         pytest.param("", "unknown low", id="nothing was found"),
-        pytest.param("inference weak", "unknown low", id="one weak signal is no reason"),
+        pytest.param("inference weak", "unknown low", id="one weak signal is not enough"),
         pytest.param("inference weak x2", "inference low", id="two weak ones are"),
         pytest.param("inference strong", "inference medium", id="one strong signal"),
         pytest.param("inference strong x2", "inference high", id="two strong signals for inference"),

@@ -134,7 +134,7 @@ void registrations() {
   std::cout << found("layers::lonely")->typed<Signature>().call(torch::ones({2})).sum().item<float>() << "\n";
 }
 
-// Ops whose derivative nobody wrote.
+// Ops without a derivative.
 void without_derivative() {
   auto m = MAKE_TORCH_LIBRARY(bare);
   m.def("sum(Tensor x, Tensor[] more, Tensor? last) -> Tensor");

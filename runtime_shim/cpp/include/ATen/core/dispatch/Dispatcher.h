@@ -219,7 +219,7 @@ class Dispatcher {
     return {[](void*, uint64_t id) { impl::backend_fallbacks().remove(id); }, nullptr,
             impl::backend_fallbacks().add(key, kernel)};
   }
-  /// The listener hears of the ops that are defined already, too. It is called as long as the program runs.
+  /// The listener is also called for every op that is defined already. It lives as long as its handle.
   [[nodiscard]] RegistrationHandleRAII addRegistrationListener(std::unique_ptr<OpRegistrationListener> listener) {
     for (const impl::OperatorEntry* entry : operators_)
       if (entry->defined) listener->onOperatorRegistered({entry, entry->operator_name()});

@@ -1,4 +1,4 @@
-// Kernels for ops whose derivative nobody wrote: their results have a history, and backward through it is an error.
+// Kernels for ops without a derivative: their results have a history, and backward through it is an error.
 #pragma once
 
 #include <torch/library.h>
