@@ -257,7 +257,10 @@ def _check(
             minimum_torch=options.minimum_torch,
             reindent_limit=options.reindent_limit,
             intents=IntentPatterns.of(
-                options.intents, os.path.dirname(options.intents_from) or options.root, options.intents_from
+                options.intents,
+                os.path.dirname(options.intents_from) or options.root,
+                options.intents_from,
+                workspace,
             ),
             minimum_torch_at=run.minimum_torch_at,
             guards=guards,

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
 from msgspec import Struct
 
 from ..facts import Facts
 from ..facts.intents import PURPOSES, Purpose
 from ..files.discovery import path_matcher
+from ..files.workspace import DISK, Workspace
 
 
 class ConfiguredIntent(Struct, frozen=True):
@@ -32,15 +32,18 @@ class IntentPatterns:
     patterns: tuple[tuple[str, Purpose], ...] = ()
     root: str = ""
     configuration: str = ""
+    workspace: Workspace = DISK
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]], root: str, configuration: str) -> IntentPatterns:
+    def of(
+        cls, pairs: Iterable[tuple[str, str]], root: str, configuration: str, workspace: Workspace = DISK
+    ) -> IntentPatterns:
         """From (pattern, word) pairs. Raises `ValueError` for a word that names no purpose."""
         try:
             patterns = tuple((pattern, PURPOSES[word]) for pattern, word in pairs)
         except KeyError as error:
             raise ValueError(f"{error} is not something that a guard can be for") from None
-        return cls(patterns, root, configuration)
+        return cls(patterns, root, configuration, workspace)
 
     def declared(self, path: str) -> ConfiguredIntent | None:
         """What guards in a file are for; the last pattern that matches says so. None where none does.
@@ -56,8 +59,10 @@ class IntentPatterns:
     @cached_property
     def _table(self) -> list[tuple[Callable[[str, bool], bool], ConfiguredIntent]]:
         folder = os.path.realpath(self.root or os.curdir)
-        text = _read(self.configuration)
-        lines = tuple(accumulate(map(len, text.splitlines(keepends=True)), initial=0))
+        # The settings came from the disk, also for a check of texts in memory alone.
+        source = self.workspace.read_or_none(self.configuration) or DISK.read_or_none(self.configuration)
+        text = b"" if source is None else source.text
+        lines = (0,) if source is None else source.line_starts
         where = Facts(_shown(self.configuration) or "the options", "toml", line_starts=lines)
         return [
             (path_matcher(folder, [pattern]), ConfiguredIntent(pattern, purpose, where, max(0, _place(pattern, text))))
@@ -77,11 +82,3 @@ def _shown(path: str) -> str:
     """The configuration as messages name it: from the working folder where it is in it."""
     here = os.path.join(os.getcwd(), "")
     return path[len(here) :] if path.startswith(here) else path
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
