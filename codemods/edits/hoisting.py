@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from guardfix.linter.analysis.calls import is_load
+from guardfix.linter.analysis.guard_comments import speaks_of_guards, speaks_of_nothing_else
 from guardfix.linter.facts import Call, Facts, GuardUse, Span
 from guardfix.linter.facts.index import calls_where
 from guardfix.linter.frontends.cpp.cpp_masking import code_only
 from guardfix.linter.frontends.cpp.dead_branches import without_dead_branches
 
 from ..fix import Edit
-from .statements import indentation, newline_of, removal_with_comment, statement_around
+from .statements import indentation, line_start, newline_of, removal_with_comment, statement_around
 
 
 def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Call | None = None) -> list[Edit] | None:
@@ -29,8 +30,29 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
         return None
     indent = indentation(text, start).decode()
     taken_out, comment = removal_with_comment(text, use.span)
-    inserted = Edit(Span(start, start), declaration + comment + newline_of(text, start).decode() + indent)
+    above = _comments_above(text, use, taken_out)
+    moved = [text[above : taken_out.span.start].decode("utf-8", "replace").strip()] if above is not None else []
+    lines = [*moved, declaration + comment, ""]
+    if above is not None:
+        taken_out = Edit(Span(line_start(text, above), taken_out.span.end), taken_out.content)
+    inserted = Edit(Span(start, start), (newline_of(text, start).decode() + indent).join(lines))
     return [inserted, taken_out]
+
+
+def _comments_above(text: bytes, use: GuardUse, taken_out: Edit) -> int | None:
+    """Where the comments on the lines above begin that are about the guard; None where there are none.
+
+    They go with the guard only if nothing else is on its line, and up to the first one that is about something else.
+    """
+    start = end = line_start(text, use.span.start)
+    if taken_out.span.start != start:
+        return None
+    for comment in sorted((comment for comment in use.comments if comment.alone), reverse=True):
+        about_guard = speaks_of_nothing_else(comment) or speaks_of_guards(comment)
+        if not about_guard or text[comment.span.end : end].strip():
+            break
+        start, end = comment.span.start, line_start(text, comment.span.start)
+    return start if start < line_start(text, use.span.start) else None
 
 
 @lru_cache(maxsize=2)

@@ -30,9 +30,9 @@ PLAIN = "at::Tensor scale_impl(const at::Tensor& input) {\n  return input.mul(2)
 
 def migrated(text: str, folder: Path, choice: FixChoice) -> str:
     path = folder / "a.cpp"
-    path.write_text(text)
+    path.write_bytes(text.encode())
     apply_fixes(fixes_for(check([str(path)], Options(select=("GF1",))), choice=choice))
-    return path.read_text()
+    return path.read_bytes().decode()
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,43 @@ at::Tensor predict(const at::Tensor& input) {
   return module.forward({input}).toTensor();
 }
 """
+
+
+OLD, NEW = "  at::AutoNonVariableTypeMode guard;\n", "  c10::InferenceMode guard;\n"
+LOADED = '  auto module = torch::jit::load("m.pt");\n'
+RUN = "  return module.forward({input}).toTensor();\n}\n"
+HEAD = "#include <torch/script.h>\n\nat::Tensor predict(const at::Tensor& input) {\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "moved"),
+    [
+        pytest.param(
+            f"{LOADED}  // No gradients\n  // from here on.\n{OLD}",
+            f"  // No gradients\n  // from here on.\n{NEW}{LOADED}",
+            id="about the guard",
+        ),
+        pytest.param(
+            f"{LOADED}  /* No gradients\n   * here. */\n{OLD}",
+            f"  /* No gradients\n   * here. */\n{NEW}{LOADED}",
+            id="a block about the guard",
+        ),
+        pytest.param(f"{LOADED}  // Resize it.\n{OLD}", f"{NEW}{LOADED}  // Resize it.\n", id="about something else"),
+        pytest.param(f"{LOADED}  // no grad\n\n{OLD}", f"{NEW}{LOADED}  // no grad\n\n", id="a line apart"),
+        pytest.param(
+            f"{LOADED}  // no grad\n  input.size(0);{OLD[1:]}",
+            f"{NEW}{LOADED}  // no grad\n  input.size(0);\n",
+            id="behind something else",
+        ),
+        pytest.param(
+            f"{LOADED}  // guardfix: inference\n{OLD}", f"{NEW}{LOADED}", id="a declaration, which is done with"
+        ),
+    ],
+)
+def test_a_comment_about_the_guard_moves_up_with_it(tmp_path: Path, body: str, moved: str) -> None:
+    assert migrated(HEAD + body + RUN, tmp_path, UNSAFE) == HEAD + moved + RUN
+    windows = (HEAD + body + RUN).replace("\n", "\r\n")
+    assert migrated(windows, tmp_path, UNSAFE) == (HEAD + moved + RUN).replace("\n", "\r\n")
 
 
 def test_a_guard_below_the_load_moves_up_with_unsafe_and_stays_with_no_hoist(tmp_path: Path) -> None:
