@@ -30,11 +30,11 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
         return None
     indent = indentation(text, start).decode()
     taken_out, comment = removal_with_comment(text, use.span)
-    above = _comments_above(text, use, taken_out)
-    moved = [text[above : taken_out.span.start].decode("utf-8", "replace").strip()] if above is not None else []
+    speaking = _comments_above(text, use, taken_out)
+    moved = [text[speaking : taken_out.span.start].decode("utf-8", "replace").strip()] if speaking is not None else []
     lines = [*moved, declaration + comment, ""]
-    if above is not None:
-        taken_out = Edit(Span(line_start(text, above), taken_out.span.end), taken_out.content)
+    if speaking is not None:
+        taken_out = Edit(Span(line_start(text, speaking), taken_out.span.end), taken_out.content)
     inserted = Edit(Span(start, start), (newline_of(text, start).decode() + indent).join(lines))
     return [inserted, taken_out]
 
