@@ -11,11 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from guardfix.linter.files.project_root import UnknownSettings, find_configuration
 from guardfix.linter.files.sources import Unreadable, read_regular
@@ -55,8 +54,7 @@ class SettingsOf(Struct, frozen=True):
         return tuple(self.values.get(key, ()))
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """What a configuration file says, with those that it extends."""
 
     path: str = ""
@@ -91,7 +89,7 @@ class Configuration:
 
     def with_values(self, overrides: Iterable[SettingsOf]) -> Configuration:
         """This configuration, with what the command line says over it."""
-        return replace(self, sources=(*self.sources, *overrides))
+        return structs.replace(self, sources=(*self.sources, *overrides))
 
     def options(self) -> Options:
         """What a run makes of it when nothing else is said. Raises `BadConfiguration`."""

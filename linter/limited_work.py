@@ -7,7 +7,6 @@ They see the whole project, so that a worker is forked from the process that has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -31,15 +30,14 @@ class _Done(Struct, Generic[_Found], frozen=True):
     why_not: str = ""
 
 
-@dataclass
-class LimitedWork:
+class LimitedWork(Struct, eq=False):
     """Does the work of one run, file by file, and keeps what was left out of it."""
 
     limits: FileLimits = NO_LIMITS
     workers: int = 1
-    lost: list[str] = field(default_factory=list)
+    lost: list[str] = []
     """How processes ended that were lost."""
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = {}
     """Why files are left out, by path; no further work is done on them."""
 
     def __bool__(self) -> bool:

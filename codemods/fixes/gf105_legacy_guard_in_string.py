@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from bisect import bisect_right
 from functools import lru_cache
 
@@ -51,7 +50,7 @@ def rewrite_in_literal(site: Site) -> Fix | None:
 def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
     """The site as C++ that stands alone. A piece proves nothing about what bypasses the dispatcher."""
     choice = replace(site.choice, remove_redundant=False, compat=False)
-    return replace(site, facts=piece, source=dataclasses.replace(site.source, text=text), choice=choice)
+    return replace(site, facts=piece, source=replace(site.source, text=text), choice=choice)
 
 
 # Findings come file by file and in the file's order: what the last one asked for serves the next.

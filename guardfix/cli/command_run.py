@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, structs
 
 from guardfix.linter.files.user_cache import facts_folder
 from guardfix.linter.files.workspace import DISK, Workspace
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from guardfix.linter.rule import Rule
 
 
-@dataclass(frozen=True)
-class CommandRun:
+class CommandRun(Struct, frozen=True):
     """What the shared options come to."""
 
     paths: tuple[str, ...]
@@ -68,7 +68,7 @@ class CommandRun:
 
     def with_text(self, text: bytes) -> CommandRun:
         """The same run over another text than the one on standard input."""
-        return replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
+        return structs.replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
 
 
 def run_from(arguments: dict[str, Any]) -> CommandRun:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from guardfix.codemods.fix import Applicability
@@ -49,4 +48,6 @@ def write_count_objects(rows: Sequence[RuleCount], output: Output) -> None:
         }
         for row in rows
     ]
+    import json
+
     output.write(json.dumps(told, indent=2))

@@ -236,7 +236,7 @@ def _migration(
     before, counted = CountedText(source, report.project.files[finding.path]).with_counters({1: finding.use})
     if not counted:
         return None, ""
-    after_text = CountedText(replace(source, text=text))
+    after_text = CountedText(structs.replace(source, text=text))
     use = after_text.use_at(rewritten.offset_after(finding.use.type_span.start))
     gone = rewritten.offset_after(finding.use.span.start)
     after, counted_after = after_text.with_counters({1: use}) if use else after_text.with_counters({}, {1: gone})

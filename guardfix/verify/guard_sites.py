@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from .counted_guards import CountedText, is_entered
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ def old_guards_of(facts: Facts) -> Iterator[GuardUse]:
 
 def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse], *, embedded: bool) -> tuple[bytes, frozenset[int]]:
     """The migrated text with counters: at what became of each guard, or where it stood."""
-    text = CountedText(replace(rewritten.source, text=rewritten.text), embedded=embedded)
+    text = CountedText(structs.replace(rewritten.source, text=rewritten.text), embedded=embedded)
     there: dict[int, GuardUse] = {}
     gone: dict[int, int] = {}
     for number, use in uses.items():

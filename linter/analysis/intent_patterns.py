@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import Struct
@@ -25,8 +24,7 @@ class ConfiguredIntent(Struct, frozen=True):
     offset: int
 
 
-@dataclass(frozen=True)
-class IntentPatterns:
+class IntentPatterns(Struct, frozen=True, dict=True):
     """The patterns of a configuration, in its order."""
 
     patterns: tuple[tuple[str, Purpose], ...] = ()

@@ -10,12 +10,15 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ..files.user_cache import user_cache_folder
 from ..findings import Context
+
+if TYPE_CHECKING:  # a check of one file needs no more of it
+    from pathlib import Path
 
 
 class ObservedRun(Struct, frozen=True):
@@ -36,14 +39,15 @@ def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
 @lru_cache(maxsize=256)
 def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
     try:
-        text = Path(folder, f"{digest.hex()}.json").read_text(encoding="utf-8")
+        with open(os.path.join(folder, f"{digest.hex()}.json"), encoding="utf-8") as file:
+            text = file.read()
     except OSError:  # as it is with nearly every file
         return ()
     import json
 
     try:
         kept = json.loads(text)
-        if not all(_digest(Path(path)) == known for path, known in kept["sources"].items()):
+        if not all(_digest(path) == known for path, known in kept["sources"].items()):
             return ()
         return tuple(ObservedRun(one["start"], Context(one["context"]), one["shown_by"]) for one in kept["runs"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -54,7 +58,7 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
     """Keep what was shown about a file with that digest, for as long as the sources stay as they are."""
     import json
 
-    known: Mapping[str, str] = {str(path): _digest(path) for path in sources if path.is_file()}
+    known: Mapping[str, str] = {str(path): _digest(str(path)) for path in sources if path.is_file()}
     kept = {
         "sources": known,
         "runs": [{"start": run.start, "context": run.context.value, "shown_by": run.shown_by} for run in runs],
@@ -62,15 +66,17 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
     folder = _folder()
     with contextlib.suppress(OSError):  # then it has to be run again
         os.makedirs(folder, exist_ok=True)
-        Path(folder, f"{digest.hex()}.json").write_text(json.dumps(kept), encoding="utf-8")
+        with open(os.path.join(folder, f"{digest.hex()}.json"), "w", encoding="utf-8") as file:
+            json.dump(kept, file)
     _read.cache_clear()
 
 
-def _digest(path: Path) -> str:
+def _digest(path: str) -> str:
     import hashlib
 
     try:
-        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        with open(path, "rb") as file:
+            return hashlib.blake2b(file.read(), digest_size=16).hexdigest()
     except OSError:
         return ""
 

@@ -10,10 +10,11 @@ import codecs
 import os
 import stat
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from ..facts import Span
 
@@ -43,8 +44,7 @@ _BOMS = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """The text of one file and how it was encoded."""
 
     path: str

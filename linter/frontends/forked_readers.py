@@ -18,7 +18,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Generic, TypeVar
 
@@ -56,8 +55,7 @@ class FileLimits(Struct, frozen=True):
 NO_LIMITS = FileLimits()
 
 
-@dataclass
-class Readers(Generic[_Found]):
+class Readers(Struct, Generic[_Found], eq=False):
     """Reads files with `others` processes, and in this one as well if `shared` is set and no limits apply."""
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
@@ -67,7 +65,7 @@ class Readers(Generic[_Found]):
     limits: FileLimits = NO_LIMITS
     done: Callable[[int], None] = lambda files: None
     """Called with the number of files whenever some were read."""
-    lost: list[str] = field(default_factory=list)
+    lost: list[str] = []
     """How workers ended that were lost: `killed by SIGKILL`."""
     shared: bool = True
     """This process reads as well; else it only unpacks what the others have found."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Protocol
+
+from msgspec import Struct
 
 from ..facts import Facts, GuardUse, Span
 from ..facts.header_facts import HeaderFacts
@@ -47,8 +48,7 @@ class Confirms(Protocol):
         """The construct at the span, anchored to the parser's own node, or in what it differs."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Frontend:
+class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     """One language, or one kind of file that holds code of another.
 
     The functions are given by the front end's module, which imports what they need when they are called.
@@ -92,7 +92,7 @@ class Frontend:
     """(source, offset) -> the row at whose end a comment silences what stands at the offset."""
     separator: str = "::"
     """What stands between the parts of a name: `torch::nn`, `torch.nn`."""
-    replacements: Mapping[Effect, str] = field(default_factory=dict)
+    replacements: Mapping[Effect, str] = {}
     """Effect -> what is written for a guard of that effect where the old guard stood."""
     confirmation: Callable[[Source, Facts], Confirms] | None = None
     """The parser of record for a file, where facts come from a faster one; None where they are the record's own."""

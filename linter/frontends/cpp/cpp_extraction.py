@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -55,7 +54,7 @@ def extract_cpp(
     """
     grammar = grammar_for(source.path)
     if (text := with_plain_lines(source.text)) is not source.text:
-        source = replace(source, text=text)
+        source = msgspec.structs.replace(source, text=text)
     left_out: tuple[Function, ...] = ()
     bare = code_only(source.text)
     dead = dead_branches(bare, source.text)

@@ -7,8 +7,9 @@ What the file itself defines counts, where the preprocessor is sure to have read
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from ...facts import Span
 from ...facts.header_facts import MacroValues
@@ -161,8 +162,7 @@ class _Macros:
         return MacroValues(values, frozenset(defined), frozenset(undefined))
 
 
-@dataclass
-class _Open:
+class _Open(Struct, eq=False):
     """A conditional whose `#endif` isn't reached yet."""
 
     macros: _Macros
@@ -176,7 +176,7 @@ class _Open:
     _open_question: bool = False
     """Whether an arm before may be compiled."""
     _journal: bool = False
-    _changed: set[str] = field(default_factory=set)
+    _changed: set[str] = set()
 
     def begin_arm(self, line: Directive, text: bytes) -> None:
         self.begin = line.span.end

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from ...facts import Branch, Conditional, Span
 from .byte_words import line_before
@@ -27,8 +28,7 @@ _HEAD_LENGTH = 400
 """How far in front of a brace its declaration is looked for."""
 
 
-@dataclass(eq=False)
-class _Bracket:
+class _Bracket(Struct, eq=False):
     """One opening bracket."""
 
     kind: int
@@ -37,8 +37,7 @@ class _Bracket:
     commas: bool = False
 
 
-@dataclass(eq=False)
-class _Open:
+class _Open(Struct, eq=False):
     """A conditional whose `#endif` is not reached yet."""
 
     conditional: Conditional
@@ -49,12 +48,11 @@ class _Open:
     balanced: bool = True
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct, eq=False):
     code: bytes
-    stack: list[_Bracket] = field(default_factory=list)
-    waiting: list[_Open] = field(default_factory=list)
-    done: list[_Open] = field(default_factory=list)
+    stack: list[_Bracket] = []
+    waiting: list[_Open] = []
+    done: list[_Open] = []
 
 
 def inner_conditionals(code: bytes, guards: Sequence[int], watched: Sequence[int] = ()) -> list[Span]:
