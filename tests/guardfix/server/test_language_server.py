@@ -482,6 +482,20 @@ def test_settings_of_the_editor(shared: EditorClient, folder: Path) -> None:
     assert len(shared.request("textDocument/inlayHint", asked)) == 1
 
 
+@pytest.mark.thorough
+def test_initialization_options_outlast_an_editor_without_settings(tmp_path: Path) -> None:
+    with EditorClient(tmp_path, options={"inlayHints": False, "codeLens": 1}) as editor:
+        assert "`guardfix.codeLens` can't be 1; it stays True" in editor.told("window/showMessage")["message"]
+        editor.told("workspace/configuration")  # answered with null
+        uri = editor.open(tmp_path / "a.cpp", KERNEL)
+        asked = {"textDocument": {"uri": uri}, "range": span(0, 0, 8, 0)}
+        assert editor.request("textDocument/inlayHint", asked) == []
+        editor.notify("workspace/didChangeConfiguration", {"settings": {"clangd": {}}})
+        assert editor.request("textDocument/inlayHint", asked) == []
+        configure(editor, inlayHints=True)
+        assert len(editor.request("textDocument/inlayHint", asked)) == 1
+
+
 def test_other_languages_and_places_are_left_alone(shared: EditorClient, project: Path) -> None:
     text = {"languageId": "cpp", "version": 1, "text": LEGACY}
     shared.notify("textDocument/didOpen", {"textDocument": {"uri": "untitled:Untitled-1", **text}})
