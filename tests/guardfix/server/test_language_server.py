@@ -524,6 +524,39 @@ def test_a_file_of_twenty_thousand_lines(tmp_path: Path) -> None:
         assert found["range"]["start"]["line"] == 6665 * 3 + 13
 
 
+@pytest.mark.thorough
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_project_of_five_thousand_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for number in range(5000):
+        part = tmp_path / f"part{number // 100}"
+        part.mkdir(exist_ok=True)
+        (part / f"f{number}.cpp").write_text("".join(f"int f{number}_{n}(int a) {{ return a; }}\n" for n in range(40)))
+    with EditorClient(tmp_path) as editor:
+        took = []
+        for number in range(3):
+            path = tmp_path / "part7" / f"open{number}.cpp"
+            before = processor_time_of(editor.pid)
+            [found] = editor.diagnostics(editor.open(path, UNKNOWN.replace("helper", f"helper{number}")))
+            assert found["code"] == "GF101"
+            took.append(processor_time_of(editor.pid) - before)
+        # What the first one asked all files of the project for is known to the others.
+        assert max(took[1:]) < took[0] / 3, took
+        registering = tmp_path / "part20" / "f2000.cpp"
+        registered = 'TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("scale", helper2); }\n'
+        editor.diagnostics(editor.open(registering, registered))
+        uri = (tmp_path / "part7" / "open2.cpp").as_uri()
+        editor.type(uri, 2, {"text": "\n", "range": span(0, 0, 0, 0)})
+        [found] = editor.diagnostics(uri, 2)
+        assert "f2000.cpp" in str(found["relatedInformation"]), "a registration that is not saved counts"
+
+
+def processor_time_of(pid: int) -> int:
+    """Ticks that a process has had so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 def memory_of(pid: int) -> int:
     """Kilobytes that a process has in memory."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
