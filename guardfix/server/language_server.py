@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -173,14 +174,19 @@ class GuardfixServer(LanguageServer):
         if known is not None and known.document is document:
             return known
         key = uri, document.version
-        if key not in self._running:
-            self._running[key] = asyncio.ensure_future(self._check_now(document))
-        try:
-            # Who asked may lose interest; others may wait for the same answer.
-            return await asyncio.shield(self._running[key])
-        finally:
-            if key in self._running and self._running[key].done():
-                del self._running[key]
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = asyncio.ensure_future(self._check_now(document))
+            running.add_done_callback(partial(self._ran, key))
+        # Who asked may lose interest; others may wait for the same answer.
+        return await asyncio.shield(running)
+
+    def _ran(self, key: tuple[str, int], task: asyncio.Task[CheckedText]) -> None:
+        """Let go of a check, also where everybody who asked for it has lost interest."""
+        if self._running.get(key) is task:
+            del self._running[key]
+        if not task.cancelled():
+            task.exception()  # seen by whoever still waits; without this, asyncio logs that nobody has seen it
 
     async def _check_now(self, document: OpenDocument) -> CheckedText:
         generation = self._generation
