@@ -450,6 +450,28 @@ def test_the_whole_workspace_is_checked_with_progress(tmp_path: Path) -> None:
         assert editor.diagnostics(first) == []
 
 
+@pytest.mark.thorough
+def test_a_workspace_of_several_folders(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        (folder / ".git").mkdir(parents=True)
+        (folder / "a.cpp").write_text(LEGACY)
+        (folder / "user.cpp").write_text(UNKNOWN)
+    (one / "guardfix.toml").write_text('exclude = ["user.cpp"]\n')
+    (two / "registered.cpp").write_text('TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("help", helper); }\n')
+    with EditorClient(one, two, options={"workspace": True}) as editor:
+        in_one, in_two, decided = ((tmp_path / name).as_uri() for name in ("one/a.cpp", "two/a.cpp", "two/user.cpp"))
+        assert codes(editor.diagnostics(in_one)) == codes(editor.diagnostics(in_two)) == ["GF101"]
+        [found] = editor.diagnostics(decided)
+        assert "registered.cpp" in str(found["relatedInformation"]), "evidence of the same folder counts"
+        opened = editor.open(one / "user.cpp", UNKNOWN)
+        assert editor.diagnostics(opened) == [], "each folder's configuration counts in it"
+        gone = {"added": [], "removed": [{"uri": two.as_uri(), "name": "two"}]}
+        editor.notify("workspace/didChangeWorkspaceFolders", {"event": gone})
+        assert editor.diagnostics(in_two) == editor.diagnostics(decided) == []
+        assert codes(editor.diagnostics(in_one)) == ["GF101"]
+
+
 def test_a_closed_file_of_a_checked_workspace_is_shown_as_it_is_on_the_disk(shared: EditorClient, folder: Path) -> None:
     (folder / "read.cpp").write_text(LEGACY)
     shared.request("workspace/executeCommand", {"command": "guardfix.checkWorkspace", "arguments": []})
