@@ -33,19 +33,28 @@ without it, diagrams are shown as they are written."""
 _MERMAID_ON_SITE = "assets/mermaid.min.js"
 _WIDE = frozenset({"architecture.md", "comparison.md", "configuration.md", "guards.md", "rules/index.md"})
 """Pages whose tables and diagrams need the room of the table of contents."""
+_ALONE = frozenset({"index.md", "guards.md"})
+"""Pages that are the only one of their section: a list of one page beside them would say nothing."""
 _EDIT = re.compile(r'^(```\w+ title="[^"]+") edit$', re.MULTILINE)
 """What the tests of the page's commands read: the block replaces a line of the file above it."""
 _FENCE_SHOWN = re.compile(r"<p>[^<]*```")
 _log = logging.getLogger("mkdocs.hooks")
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
-LIBRARY = """# Python
+LIBRARY = """# The Python library
 
-What `import guardfix` offers. None of it writes a file.
+`import guardfix` offers what the command line does, on files and on texts. None of it writes a file, and each function
+lists the errors that it raises.
 
-::: guardfix.api
-    options:
-      members: [check, check_text, fix_text, options_for, FixedText]
+::: guardfix.api.check
+
+::: guardfix.api.check_text
+
+::: guardfix.api.fix_text
+
+::: guardfix.api.options_for
+
+::: guardfix.api.FixedText
 
 ::: guardfix.linter.engine.Options
 
@@ -95,8 +104,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     """Lead links to where the site has what they name, and write the guards' data into their page."""
     if not _MERMAID:
         markdown = markdown.replace("```mermaid\n", "```text\n")
-    if page.file.src_uri in _WIDE:
-        page.meta["hide"] = ["toc"]
+    hidden = {"toc": _WIDE, "navigation": _ALONE}
+    page.meta["hide"] = [part for part, pages in hidden.items() if page.file.src_uri in pages]
     markdown = _EDIT.sub(r"\1", markdown)
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)

@@ -164,19 +164,20 @@ def check(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
+    known: KnownProject | None = None,
 ) -> Report:
     """Every finding of the selected rules in the C++ and Python files at and below `paths`.
 
     `progress` is called with (files parsed, files to parse); `at_first_hit` when a file turned up that has to be
-    parsed while another process still searches, so that imports can be done then. Raises `NoSuchPath`,
-    `UnknownRule`, `BadPattern`, and what `options.nearest` raises.
+    parsed while another process still searches, so that imports can be done then. `known` is what earlier checks
+    with these options have read. Raises `NoSuchPath`, `UnknownRule`, `BadPattern`, and what `options.nearest` raises.
     """
     options = options or Options()
     return _check_all(
         tuple(paths),
         options,
         executor,
-        KnownProject(),
+        known if known is not None else KnownProject(),
         replace(workspace, largest=int(options.max_file_size * (1 << 20))),
         progress=progress,
         at_first_hit=at_first_hit,

@@ -32,6 +32,16 @@ class KnownProject:
         self._listings: dict[object, Listing | None] = {}
         self._searches: dict[tuple[object, ...], tuple[Sequence[str], list[Hit]]] = {}
 
+    def beside(self) -> KnownProject:
+        """What a check of other files of the project may start from, if its options are the same ones.
+
+        What was seen in files by their bytes is known to both from now on, and is one sketch for each file. Facts
+        are not: they would pile up, as each name that is asked for makes others.
+        """
+        found = KnownProject()
+        found._sketches = self._sketches
+        return found
+
     def remember(self, facts: Iterable[Facts], job: Job) -> None:
         """Keep what was read for a job."""
         self._facts.update({_known_as(one.path, job): one for one in facts if one.digest})

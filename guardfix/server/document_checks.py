@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from lsprotocol.types import PositionEncodingKind
 
-from guardfix.api import check, options_for
+from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
-from guardfix.linter.engine import Options, Report
+from guardfix.linter.engine import Options, Report, check
 from guardfix.linter.facts import Facts
 from guardfix.linter.files.user_cache import facts_folder
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.frontends.frontend import frontend_of
+from guardfix.linter.known_project import KnownProject
 
 from .editor_positions import EditorLines
 from .open_documents import OpenDocument
@@ -51,6 +52,14 @@ class _Base(NamedTuple):
     """How many have."""
     until: float
     """The time from which what stands on the disk is read anew, unless the editor tells of changes."""
+
+
+class _Seen(NamedTuple):
+    """What was seen in the files of projects by their bytes: the first checks of all texts start from it."""
+
+    known: KnownProject
+    until: float
+    """As of a base."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +107,13 @@ class DocumentChecks:
         self.is_told_of_changes = False
         """Whether the editor says when files change on the disk."""
         self._bases: dict[str, _Base] = {}
+        self._seen: dict[Options, _Seen] = {}
         self._real_paths: dict[str, str] = {}
 
     def forget(self) -> None:
         """Read everything anew: a file or a configuration has changed on the disk."""
         self._bases.clear()
+        self._seen.clear()
         self._real_paths.clear()
 
     def close(self, path: str) -> None:
@@ -123,16 +134,26 @@ class DocumentChecks:
             again = base.report.over(replace(workspace, largest=base.report.workspace.largest))
             return CheckedText(document, fixes_for(again))
         # A file that is open is checked only if a check of its folder would look at it.
-        begun = time.monotonic()
         options = replace(options_for(path), force_exclude=True, workers=1)
-        report = check([path], options=options, workspace=workspace)
-        ended = time.monotonic()
-        self._bases[path] = _Base(report, 0, ended + max(_UNTOLD, _SHARE * (ended - begun)))
-        return CheckedText(document, report)
+        begun = time.monotonic()
+        seen = self._seen.get(options)
+        if seen is None or not self._is_current(seen.until):
+            seen = None
+        known = seen.known.beside() if seen is not None else KnownProject()
+        report = check([path], options, workspace=workspace, known=known)
+        if seen is None:
+            ended = time.monotonic()
+            seen = self._seen[options] = _Seen(known.beside(), ended + max(_UNTOLD, _SHARE * (ended - begun)))
+        self._bases[path] = _Base(report, 0, seen.until)
+        return CheckedText(document, fixes_for(report))
 
     def _holds(self, base: _Base) -> bool:
         """Whether a check may still start from it."""
-        return base.reuses < _REUSED and (self.is_told_of_changes or time.monotonic() < base.until)
+        return base.reuses < _REUSED and self._is_current(base.until)
+
+    def _is_current(self, until: float) -> bool:
+        """Whether what was read, and counts until that time, still stands on the disk as far as one is told."""
+        return self.is_told_of_changes or time.monotonic() < until
 
     def check_folders(
         self,
@@ -143,11 +164,9 @@ class DocumentChecks:
         progress: Callable[[int, int], None] | None = None,
     ) -> FixableReport:
         """What is found below folders, or in the `paths` of them, each file by the configuration nearest to it."""
-        from guardfix.linter import engine
-
         options = replace(folder_options(folders), cache_folder=facts_folder())
         workspace = self.workspace(texts)
-        return fixes_for(engine.check(paths or folders, options, workspace=workspace, progress=progress))
+        return fixes_for(check(paths or folders, options, workspace=workspace, progress=progress))
 
 
 def folder_options(folders: Sequence[str]) -> Options:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -23,7 +24,6 @@ from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, Options, Unkn
 from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
-from guardfix.linter.files.workspace import DISK
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
@@ -31,7 +31,7 @@ from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
 from .guard_hover import context_hints, hover_at
 from .open_documents import OpenDocument, OpenDocuments, utf8
-from .program_verification import VERIFY, lenses, verdict_on
+from .program_verification import VERIFY, ask_and_verify, lenses
 from .server_settings import ServerSettings
 
 CHECK_WORKSPACE = "guardfix.checkWorkspace"
@@ -74,7 +74,7 @@ class GuardfixServer(LanguageServer):
     def __init__(self) -> None:
         super().__init__("guardfix", VERSION, protocol_cls=_Protocol)
         self.documents = OpenDocuments()
-        self.settings = ServerSettings()
+        self.settings = self.initial_settings = ServerSettings()
         self.is_shut_down = False
         self._checks = DocumentChecks()
         self._reading = ThreadPoolExecutor(1, "guardfix-check")
@@ -174,14 +174,19 @@ class GuardfixServer(LanguageServer):
         if known is not None and known.document is document:
             return known
         key = uri, document.version
-        if key not in self._running:
-            self._running[key] = asyncio.ensure_future(self._check_now(document))
-        try:
-            # Who asked may lose interest; others may wait for the same answer.
-            return await asyncio.shield(self._running[key])
-        finally:
-            if key in self._running and self._running[key].done():
-                del self._running[key]
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = asyncio.ensure_future(self._check_now(document))
+            running.add_done_callback(partial(self._ran, key))
+        # Who asked may lose interest; others may wait for the same answer.
+        return await asyncio.shield(running)
+
+    def _ran(self, key: tuple[str, int], task: asyncio.Task[CheckedText]) -> None:
+        """Let go of a check, also where everybody who asked for it has lost interest."""
+        if self._running.get(key) is task:
+            del self._running[key]
+        if not task.cancelled():
+            task.exception()  # seen by whoever still waits; without this, asyncio logs that nobody has seen it
 
     async def _check_now(self, document: OpenDocument) -> CheckedText:
         generation = self._generation
@@ -309,11 +314,20 @@ class GuardfixServer(LanguageServer):
     def configure(self, given: object) -> None:
         """Take the editor's settings."""
         before = self.settings
-        self.settings, wrong = ServerSettings.of(given)
-        for text in wrong:
-            self._say(lsp.MessageType.Warning, text)
+        self.settings, wrong = ServerSettings.of(given, self.initial_settings)
+        self._tell(wrong)
         if self.settings.workspace and not before.workspace:
             self.start(self.check_workspace())
+
+    def begin_with(self, options: object) -> None:
+        """Take the initialization options; the editor's settings count over them."""
+        self.settings, wrong = ServerSettings.of(options)
+        self.initial_settings = self.settings
+        self._tell(wrong)
+
+    def _tell(self, wrong: Sequence[str]) -> None:
+        for text in wrong:
+            self._say(lsp.MessageType.Warning, text)
 
     async def ask_for_settings(self) -> None:
         """Ask the editor for its settings, where it can be asked."""
@@ -386,7 +400,7 @@ def new_server() -> GuardfixServer:
 
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
-        server.settings, _ = ServerSettings.of(params.initialization_options)
+        server.begin_with(params.initialization_options)
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:
@@ -467,32 +481,10 @@ def new_server() -> GuardfixServer:
 
     @server.command(VERIFY)
     async def verify(uri: str) -> None:
-        await _verify(server, uri)
+        await ask_and_verify(server, uri, server.documents.get(uri))
 
     @server.feature(lsp.SHUTDOWN)
     def shutdown(params: None) -> None:
         server.shut_down()
 
     return server
-
-
-async def _verify(server: GuardfixServer, uri: str) -> None:
-    """Run a program before and after the fixes, once a person has agreed to it."""
-    path, document = to_fs_path(uri), server.documents.get(uri)
-    if path is None:
-        return
-    saved = DISK.read_or_none(path)
-    if saved is None or (document is not None and saved.text != document.data):
-        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, "guardfix: save the program first"))
-        return
-    run = lsp.MessageActionItem("Run it")
-    question = f"guardfix verify runs {path} before and after the fixes. Do you trust this program?"
-    asked = lsp.ShowMessageRequestParams(lsp.MessageType.Info, question, [run, lsp.MessageActionItem("Cancel")])
-    answer = await server.window_show_message_request_async(asked)
-    if answer is None or answer.title != run.title:
-        return
-    status, output = await verdict_on(path)
-    server.window_log_message(lsp.LogMessageParams(lsp.MessageType.Info, output))
-    lines = [line for line in output.splitlines() if line.strip()]
-    kind = lsp.MessageType.Info if status == 0 else lsp.MessageType.Warning
-    server.window_show_message(lsp.ShowMessageParams(kind, "\n".join(lines[-6:]) or f"exit status {status}"))

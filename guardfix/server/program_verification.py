@@ -7,11 +7,25 @@ import os
 import sys
 from contextlib import suppress
 
-from lsprotocol.types import CodeLens, Command, Position, Range
+from lsprotocol.types import (
+    CodeLens,
+    Command,
+    LogMessageParams,
+    MessageActionItem,
+    MessageType,
+    Position,
+    Range,
+    ShowMessageParams,
+    ShowMessageRequestParams,
+)
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
+from guardfix.linter.files.workspace import DISK
 from guardfix.verify.programs import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
 
 from .document_checks import CheckedText
+from .open_documents import OpenDocument
 
 VERIFY = "guardfix.verify"
 
@@ -32,6 +46,28 @@ def lenses(checked: CheckedText) -> list[CodeLens]:
         return []
     command = Command("Verify this program: run it before and after the fixes", VERIFY, arguments=[document.uri])
     return [CodeLens(Range(Position(line, 0), Position(line, 0)), command)]
+
+
+async def ask_and_verify(server: LanguageServer, uri: str, document: OpenDocument | None) -> None:
+    """Run a program before and after the fixes, once a person has agreed to it; `document` is its open text."""
+    path = to_fs_path(uri)
+    if path is None:
+        return
+    saved = DISK.read_or_none(path)
+    if saved is None or (document is not None and saved.text != document.data):
+        server.window_show_message(ShowMessageParams(MessageType.Warning, "guardfix: save the program first"))
+        return
+    run = MessageActionItem("Run it")
+    question = f"guardfix verify runs {path} before and after the fixes. Do you trust this program?"
+    asked = ShowMessageRequestParams(MessageType.Info, question, [run, MessageActionItem("Cancel")])
+    answer = await server.window_show_message_request_async(asked)
+    if answer is None or answer.title != run.title:
+        return
+    status, output = await verdict_on(path)
+    server.window_log_message(LogMessageParams(MessageType.Info, output))
+    lines = [line for line in output.splitlines() if line.strip()]
+    kind = MessageType.Info if status == 0 else MessageType.Warning
+    server.window_show_message(ShowMessageParams(kind, "\n".join(lines[-6:]) or f"exit status {status}"))
 
 
 async def verdict_on(path: str) -> tuple[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -21,15 +21,20 @@ class ServerSettings:
     """Tell what each guard is for behind it, where the editor shows such hints."""
 
     @classmethod
-    def of(cls, given: Any) -> tuple[ServerSettings, list[str]]:
-        """The settings, and what is wrong with the given ones; what is wrong counts as not said."""
+    def of(cls, given: Any, initial: ServerSettings | None = None) -> tuple[ServerSettings, list[str]]:
+        """The settings, and what is wrong with the given ones; what is wrong counts as not said.
+
+        `initial` says what holds where nothing is given: an editor may have sent its settings as initialization
+        options, and answer later that it has none.
+        """
+        initial = initial or cls()
         if isinstance(given, Mapping) and isinstance(given.get("guardfix"), Mapping):
             given = given["guardfix"]
         if not isinstance(given, Mapping):
-            return cls(), []
+            return initial, []
         values: dict[str, Any] = {}
         wrong = []
-        known = asdict(cls())
+        known = asdict(initial)
         for name, value in given.items():
             if name not in known:
                 continue  # a client may keep settings of its own beside these
@@ -37,4 +42,4 @@ class ServerSettings:
                 wrong.append(f"`guardfix.{name}` can't be {value!r}; it stays {known[name]!r}")
             else:
                 values[name] = value
-        return cls(**values), wrong
+        return replace(initial, **values), wrong

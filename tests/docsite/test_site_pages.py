@@ -155,3 +155,13 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"rules.md"}  # on the site, each rule has a page
     assert {page for page in pages if f": {page}\n" not in navigation} == set()
+
+
+_HEADER = re.compile(r"^\|(?P<cells>.*)\|\n\|[-:| ]+\|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_every_column_of_a_table_has_a_heading(page: Path) -> None:
+    """Screen readers read it out with each cell."""
+    headers = [match["cells"].split("|") for match in _HEADER.finditer(page.read_text(encoding="utf-8"))]
+    assert [cells for cells in headers if not all(map(str.strip, cells))] == []

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from guardfix.linter import project_reading
 from guardfix.linter.engine import Options, Report, check
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.frontends.extraction import Job, sketch_all
+from guardfix.linter.known_project import KnownProject
 
 USE = """#include <ATen/ATen.h>
 
@@ -74,6 +78,40 @@ def test_what_is_known_changes_nothing(texts: list[dict[str, str]], project: Pat
         assert report.over is not None
         report = report.over(over(project, now))
         assert said(report) == said(first(project, now))
+
+
+OTHER_USE = USE.replace("scale", "shift")
+
+
+@pytest.mark.parametrize(
+    ("files", "texts", "read"),
+    [
+        pytest.param({}, {}, [], id="nothing else"),
+        pytest.param({"new.cpp": PLAIN}, {}, ["new.cpp"], id="a file that is new since"),
+        pytest.param({}, {"other.cpp": PLAIN * 3}, [], id="a file that is open since"),
+        pytest.param({"other.cpp": PLAIN * 2}, {}, [], id="a file on the disk counts as unchanged"),
+    ],
+)
+def test_a_check_of_another_file_looks_at_no_file_twice(
+    files: dict[str, str], texts: dict[str, str], read: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = KnownProject()
+    check([str(project / "use.cpp")], Options(workers=1), workspace=over(project, {"use.cpp": USE}), known=known)
+    for name, text in files.items():
+        (project / name).write_text(text)
+    sketched: list[str] = []
+
+    def counted(job: Job, **how: Any) -> Any:
+        sketched.extend(os.path.basename(path) for _, path, _ in job.hits)
+        return sketch_all(job, **how)
+
+    texts = {"use2.cpp": OTHER_USE, **texts}
+    paths = [str(project / "use2.cpp")]
+    expected = said(check(paths, Options(workers=1), workspace=over(project, texts)))
+    monkeypatch.setattr(project_reading, "sketch_all", counted)
+    found = check(paths, Options(workers=1), workspace=over(project, texts), known=known.beside())
+    assert said(found) == expected
+    assert sorted(sketched) == sorted([*texts, *read])
 
 
 def test_the_folders_are_not_listed_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

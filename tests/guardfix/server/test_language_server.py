@@ -450,6 +450,28 @@ def test_the_whole_workspace_is_checked_with_progress(tmp_path: Path) -> None:
         assert editor.diagnostics(first) == []
 
 
+@pytest.mark.thorough
+def test_a_workspace_of_several_folders(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        (folder / ".git").mkdir(parents=True)
+        (folder / "a.cpp").write_text(LEGACY)
+        (folder / "user.cpp").write_text(UNKNOWN)
+    (one / "guardfix.toml").write_text('exclude = ["user.cpp"]\n')
+    (two / "registered.cpp").write_text('TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("help", helper); }\n')
+    with EditorClient(one, two, options={"workspace": True}) as editor:
+        in_one, in_two, decided = ((tmp_path / name).as_uri() for name in ("one/a.cpp", "two/a.cpp", "two/user.cpp"))
+        assert codes(editor.diagnostics(in_one)) == codes(editor.diagnostics(in_two)) == ["GF101"]
+        [found] = editor.diagnostics(decided)
+        assert "registered.cpp" in str(found["relatedInformation"]), "evidence of the same folder counts"
+        opened = editor.open(one / "user.cpp", UNKNOWN)
+        assert editor.diagnostics(opened) == [], "each folder's configuration counts in it"
+        gone = {"added": [], "removed": [{"uri": two.as_uri(), "name": "two"}]}
+        editor.notify("workspace/didChangeWorkspaceFolders", {"event": gone})
+        assert editor.diagnostics(in_two) == editor.diagnostics(decided) == []
+        assert codes(editor.diagnostics(in_one)) == ["GF101"]
+
+
 def test_a_closed_file_of_a_checked_workspace_is_shown_as_it_is_on_the_disk(shared: EditorClient, folder: Path) -> None:
     (folder / "read.cpp").write_text(LEGACY)
     shared.request("workspace/executeCommand", {"command": "guardfix.checkWorkspace", "arguments": []})
@@ -482,6 +504,20 @@ def test_settings_of_the_editor(shared: EditorClient, folder: Path) -> None:
     assert len(shared.request("textDocument/inlayHint", asked)) == 1
 
 
+@pytest.mark.thorough
+def test_initialization_options_outlast_an_editor_without_settings(tmp_path: Path) -> None:
+    with EditorClient(tmp_path, options={"inlayHints": False, "codeLens": 1}) as editor:
+        assert "`guardfix.codeLens` can't be 1; it stays True" in editor.told("window/showMessage")["message"]
+        editor.told("workspace/configuration")  # answered with null
+        uri = editor.open(tmp_path / "a.cpp", KERNEL)
+        asked = {"textDocument": {"uri": uri}, "range": span(0, 0, 8, 0)}
+        assert editor.request("textDocument/inlayHint", asked) == []
+        editor.notify("workspace/didChangeConfiguration", {"settings": {"clangd": {}}})
+        assert editor.request("textDocument/inlayHint", asked) == []
+        configure(editor, inlayHints=True)
+        assert len(editor.request("textDocument/inlayHint", asked)) == 1
+
+
 def test_other_languages_and_places_are_left_alone(shared: EditorClient, project: Path) -> None:
     text = {"languageId": "cpp", "version": 1, "text": LEGACY}
     shared.notify("textDocument/didOpen", {"textDocument": {"uri": "untitled:Untitled-1", **text}})
@@ -508,6 +544,39 @@ def test_a_file_of_twenty_thousand_lines(tmp_path: Path) -> None:
             editor.type(uri, version, {"text": "\n", "range": span(0, 0, 0, 0)})
         [found] = editor.diagnostics(uri, 11)
         assert found["range"]["start"]["line"] == 6665 * 3 + 13
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_project_of_five_thousand_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for number in range(5000):
+        part = tmp_path / f"part{number // 100}"
+        part.mkdir(exist_ok=True)
+        (part / f"f{number}.cpp").write_text("".join(f"int f{number}_{n}(int a) {{ return a; }}\n" for n in range(40)))
+    with EditorClient(tmp_path) as editor:
+        took = []
+        for number in range(3):
+            path = tmp_path / "part7" / f"open{number}.cpp"
+            before = processor_time_of(editor.pid)
+            [found] = editor.diagnostics(editor.open(path, UNKNOWN.replace("helper", f"helper{number}")))
+            assert found["code"] == "GF101"
+            took.append(processor_time_of(editor.pid) - before)
+        # What the first one asked all files of the project for is known to the others.
+        assert max(took[1:]) < took[0] / 3, took
+        registering = tmp_path / "part20" / "f2000.cpp"
+        registered = 'TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("scale", helper2); }\n'
+        editor.diagnostics(editor.open(registering, registered))
+        uri = (tmp_path / "part7" / "open2.cpp").as_uri()
+        editor.type(uri, 2, {"text": "\n", "range": span(0, 0, 0, 0)})
+        [found] = editor.diagnostics(uri, 2)
+        assert "f2000.cpp" in str(found["relatedInformation"]), "a registration that is not saved counts"
+
+
+def processor_time_of(pid: int) -> int:
+    """Ticks that a process has had so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def memory_of(pid: int) -> int:

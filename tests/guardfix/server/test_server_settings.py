@@ -26,5 +26,26 @@ GIVEN: list[Any] = [
 
 
 @pytest.mark.parametrize(("given", "settings", "wrong"), GIVEN)
-def test_settings(given: Any, settings: ServerSettings, wrong: list[str]) -> None:
+def test_settings_of_an_editor_that_set_nothing_before(given: Any, settings: ServerSettings, wrong: list[str]) -> None:
     assert ServerSettings.of(given) == (settings, wrong)
+
+
+OVER_INITIAL: list[Any] = [
+    pytest.param(None, ServerSettings(10, inlayHints=False), [], id="an editor without an answer"),
+    pytest.param({"clangd": {"path": "x"}}, ServerSettings(10, inlayHints=False), [], id="another server's"),
+    pytest.param({"guardfix": {"debounce": 20}}, ServerSettings(20, inlayHints=False), [], id="one of two"),
+    pytest.param({"inlayHints": True}, ServerSettings(10), [], id="the other one"),
+    pytest.param(
+        {"debounce": "x"},
+        ServerSettings(10, inlayHints=False),
+        ["`guardfix.debounce` can't be 'x'; it stays 10"],
+        id="wrong",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "settings", "wrong"), OVER_INITIAL)
+def test_the_initialization_options_hold_where_the_settings_say_nothing(
+    given: Any, settings: ServerSettings, wrong: list[str]
+) -> None:
+    assert ServerSettings.of(given, ServerSettings(10, inlayHints=False)) == (settings, wrong)
