@@ -354,7 +354,7 @@ def _validate(node: Node, grads: Grads) -> None:
             continue
         shape, dtype = edge[0].outputs[edge[1]]
         if grad._array.shape != shape:
-            if not _expandable_to(shape, grad._array.shape):
+            if not expandable_to(shape, grad._array.shape):
                 raise RuntimeError(
                     f"Function {node.name()} returned an invalid gradient at index {i} - got "
                     f"{sizes(grad._array.shape)} but expected shape compatible with {sizes(shape)}"
@@ -368,7 +368,7 @@ def _validate(node: Node, grads: Grads) -> None:
         del grad
 
 
-def _expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
+def expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
     if len(shape) > len(desired):
         return False
     return all(size in (1, target) for size, target in zip(reversed(shape), reversed(desired), strict=False))
