@@ -118,6 +118,16 @@ def running_node() -> Node | None:
     return None
 
 
+def keeps_graph() -> bool:
+    """Whether the backward that runs in this thread keeps what its nodes saved; True outside of one."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _execute.__code__:
+            return bool(frame.f_locals["keep_graph"])
+        frame = frame.f_back
+    return True
+
+
 def _dependencies(roots: list[Edge]) -> dict[Node, int]:
     counts: dict[Node, int] = {}
     seen: set[Node] = set()
