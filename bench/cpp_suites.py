@@ -70,7 +70,7 @@ TARGETS = {
 """The files, and how many tests are to pass in each."""
 
 _TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
-_OTHER_DEVICE = re.compile(r"_(?:Multi)?CUDA|CUDA(?:$|_)|_MPS|Cuda|MultiGPU")
+_OTHER_DEVICE = re.compile(r"_(?:Multi)?CUDA|CUDA(?:$|_)|_MPS|MPS$|Cuda|MultiGPU")
 
 
 @dataclass

@@ -315,6 +315,7 @@ class _WeakTensorRef:
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
     _saved_tensors_hooks_is_enabled=lambda: tls.state.no_saved_tensor_hooks is None,
+    _get_current_graph_task_keep_graph=lambda: _late("_get_current_graph_task_keep_graph")(),
 )
 
 
@@ -322,14 +323,19 @@ def __getattr__(name: str) -> Any:
     if name == "_functions":
         return importlib.import_module("guardfix.runtime_shim.autograd.python_nodes")
     if name in _LATE:
-        module, own = _LATE[name]
-        return getattr(importlib.import_module(f"guardfix.runtime_shim.{module}"), own)
+        return _late(name)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+def _late(name: str) -> Any:
+    module, own = _LATE[name]
+    return getattr(importlib.import_module(f"guardfix.runtime_shim.{module}"), own)
 
 
 #: Names that need modules which few programs use, and where they are.
 _LATE = {
     "_current_autograd_node": ("autograd.backward_engine", "running_node"),
+    "_get_current_graph_task_keep_graph": ("autograd.backward_engine", "keeps_graph"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),
     "_ConvBackend": ("aten.convolution_backends", "ConvBackend"),
     "_select_conv_backend": ("aten.convolution", "select_conv_backend"),

@@ -76,14 +76,6 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return FUNCTIONS["stack"]([x**power for power in (powers if increasing else powers[::-1])], -1)
 
 
-@composite("take")
-def take(self: Tensor, index: Tensor) -> Tensor:
-    """Elements by their place in row-major order."""
-    if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.scalar_name}")
-    return self.reshape(-1)[index]
-
-
 @composite("tensordot", method=False)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists."""

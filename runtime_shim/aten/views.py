@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.backward_engine import sum_to
+from ..autograd.backward_engine import expandable_to, sum_to
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
@@ -411,6 +411,15 @@ def expand(self: Tensor, *shape: Any, implicit: bool = False) -> Tensor:
 @composite("expand_as", function=False)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return _expand(self, other._array.shape)
+
+
+@composite("sum_to_size", function=False)
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Summed over the dimensions along which a tensor of this size would be expanded: the reverse of `expand`."""
+    shape, have = flatten_ints(size), self._array.shape
+    if not expandable_to(shape, have):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(have)}}}.")
+    return sum_to(self, shape)
 
 
 @composite("broadcast_to")

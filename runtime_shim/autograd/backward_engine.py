@@ -118,6 +118,16 @@ def running_node() -> Node | None:
     return None
 
 
+def keeps_graph() -> bool:
+    """Whether the backward that runs in this thread keeps what its nodes saved; True outside of one."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _execute.__code__:
+            return bool(frame.f_locals["keep_graph"])
+        frame = frame.f_back
+    return True
+
+
 def _dependencies(roots: list[Edge]) -> dict[Node, int]:
     counts: dict[Node, int] = {}
     seen: set[Node] = set()
@@ -354,7 +364,7 @@ def _validate(node: Node, grads: Grads) -> None:
             continue
         shape, dtype = edge[0].outputs[edge[1]]
         if grad._array.shape != shape:
-            if not _expandable_to(shape, grad._array.shape):
+            if not expandable_to(shape, grad._array.shape):
                 raise RuntimeError(
                     f"Function {node.name()} returned an invalid gradient at index {i} - got "
                     f"{sizes(grad._array.shape)} but expected shape compatible with {sizes(shape)}"
@@ -368,7 +378,7 @@ def _validate(node: Node, grads: Grads) -> None:
         del grad
 
 
-def _expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
+def expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
     if len(shape) > len(desired):
         return False
     return all(size in (1, target) for size, target in zip(reversed(shape), reversed(desired), strict=False))

@@ -204,6 +204,9 @@ class Backend(OpSpellings, BackwardChecks):
     def storage_offset(self, t: AnyTensor) -> int:
         return int(t.storage_offset())
 
+    def storage(self, t: AnyTensor) -> Any:
+        return t.untyped_storage()
+
     def storage_nbytes(self, t: AnyTensor) -> int:
         return int(t.untyped_storage().nbytes())
 

@@ -7,6 +7,7 @@ custom_function / functions/tensor.cpp.
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 import weakref
@@ -139,6 +140,10 @@ class Node:
 
     def _sequence_nr(self) -> int:
         return self.sequence
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Of the nodes that are ready, backward runs the one with the highest number first."""
+        self.sequence = operator.index(number)
 
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> HookHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; its result replaces grad_inputs."""

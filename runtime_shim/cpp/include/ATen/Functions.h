@@ -1,6 +1,7 @@
 // The ops as functions: at::add(a, b), at::cat({a, b}), at::ones({2, 3}), at::mul_out(out, a, b).
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
@@ -219,9 +220,18 @@ GUARDFIX_OUT_BINARY(minimum)
 #undef GUARDFIX_OUT_BINARY
 
 // ---- factories
+namespace detail {
+/// Whether a factory takes a memory format: those look at the options' requires_grad, to refuse it. The others of at::
+/// pass over it.
+constexpr bool takes_memory_format(std::string_view name) {
+  return name == "empty" || (name.size() > 5 && name.substr(name.size() - 5) == "_like");
+}
+}  // namespace detail
 #define GUARDFIX_FACTORY(name, parameters, arguments)                                                      \
   inline Tensor name(GUARDFIX_UNPACK parameters, const TensorOptions& options = {}) {                      \
     static const guardfix::Op op{#name};                                                                   \
+    options.check_strided();                                                                               \
+    if constexpr (detail::takes_memory_format(#name)) options.check_records_nothing();                     \
     return Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),  \
                                    guardfix::kw("device", options.device_opt()),                           \
                                    guardfix::kw("memory_format", options.memory_format_opt())}));          \
@@ -236,8 +246,6 @@ inline void manual_seed(uint64_t seed) {
   op({seed});
 }
 
-inline bool hasCUDA() { return false; }
-inline bool hasMPS() { return false; }
 inline size_t getNumGPUs() { return 0; }
 
 /// A number as a tensor of no dimensions, of the number's own kind.

@@ -67,14 +67,18 @@ class DataPtr {
 /// The memory that a tensor and its aliases share.
 class Storage {
  public:
-  Storage(void* data, size_t nbytes) : data_(data), nbytes_(nbytes) {}
+  Storage(guardfix::Object object, void* data, size_t nbytes)
+      : object_(std::move(object)), data_(data), nbytes_(nbytes) {}
   const void* data() const { return data_; }
   void* mutable_data() const { return data_; }
   DataPtr data_ptr() const { return DataPtr(data_); }
   size_t nbytes() const { return nbytes_; }
   bool is_alias_of(const Storage& other) const { return data_ == other.data_; }
+  /// Python's storage, which keeps the memory.
+  const guardfix::Object& object() const { return object_; }
 
  private:
+  guardfix::Object object_;
   void* data_;
   size_t nbytes_;
 };
@@ -228,6 +232,11 @@ class Tensor {
   bool defined() const { return impl_ != nullptr; }
   void reset() {
     if (impl_ != nullptr) std::exchange(impl_, nullptr)->release();
+  }
+  /// A function called with this tensor first: `tensor.m(at::relu)`.
+  template <typename Function, typename... Args>
+  decltype(auto) m(Function function, Args&&... args) const {
+    return function(*this, std::forward<Args>(args)...);
   }
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
   size_t use_count() const noexcept { return impl_ == nullptr ? 0 : impl_->use_count(); }

@@ -184,7 +184,8 @@ inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_
 
 inline Storage Tensor::storage() const {
   const auto offset = static_cast<size_t>(storage_offset()) * itemsize();
-  return Storage(static_cast<char*>(data_ptr()) - offset, static_cast<size_t>(integer("storage_nbytes")));
+  static const guardfix::Hook find{"storage"};
+  return Storage(find({*this}), static_cast<char*>(data_ptr()) - offset, static_cast<size_t>(integer("storage_nbytes")));
 }
 
 inline Tensor Tensor::data() const {

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/Layout.h>
 #include <c10/core/ScalarType.h>
+#include <c10/util/Exception.h>
 #include <c10/util/Optional.h>
 
 #include <type_traits>
@@ -67,6 +68,16 @@ struct TensorOptions {
   std::optional<Layout> layout_opt() const { return layout_; }
   std::optional<bool> requires_grad_opt() const { return requires_grad_; }
   std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
+
+  /// Refuse a layout that the shim has no tensors of.
+  void check_strided() const {
+    TORCH_CHECK_NOT_IMPLEMENTED(layout() == Layout::Strided, "the shim has no tensors of layout ", layout());
+  }
+  void check_records_nothing() const {
+    TORCH_CHECK(!requires_grad(),
+                "Operators taking TensorOptions cannot take a TensorOptions with options.requires_grad set as true. This "
+                "isn't implemented yet.");
+  }
 
   /// These options with those that `other` sets put over them.
   TensorOptions merge_in(const TensorOptions& other) const {

@@ -10,6 +10,7 @@ namespace torch {
 #define GUARDFIX_FACTORY(name, parameters, arguments)                                                          \
   inline at::Tensor name(GUARDFIX_UNPACK parameters, const at::TensorOptions& options = {}) {                  \
     static const guardfix::Op op{#name};                                                                       \
+    options.check_strided();                                                                                   \
     return at::Tensor::from_python(op({GUARDFIX_UNPACK arguments, guardfix::kw("dtype", options.dtype_opt()),  \
                                        guardfix::kw("device", options.device_opt()),                           \
                                        guardfix::kw("requires_grad", options.requires_grad_opt()),             \
