@@ -82,6 +82,8 @@ class Baseline:
             raise BadBaseline(f"{path}: {error.strerror or error}") from None
         except ValueError as error:
             raise BadBaseline(f"{path}: not valid JSON: {error}") from None
+        except RecursionError:
+            raise BadBaseline(f"{path}: not valid JSON: it nests too deep") from None
         folder = os.path.dirname(os.path.realpath(path))
         if not isinstance(told, dict) or not isinstance(told.get("findings"), list):
             raise BadBaseline(f"{path}: not a baseline; `guardfix baseline create` writes one")

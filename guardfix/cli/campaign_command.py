@@ -16,7 +16,7 @@ from ..campaign.result_store import BadStore, ResultStore
 from ..configuration import BadConfiguration, read_configuration
 from ..wording import count_of, printable
 from .command_failure import Failure
-from .options import choice_from, choosing
+from .options import Megabytes, Seconds, choice_from, choosing
 from .progress_line import shown_progress
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True),
     default=3600.0,
     show_default=True,
     metavar="SECONDS",
@@ -67,7 +67,7 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option(
     "--memory",
-    type=click.IntRange(min=0),
+    type=Megabytes(min=0),
     default=4096,
     show_default=True,
     metavar="MB",
@@ -75,7 +75,7 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option(
     "--timeout-per-file",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True),
     metavar="SECONDS",
     help="Leave out a file that takes longer to read, and report it (GF001).",
 )

@@ -18,6 +18,30 @@ F = TypeVar("F", bound=Callable[..., Any])
 CONFIG_VARIABLE = "GUARDFIX_CONFIG"
 """The environment variable that names the configuration file."""
 
+_MOST_SECONDS = 365 * 24 * 3600
+_MOST_MEGABYTES = 1 << 30
+"""A system's timers and limits take no more than about so much; the help needn't say so."""
+
+
+class Seconds(click.FloatRange):
+    """A time limit."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        seconds = super().convert(value, parameter, context)
+        if not seconds <= _MOST_SECONDS:  # NaN is on neither side
+            self.fail(f"{without_long_words(str(value))} is not a time limit of at most a year.", parameter, context)
+        return seconds
+
+
+class Megabytes(click.IntRange):
+    """A memory limit."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        megabytes = super().convert(value, parameter, context)
+        if megabytes > _MOST_MEGABYTES:
+            self.fail(f"{without_long_words(str(value))} is more megabytes than any machine has.", parameter, context)
+        return megabytes
+
 
 def _version(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_version(value):
@@ -42,14 +66,14 @@ def reading_limits(command: F) -> F:
         (
             click.option(
                 "--timeout-per-file",
-                type=click.FloatRange(min=0, min_open=True),
+                type=Seconds(min=0, min_open=True),
                 metavar="SECONDS",
                 help="Leave out a file that takes longer to read, to decide about or to fix, and report it (GF001).",
             ),
             click.option(
                 "--memory",
                 "reading_memory",
-                type=click.IntRange(min=1),
+                type=Megabytes(min=1),
                 metavar="MB",
                 help="Leave out what takes a process more memory than this, and report it (GF001).",
             ),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ..output.format_registry import load_format
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
-from .options import choice_from, choosing_all, output_format_option, selection
+from .options import Megabytes, Seconds, choice_from, choosing_all, output_format_option, selection
 from .verify_page_file import check_page_options, write_verify_page
 from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0.1),
+    type=Seconds(min=0.1),
     default=60,
     show_default=True,
     metavar="SECONDS",
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--memory",
-    type=click.IntRange(min=1),
+    type=Megabytes(min=1),
     default=2048,
     show_default=True,
     metavar="MB",

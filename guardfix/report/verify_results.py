@@ -33,7 +33,7 @@ def read_verify_results(path: str) -> VerifyResults:
     with open(path, encoding="utf-8") as file:
         try:
             read = json.load(file)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise BadVerifyResults("it isn't JSON; write it with `guardfix verify --output-format json`") from None
     found = VerifyResults()
     try:

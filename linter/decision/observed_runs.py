@@ -50,7 +50,7 @@ def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
         if not all(_digest(path) == known for path, known in kept["sources"].items()):
             return ()
         return tuple(ObservedRun(one["start"], Context(one["context"]), one["shown_by"]) for one in kept["runs"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ()
 
 

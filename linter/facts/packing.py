@@ -3,6 +3,7 @@ checks every type."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -15,18 +16,47 @@ class NotPacked(Exception):
     """The bytes hold nothing of the kind that was asked for: they are damaged, or of another version."""
 
 
+_ESCAPED = b"\xc1"
+"""How packed facts begin whose texts aren't all Unicode; MessagePack uses this byte for nothing."""
+
+
 def pack(found: msgspec.Struct) -> bytes:
     """A file's facts, or its sketch, as MessagePack."""
-    return _encoder().encode(found)
+    try:
+        return _encoder().encode(found)
+    except UnicodeEncodeError:  # a path whose bytes aren't UTF-8: Python keeps them as surrogates
+        plain = msgspec.to_builtins(found, builtin_types=(bytes,), enc_hook=_bounds)
+        return _ESCAPED + _encoder().encode(_with_texts(plain, _escaped))
 
 
 def unpack(kind: type[_Found], packed: bytes) -> _Found:
     """What `pack` was given, if it was of that kind. Raises `NotPacked` for anything else."""
     try:
+        if packed.startswith(_ESCAPED):
+            plain = _with_texts(msgspec.msgpack.decode(packed[len(_ESCAPED) :]), _unescaped)
+            return msgspec.convert(plain, kind, dec_hook=_range)
         found: _Found = _decoder(kind).decode(packed)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError) as error:
         raise NotPacked(str(error)) from None
     return found
+
+
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return [_with_texts(one, change) for one in value]
+    if isinstance(value, dict):
+        return {_with_texts(key, change): _with_texts(one, change) for key, one in value.items()}
+    return value
+
+
+def _escaped(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _unescaped(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8", "surrogatepass")
 
 
 @cache

@@ -60,7 +60,7 @@ def read_compile_commands(path: str, workspace: Workspace) -> CompileCommands:
     source = workspace.read_or_none(path)
     try:
         entries = json.loads(source.text) if source is not None else []
-    except ValueError:
+    except (ValueError, RecursionError):
         entries = []
     found: dict[str, list[CompileCommand]] = defaultdict(list)
     for entry in entries if isinstance(entries, list) else ():

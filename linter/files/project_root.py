@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 
 CONFIGURATION_FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 SECTION = b"[tool.guardfix"
 """What a pyproject.toml holds that configures guardfix."""
+_OTHER_SPELLING = re.compile(
+    rb"""(?m)^[ \t]*\[?[ \t]*(?:["']?tool["']?[ \t]*(?:\.|=[ \t]*\{)[ \t]*)?["']?guardfix["']?[ \t]*[\].=]"""
+)
+"""What may be the same table: `guardfix = {...}` in `[tool]`, `tool.guardfix.select = [...]`, `[ tool . guardfix ]`."""
 
 
 class UnknownSettings(Exception):
@@ -29,9 +35,23 @@ def _may_have_section(path: str) -> bool:
     """Whether the file configures guardfix. True if it can't be opened: reading it later gives the error."""
     try:
         with open(path, "rb") as file:
-            return SECTION in file.read().replace(b"\0", b"")  # in UTF-16 as well
+            data = file.read().replace(b"\0", b"")  # in UTF-16 as well
     except OSError:
         return True
+    return SECTION in data or (_OTHER_SPELLING.search(data) is not None and _has_table(data))
+
+
+def _has_table(data: bytes) -> bool:
+    """Whether TOML's parser finds the table, however it is written. True if it can't read the file, as above."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        tool = tomllib.loads(data.decode("utf-8")).get("tool")
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(tool, dict) and "guardfix" in tool
 
 
 def find_configuration(start: str = os.curdir) -> str | None:

@@ -81,6 +81,31 @@ EVERYWHERE = {"a.cpp": BOTH, "sub/b.cpp": BOTH, "sub/deep/c.cpp": BOTH}
             {"a.cpp": ONE, "sub/b.cpp": OTHER, "sub/deep/c.cpp": OTHER},
             id="a pyproject with one",
         ),
+        *(
+            pytest.param(
+                {"guardfix.toml": 'ignore = ["GF102"]', "sub/pyproject.toml": table},
+                {"a.cpp": ONE, "sub/b.cpp": OTHER, "sub/deep/c.cpp": OTHER},
+                id=f"the same table as {table.splitlines()[-1]}",
+            )
+            for table in (
+                "[tool]\nguardfix = {ignore = ['GF101']}",
+                "[tool]\nguardfix.ignore = ['GF101']",
+                "tool.guardfix.ignore = ['GF101']",
+                "tool = {guardfix = {ignore = ['GF101']}}",
+                "[ tool . 'guardfix' ]\nignore = ['GF101']",
+            )
+        ),
+        *(
+            pytest.param(
+                {"guardfix.toml": 'ignore = ["GF102"]', "sub/pyproject.toml": table},
+                {"a.cpp": ONE, "sub/b.cpp": ONE, "sub/deep/c.cpp": ONE},
+                id=f"another table: {table.splitlines()[-1]}",
+            )
+            for table in (
+                "[dependency-groups]\nguardfix = ['guardfix']",
+                "[project]\ndependencies = [\n  'guardfix==1.0',\n]\n[tool.other]\nguardfix = {ignore = ['GF101']}",
+            )
+        ),
         pytest.param(
             {"guardfix.toml": 'ignore = ["GF102"]', "sub/guardfix.toml": 'extend = "../guardfix.toml"'},
             {"a.cpp": ONE, "sub/b.cpp": ONE, "sub/deep/c.cpp": ONE},

@@ -52,6 +52,14 @@ def tree(tmp_path: Path) -> Path:
         ),
         pytest.param("check --output-format srif .", "'srif' is not one of 'full', 'azure'", id="a format"),
         pytest.param("check nowhere", "Error: no such file or directory: nowhere", id="a path"),
+        pytest.param(
+            f"check --memory {'9' * 30} .", "is more megabytes than any machine has", id="an amount of memory"
+        ),
+        pytest.param("check --timeout-per-file nan .", "nan is not a time limit of at most a year", id="not a number"),
+        pytest.param(
+            "check --timeout-per-file 1e300 .", "1e300 is not a time limit of at most a year", id="a long time"
+        ),
+        pytest.param("verify --timeout inf .", "inf is not a time limit of at most a year", id="a time without an end"),
         pytest.param("verify nowhere", "Error: no such file or directory: nowhere", id="a path to verify"),
     ],
 )
@@ -155,6 +163,32 @@ def test_a_configuration_that_is_none(kind: str, name: str, tree: Path) -> None:
     assert (outcome.returncode, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith(f"Error: {path}: ")
     assert shell("guardfix check --isolated kernel.cpp", tree).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param("[tool]\nguardfix = [1]", id="a list"), pytest.param("tool.guardfix = 1", id="a number")]
+)
+def test_a_table_that_is_none(text: str, tree: Path) -> None:
+    (tree / "pyproject.toml").write_text(text)
+    outcome = shell("guardfix check kernel.cpp", tree)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert "`guardfix` must be a table: settings go under `[tool.guardfix]`" in outcome.stderr
+
+
+@pytest.mark.parametrize("options", ["--jobs 1", "--jobs 2", "--jobs 2 --no-cache"])
+def test_names_that_are_not_unicode(options: str, tmp_path: Path) -> None:
+    names = [b"\xff%d.cpp" % number for number in range(60)]
+    try:
+        for name in names:
+            with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
+                file.write("void f(at::Tensor a) {\n  at::AutoNonVariableTypeMode g(true);\n  a.set_(a);\n}\n")
+    except OSError:
+        pytest.skip("this system's names are Unicode")
+    cache = {"GUARDFIX_CACHE_DIR": str(tmp_path / "cache"), "GUARDFIX_NO_CACHE": ""}
+    for _ in range(2):  # the second time from the cache
+        outcome = shell(f"guardfix check {options} --select GF101 .", tmp_path, **cache)
+        assert outcome.returncode == 1, outcome.stderr
+        assert "Found 60 issues in 60 files" in outcome.stdout
 
 
 def test_a_number_of_many_digits_is_cut() -> None:

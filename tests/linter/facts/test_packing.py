@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fixture_files import FIXTURES
@@ -33,6 +35,23 @@ def test_facts_come_back_as_they_were(folder: str) -> None:
     for facts in every:
         assert fields_of(unpack(Facts, pack(facts))) == fields_of(facts)
         assert fields_of(pickle.loads(pickle.dumps(facts))) == fields_of(facts)
+
+
+def test_paths_that_are_not_unicode_come_back_byte_by_byte(tmp_path: Path) -> None:
+    path = os.fsdecode(os.path.join(os.fsencode(tmp_path), b"\xff\xe9 \xc3\xa9.cpp"))
+    try:
+        with open(path, "w") as file:
+            file.write("#if A\n// NOLINT(GF101)\n#endif\nvoid f() { at::AutoNonVariableTypeMode guard(g(true)); }\n")
+    except OSError:
+        pytest.skip("this system's names are Unicode")
+    facts = extract_file(path, "cpp")
+    assert facts is not None
+    assert facts.path == path
+    assert fields_of(unpack(Facts, pack(facts))) == fields_of(facts)
+    assert fields_of(pickle.loads(pickle.dumps(facts))) == fields_of(facts)
+    for damaged in (pack(facts)[:-1], b"\xc1", b"\xc1" + msgspec.msgpack.encode("\u20ac")):
+        with pytest.raises(NotPacked):
+            unpack(Facts, damaged)
 
 
 def test_damaged_bytes_are_refused(tmp_path: Path) -> None:

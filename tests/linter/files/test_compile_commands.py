@@ -60,6 +60,8 @@ def test_what_is_compiled_and_written() -> None:
     [
         pytest.param({"/p/compile_commands.json": "[", "/p/build/compile_commands.json": "[]"}, False, id="broken"),
         pytest.param({"/p/compile_commands.json": "{}"}, False, id="an object"),
+        pytest.param({"/p/compile_commands.json": "[" * 200_000}, False, id="nested beyond reading"),
+        pytest.param({"/p/compile_commands.json": "[" + "1" * 5_000 + "]"}, False, id="a number beyond reading"),
         pytest.param({"/q/compile_commands.json": json.dumps([command("c++")])}, False, id="another project's"),
         pytest.param({"/p/out/compile_commands.json": json.dumps([command("c++")])}, True, id="in a folder of builds"),
     ],
