@@ -16,7 +16,7 @@ from functools import lru_cache
 import libcst as cst
 
 from guardfix.linter.facts import Span
-from guardfix.linter.frontends.python.python_parsing import parse_with_libcst
+from guardfix.linter.frontends.python.python_parsing import on_large_stack, parse_with_libcst
 
 from ..fix import Edit
 from .statements import indentation, line_start, newline_of
@@ -43,22 +43,27 @@ def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Ed
     header = f"if 1:{newline}" if indent else ""
     unit = indent_unit(text)
     module = parse_with_libcst(header + region, unit, newline)
-    if module is None or module.code != header + region:
+    if module is None:
+        return None
+    code = on_large_stack(lambda: _rewritten(module, header, region, rewriting))
+    return None if code is None else line_edits(text, Span(start, end), code[len(header) :].encode("utf-8"))
+
+
+def _rewritten(module: cst.Module, header: str, region: str, rewriting: Rewriting) -> str | None:
+    """The code of the rewritten module; None when it can't be rewritten."""
+    if module.code != header + region:
         return None  # libcst (1.9) forgets the blank of `except Error :`, and would edit that line
-    with suppress(cst.CSTValidationError, RecursionError):
+    with suppress(cst.CSTValidationError):
         if header:
             holder = cst.ensure_type(module.body[0], cst.If)
             block = cst.ensure_type(holder.body, cst.IndentedBlock)
             body = rewriting([_statement(node) for node in block.body])
             if body is None:
                 return None
-            changed = module.with_changes(body=[holder.with_changes(body=block.with_changes(body=body))])
-        else:
-            body = rewriting([_statement(node) for node in module.body])
-            if body is None:
-                return None
-            changed = module.with_changes(body=body)
-        return line_edits(text, Span(start, end), changed.code[len(header) :].encode("utf-8"))
+            return module.with_changes(body=[holder.with_changes(body=block.with_changes(body=body))]).code
+        body = rewriting([_statement(node) for node in module.body])
+        if body is not None:
+            return module.with_changes(body=body).code
     return None
 
 

@@ -262,7 +262,7 @@ def _read(source: Source, region: Span) -> LibcstTree | None:
 
 def _writes_back(module: cst.Module, text: str) -> bool:
     """Whether libcst has every byte in its place; at the end it may forget a lone carriage return."""
-    return module.code.rstrip("\r\n") == text.rstrip("\r\n")
+    return on_large_stack(lambda: module.code.rstrip("\r\n") == text.rstrip("\r\n")) is True
 
 
 def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], LibcstTree]:

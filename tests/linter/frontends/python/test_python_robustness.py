@@ -45,6 +45,10 @@ READABLE = [
     pytest.param((GUARD + "if a: pass\n" + "elif b: pass\n" * 900).encode(), 2, id="a long chain of elif"),
     pytest.param((GUARD + "x = " + "(" * 150 + "1" + ")" * 150).encode(), 2, id="150 nested brackets"),
     pytest.param((GUARD + "x = a" + ".b" * 2000).encode(), 2, id="2,000 attributes"),
+    *(
+        pytest.param(GUARD.replace("pass", inside).encode(), 2, id=f"{inside[:12]}... under the guard")
+        for inside in ("x = 1" + " + 1" * 900, "x = y" + ".z" * 900, "x = y" + "[0]" * 900, "x = " + "not " * 900 + "y")
+    ),
 ]
 
 UNREADABLE = [
