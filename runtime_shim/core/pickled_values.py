@@ -27,7 +27,7 @@ def of_kind(kind: type, value: Any) -> Any:
     """The value. Raises ValueError when it is of another type, be it a subclass."""
     if type(value) is kind:
         return value
-    raise ValueError(f"a {type(value).__name__} where a {kind.__name__} is expected")
+    raise ValueError(f"{type(value).__name__} where {kind.__name__} is expected")
 
 
 def in_set(values: Any) -> list[Any]:

@@ -26,7 +26,7 @@ class ArchiveError(RuntimeError):
 
     def __str__(self) -> str:
         inside = self.record if self.line is None else f"{self.record}:{self.line}"
-        places = [place for place in (self.archive, inside) if place is not None]
+        places = [place for place in (self.archive, inside) if place]
         return ": ".join([*places, self.reason])
 
 

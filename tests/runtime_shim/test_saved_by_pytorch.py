@@ -8,6 +8,7 @@ import pickle
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,15 @@ def test_as_pytorch_loads_it() -> None:
         if (seen := _plain(found, {})) != expected:
             wrong[name] = f"{seen} instead of {expected}"
     assert wrong == {}
+
+
+def test_what_is_wrong_is_said_with_its_place_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    path.write_bytes(_file(b"N", {"version": b"3", "constants.pkl": b"", "byteorder": b"middle"}))
+    with pytest.raises(pickle.UnpicklingError) as raised:
+        shim.load(path)
+    assert str(raised.value) == f"{path}: an archive of torch.jit.save, which torch.jit.load reads"
+    path.write_bytes(_file(b"N", {"version": b"3", "byteorder": b"middle"}))
+    with pytest.raises(pickle.UnpicklingError) as raised:
+        shim.load(path)
+    assert str(raised.value) == f"{path}: byteorder: byte order 'middle', neither little nor big"
