@@ -70,7 +70,7 @@ class Options:
     memory: int = 0
     """Megabytes that a process may take for these; what is left out then is a finding. 0 for any amount."""
     minimum_torch: str = ""
-    """The oldest torch that the code has to run with; empty when nobody said."""
+    """The oldest torch that the code has to run with; empty if unknown."""
     reindent_limit: int = REINDENT_LIMIT
     """How many lines a safe fix may indent anew (GF407)."""
     workers: int = 0

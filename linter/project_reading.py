@@ -51,7 +51,7 @@ _ROUNDS = 3
 MOST_NAMING = 60
 """A name that stands in more files is a library's: of them only those are read that register functions."""
 _Progress = Callable[[int, int], None]
-"""What is told (files done, files in all)."""
+"""Called with (files done, files in all)."""
 
 
 class FileChoice(Struct, frozen=True):

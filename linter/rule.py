@@ -116,7 +116,7 @@ class Rule:
 
     @property
     def asks_about_comments(self) -> bool:
-        """Whether comments that silence findings are looked for in files that hold no guard, too."""
+        """Whether comments that silence findings are also looked for in files without a guard."""
         return bool(self._comments)
 
     def comment_findings(self, facts: Facts, stale: Sequence[StaleCodes]) -> Iterator[Finding]:

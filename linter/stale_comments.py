@@ -16,7 +16,7 @@ UsedCodes = set[tuple[tuple[Span, ...], str]]
 def stale_codes(facts: Facts, used: Collection[tuple[tuple[Span, ...], str]], run: Sequence[Rule]) -> list[StaleCodes]:
     """The comments of a file that name guardfix's rules for nothing.
 
-    Of a code that means several rules, all must have been run: nobody knows what the others would have found.
+    Of a code that means several rules, all must have been run: what the others would have found is unknown.
     """
     known = {(rule.code, rule.name) for rule in run} | {(rule.code, rule.name) for rule in rule_names()}
     run_here = {rule.code for rule in run}

@@ -56,7 +56,7 @@ class Surroundings:
 
     @property
     def unseen(self) -> str:
-        """Why questions may have answers that nobody looked for; empty when they have none."""
+        """Why questions may have answers that weren't looked for; empty when they have none."""
         if self._listed is not None:
             return ""
         where = ", ".join(map(os.path.abspath, self.roots))

@@ -124,9 +124,13 @@ def test_no_public_name_has_two_meanings() -> None:
 
 def test_a_long_file_says_why() -> None:
     long = []
-    for path in sources():
+    for path in (
+        *sources(),
+        *sorted((ROOT / "runtime_shim").rglob("*.h")),
+        *sorted((ROOT / "runtime_shim").rglob("*.cpp")),
+    ):
         lines = path.read_text(encoding="utf-8").splitlines()
-        if len(lines) > LONGEST and not lines[0].startswith("# Long because"):
+        if len(lines) > LONGEST and "Long because" not in lines[0]:
             long.append(f"{shown(path)}: {len(lines)} lines")
     assert long == []
 

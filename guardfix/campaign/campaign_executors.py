@@ -94,7 +94,7 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
         raise NoExecutor("Dask is not installed: pip install 'guardfix[campaign]'") from None
     import dask
 
-    # What happens to the cluster is told once, by the run.
+    # The run reports once what happens to the cluster.
     for logger in ("distributed", "distributed.client"):  # which has a level of its own
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     # A task is a repository: memory is limited there, and a worker that waits for its server is not stuck.

@@ -51,8 +51,9 @@ def run_campaign(
     retry: bool = False,
     on_done: Callable[[RepositoryTask, TaskOutcome, dict[str, Any], CampaignProgress], None] | None = None,
 ) -> CampaignProgress:
-    """Do all tasks, and keep each result as it comes. `on_done` is told (task, what it came to now, row, progress).
+    """Do all tasks, and keep each result as it comes.
 
+    `on_done` is called with (task, what it came to now, row, progress).
     A task whose worker was killed, again and again, is a failure of its own. Raises `EngineLost`, `BadStore`.
     """
     with store.locked():

@@ -74,7 +74,7 @@ class _Commit(NamedTuple):
 def guard_history(
     repository: str, revision: str, cache: BlobCache, on_progress: Callable[[int, int], None] | None = None
 ) -> GuardHistory:
-    """The history that ends at a revision. `on_progress` is told (versions read, versions to read).
+    """The history that ends at a revision. `on_progress` is called with (versions read, versions to read).
 
     Raises `NoRepository`.
     """

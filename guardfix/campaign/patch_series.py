@@ -25,7 +25,7 @@ from .repository_commits import CheckedOut
 _MOST_ROUNDS = 3
 _WIDTH = 72
 _LISTED = 200
-"""Fixes whose evidence a message has; a message of megabytes is read by nobody."""
+"""Fixes whose evidence a message has; nobody reads a message of megabytes."""
 
 
 @dataclass

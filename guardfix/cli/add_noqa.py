@@ -1,4 +1,4 @@
-"""`guardfix check --add-noqa`: every finding gets a comment that silences it, and what can't be silenced is told."""
+"""`guardfix check --add-noqa`: comments silence every finding; those that can't be silenced are reported."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _without(findings: Sequence[Finding], others: Sequence[Finding]) -> list[Fin
 def _still_found(
     wanted: Sequence[Finding], files: Sequence[Commented], report: FixableReport, run: CommandRun
 ) -> list[Finding]:
-    """Those of the findings that are found in the commented texts, too."""
+    """Those of the findings that are also found in the commented texts."""
     by_path = {one.source.path: one for one in files}
     texts = {path: one.source.encode(one.text) for path, one in by_path.items()}
     again = check_with(replace(run, workspace=Workspace.over_disk(texts), quiet=True))

@@ -102,7 +102,7 @@ def _interrupt_in(error: BaseException | None) -> KeyboardInterrupt | None:
 
 
 def _bug(error: Exception) -> int:
-    """The exit status after an error that nobody foresaw: nothing may look like findings that is none."""
+    """The exit status after an unexpected error, which must not look like findings."""
     import traceback  # costs several milliseconds, which no good run pays
 
     place = traceback.extract_tb(error.__traceback__)[-1]

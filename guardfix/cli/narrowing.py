@@ -81,7 +81,7 @@ class Narrowing(Struct, frozen=True):
         return cls(baseline, since, changed_in, _diff(changed_in, patch_option))
 
     def apply(self, report: FixableReport, run: CommandRun, *, tell: bool = True) -> FixableReport:
-        """The report with the findings that count; what was left out is told on standard error."""
+        """The report with the findings that count; standard error says what was left out."""
         if self.is_narrow:
             # A further pass would offer the fixes of what is left out here.
             report.over = None

@@ -38,6 +38,7 @@ def command(stdio: bool, log_level: str) -> None:
     gc.freeze()  # what was imported stays: the collector need not look at it again
     server = new_server()
     server.start_io()
-    # A check that is still running has nobody left to tell. To end without goodbye is a failure, by the protocol.
+    # Nobody is left to receive the result of a check that is still running. Ending without goodbye is a failure, by
+    # the protocol.
     sys.stderr.flush()
     os._exit(0 if server.is_shut_down else 1)

@@ -53,7 +53,7 @@ def _descriptors() -> int:
 def cannot_go_on(error: OSError) -> int:
     """The exit status after an error of the system; 1, and not a word, when the reader (`| head`) has seen enough.
 
-    click ends its commands with 1 in that case, too.
+    click also ends its commands with 1 in that case.
     """
     if error.errno != errno.EPIPE:
         what = f"{error.filename}: " if error.filename else "cannot write the output: "

@@ -187,7 +187,7 @@ class _Comparison:
         if judgement.verdict not in _RAISED:
             return
         if differs(before.run, self.servers[0].run(text, self.op.name).run, {}):
-            return  # two runs of the same program differ: it reads memory that nobody wrote, or its own random numbers
+            return  # two runs of the same program differ: it reads uninitialized memory, or its own random numbers
         known = self.done.differences.get(judgement.verdict)
         if known is None or _length(text) < _length(known.text):
             self.done.differences[judgement.verdict] = ShownDifference(judgement, text)

@@ -228,7 +228,7 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONUNBUFFERED": "1",  # what was printed before a crash is compared, too
+    "PYTHONUNBUFFERED": "1",  # what was printed before a crash is also compared
     "NO_COLOR": "1",
 }
 

@@ -21,7 +21,7 @@ class DeclaredPurpose(NamedTuple):
 
 
 def declared_purpose(use: GuardUse, facts: Facts, project: Project) -> DeclaredPurpose | None:
-    """What the use is declared to be for; None where nobody said."""
+    """What the use is declared to be for; None if that wasn't said."""
     comment = intent_at(use, facts)
     if comment is not None:
         return DeclaredPurpose(comment.purpose, "a comment", facts, comment.span.start)

@@ -35,7 +35,7 @@ def takes_context(function: Function) -> bool:
 
 
 REINDENT_LIMIT = 10
-"""Lines that a safe fix may indent anew when nobody says otherwise: so many are reviewed at a glance."""
+"""Lines that a safe fix may indent anew by default: so many are reviewed at a glance."""
 
 
 class Project:
@@ -70,11 +70,11 @@ class Project:
         self.unseen = unseen
         """Why some questions may have answers that weren't looked for; empty if the whole project was asked."""
         self.survey = survey
-        """What a look at all files of the project says; None where nobody had to ask."""
+        """What a look at all files of the project says; None if it wasn't needed."""
         self.named = named
         """Functions and classes whose definitions were read, wherever they stand."""
         self.common = common
-        """Names that stand in too many files to be read there: nobody knows all callers of such a function."""
+        """Names that stand in too many files to be read there: the callers of such a function aren't all known."""
         self.asked = asked
         """Names whose places were looked for in all files."""
         self._memories: dict[type[Any], Any] = {}
@@ -145,7 +145,7 @@ class Project:
         return self.unseen, self.survey, self.named, self.common, self.asked
 
     def minimum_torch_of(self, facts: Facts) -> str:
-        """The oldest torch that a file has to run with; empty when nobody said."""
+        """The oldest torch that a file has to run with; empty if unknown."""
         return self.minimum_torch if self._minimum_torch_at is None else self._minimum_torch_at(facts.path)
 
     def checked(self) -> Iterator[Facts]:
@@ -225,7 +225,7 @@ class Project:
         space = function.qualified[:-1]
         if any(_names_agree(class_.qualified, space) for class_ in self._classes.get(_last(space), ())):
             return True
-        # The class may stand in a header that nobody asked for; namespaces are rarely written so, and rarely capital.
+        # The class may stand in a header that wasn't read; namespaces are rarely written so, and rarely capital.
         return len(function.declared_as) > 1 and _last(space)[:1].isupper()
 
     # -- calls

@@ -90,6 +90,6 @@ def _agreed(weighed: Weighed, places: set[Context]) -> Weighed:
     if len(places - {Context.UNKNOWN}) > 1:
         return UNDECIDED  # One name for the guard, and its users want different replacements.
     if Context.UNKNOWN in places and weighed.confidence is Confidence.HIGH:
-        # What the unclear places are for nobody knows: they get the same replacement as the clear ones.
+        # It isn't known what the unclear places are for: they get the same replacement as the clear ones.
         return weighed._replace(confidence=Confidence.MEDIUM)
     return weighed

@@ -1,6 +1,6 @@
 """The value of an `#if` condition, as the preprocessor computes it (C++23 [cpp.cond]).
 
-A macro that nobody gave a value is unknown, and so is what depends on it: `X && 0` is false whatever X is, `X || 0` is
+A macro without a known value is unknown, and so is what depends on it: `X && 0` is false whatever X is, `X || 0` is
 unknown. Numbers have 64 bits; one unsigned operand makes the other one unsigned.
 """
 
@@ -51,7 +51,7 @@ def value_of(
 ) -> int | None:
     """The value of a condition without comments, where macros have these values; None when it has none that is known.
 
-    A macro that is among the values counts as defined, as do those that are `defined` with a value that nobody knows.
+    A macro that is among the values counts as defined, as do those that are `defined` with an unknown value.
     Those that are `undefined` are 0. Whether another one is defined is unknown.
     """
     try:

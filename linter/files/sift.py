@@ -191,7 +191,7 @@ class Sift:
 
 
 class _Queue:
-    """Batches on their way to whoever has time for them."""
+    """Batches for the next process that is free."""
 
     def __init__(self) -> None:
         self._out, self._in = os.pipe()
@@ -288,7 +288,7 @@ class _Child:
         return hits, ""
 
     def abandon(self) -> None:
-        """End a child whose answer nobody wants any more."""
+        """End a child whose answer is no longer wanted."""
         import signal
 
         os.close(self._answers)

@@ -1,4 +1,4 @@
-"""What is looked for in the files of one language: plain data, which travels to whoever reads files."""
+"""What is looked for in the files of one language: plain data, which is sent to the processes that read files."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ class _Worker(Generic[_Found]):
             self._tasks = -1
 
     def end(self) -> None:
-        """End the process, if it still runs; nobody wants its answers any more."""
+        """End the process, if it still runs; its answers are no longer wanted."""
         if self.alive:
             self.alive = False
             self.close()

@@ -1,7 +1,7 @@
 """A front end is a language: what its files are called, and how a text of it becomes facts.
 
 Each sub-package `X` here has a module `X_frontend.py` with a `FRONTEND`; it is found by itself. Facts name their
-front end (`Facts.language`), and `frontend_named` gives the object: whoever needs to know how languages differ asks it
+front end (`Facts.language`), and `frontend_named` gives the object: code that depends on how languages differ asks it
 and compares no names. These modules import their parsers only when they are asked to read something.
 """
 

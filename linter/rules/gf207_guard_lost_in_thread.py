@@ -306,7 +306,7 @@ def _switches_off(use: GuardUse) -> bool:
 
 
 def _sets_its_mode(function: Function, facts: Facts) -> bool:
-    """Whether a guard stands in the lambda, or what may be one: a setter, a macro, an object that nobody uses."""
+    """Whether a guard stands in the lambda, or what may be one: a setter, a macro, an unused object."""
     places = index_of(facts)
     if places.uses.first(function.span) is not None:
         return True

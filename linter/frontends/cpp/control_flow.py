@@ -68,7 +68,7 @@ def _unconditional(current: Node, found: list[tuple[int, int]]) -> tuple[Node | 
             if conditions > _FAR or _holds_a_jump(following):
                 return None, False
         else:
-            found.append((following.start_byte, following.end_byte))  # of a jump, too: `return output.add_(1);`
+            found.append((following.start_byte, following.end_byte))  # also of a jump: `return output.add_(1);`
             if _is_jump(following):
                 return following, True
         following = following.next_named_sibling

@@ -205,7 +205,7 @@ _NAME_BEHIND = re.compile(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
 
 
 def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
-    """The placeholders that stand where a statement or a value is expected: nobody knows what will be called there.
+    """The placeholders that stand where a statement or a value is expected: what will be called there is unknown.
 
     `${call}` on a line of its own, `return {dispatch};`, `auto out = {expression};`, but neither the type in
     `{type} out;` nor the name in `at::Tensor {name} = …`.

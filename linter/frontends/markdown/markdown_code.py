@@ -66,7 +66,7 @@ def guards_sought(sought: Sought) -> frozenset[str]:
 def code_blocks(source: Source, wanted: Collection[str]) -> Iterator[Span]:
     """The insides of the C++ code blocks that hold one of these guards."""
     names = b"|".join(re.escape(name.encode()) for name in sorted(wanted))
-    # What has to stand in a block of which nobody said the language: no other language has that line.
+    # What a block without a stated language has to contain: no other language has that line.
     like_cpp = re.compile(rb"(?:" + names + rb")\b[^\n]*;")
     blocks = _directives if source.path.lower().endswith(".rst") else _fences
     for word, span in blocks(source):

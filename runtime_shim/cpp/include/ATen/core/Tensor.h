@@ -1,4 +1,4 @@
-// at::Tensor: a handle to a tensor of the Python module.
+// at::Tensor: a handle to a tensor of the Python module. Long because it is one class.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -1,4 +1,4 @@
-// c10::IValue: a value of any type that TorchScript knows, here a Python object; c10::List and c10::Dict.
+// c10::IValue, c10::List and c10::Dict: values of any type that TorchScript knows. Long because each needs the others.
 #pragma once
 
 #include <ATen/core/Formatting.h>
