@@ -13,6 +13,7 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..library import compiled_ops, ops_without_derivative, script_classes, shared_libraries
 from ..library.custom_ops import CompiledKernel
 from ..tape.nodes import node_class
+from ..tape.saved_tensors import SavedNumber
 from . import cpp_backend as base
 from .cpp_backend import Backend
 from .op_spellings import AnyTensor
@@ -71,6 +72,8 @@ class ShimBackend(Backend):
             node = _node_of(result)
             if name in _SECOND_DERIVATIVES and node is not before and type(node).__name__ == first:
                 node.__class__ = node_class(second, type(node).__mro__[1])
+                # It saves the number itself, which backward doesn't free, where the other wraps it in a tensor.
+                node.saved |= {key: value.value for key, value in node.saved.items() if type(value) is SavedNumber}
             return result
 
         return call if self.printer is None else self.printer.traced(call)

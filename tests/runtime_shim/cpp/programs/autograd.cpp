@@ -84,4 +84,18 @@ int main() {
   } catch (const c10::Error& e) {
     std::cout << e.what_without_backtrace() << "\n";
   }
+
+  // An overload for a number saves the number, which backward does not free; a tensor it does.
+  const auto w = torch::ones({2}, torch::requires_grad());
+  for (const auto& made : {w * 2, w / 2, w + 2, w - 2, 2 * w, w.mul(2).div(2), w.clone().mul_(2), w * torch::ones({2}), w.pow(2)}) {
+    const auto total = made.sum();
+    total.backward();
+    std::cout << made.grad_fn()->name();
+    try {
+      total.backward();
+      std::cout << " twice\n";
+    } catch (const c10::Error& e) {
+      std::cout << " once\n";
+    }
+  }
 }
