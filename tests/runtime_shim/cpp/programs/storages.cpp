@@ -62,4 +62,7 @@ int main() {
   show("torch::empty", [&] { std::cout << torch::empty({4}, recording).requires_grad() << " "; });
   std::cout << at::globalContext().hasCUDA() << at::globalContext().hasMPS() << (&at::globalContext() == &at::globalContext())
             << "\n";
+  const auto filled = torch::ones({2}, torch::kDouble).new_full({2}, 3, torch::requires_grad());
+  std::cout << filled._version() << filled.requires_grad() << filled.is_leaf() << filled.dtype() << filled.sum().item<double>()
+            << torch::ones({2}).new_full({1}, 3, torch::kLong).dtype() << "\n";
 }

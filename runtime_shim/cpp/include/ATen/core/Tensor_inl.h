@@ -273,14 +273,16 @@ inline MemoryFormat Tensor::suggest_memory_format(bool) const {
 
 // ---- conversion
 
+// What new_ones and its kin return never requires grad: libtorch passes over that option, where Python's methods have it.
 inline Tensor Tensor::made(const char* factory, IntArrayRef size, const TensorOptions& options) const {
   const guardfix::Op op(factory);
   return from_python(op({size, guardfix::kw("dtype", options.dtype_opt().value_or(scalar_type())),
-                         guardfix::kw("device", options.device_opt()),
-                         guardfix::kw("requires_grad", options.requires_grad_opt())}));
+                         guardfix::kw("device", options.device_opt())}));
 }
 inline Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options) const {
-  return new_empty(size, options).fill_(value);
+  static const guardfix::Op op{"full"};
+  return from_python(op({size, value, guardfix::kw("dtype", options.dtype_opt().value_or(scalar_type())),
+                         guardfix::kw("device", options.device_opt())}));
 }
 inline Tensor Tensor::to(ScalarType type, bool, bool copy, std::optional<MemoryFormat> format) const {
   static const guardfix::Op op{"to"};
