@@ -66,6 +66,7 @@ def test_it_fits_and_can_be_read_by_all(served: tuple[str, Path], width: int, th
 
 def test_without_javascript_there_is_a_button(served: tuple[str, Path]) -> None:
     with browser_at(served[0], scripts=False) as driver:
+        driver.implicitly_wait(20)  # for the page that the form brings
         driver.find_element("id", "check").click()
         assert driver.find_element("css selector", ".answer .badge").text == "GF101"
 
@@ -77,5 +78,6 @@ def test_the_report_is_loaded_again_after_a_save(served: tuple[str, Path]) -> No
         (folder / "evaluate.py").write_text("import torch\ntorch.no_grad()\n")
         assert wait_for(driver, "document.getElementById('shown').textContent === '2 findings'")
         driver.find_element("css selector", ".finding > .head").click()
-        driver.find_element("css selector", ".body a").click()
-        assert wait_for(driver, "document.querySelector('tr:target').textContent.includes('no_grad')")
+        assert wait_for(driver, "document.querySelector('.body a') !== null")
+        driver.execute_script("document.querySelector('.body a').click()")  # at once: what is opened is drawn anew
+        assert wait_for(driver, "document.querySelector('tr:target')?.textContent.includes('no_grad')")
