@@ -49,27 +49,33 @@ def linalg_matrix_exp(self: Tensor) -> Tensor:
     return total
 
 
+def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
+    """Which singular values count as more than 0: those above the absolute bound and above the relative one times the
+    largest. Bounds are numbers or tensors, one a matrix; without any, what rounding leaves is 0."""
+    s = s.detach()
+    if relative is None:
+        relative = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if absolute is None else 0.0
+    absolute, relative = (
+        bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in (0.0 if absolute is None else absolute, relative)
+    )
+    return (s > relative * s.amax(-1, True)) & (s > absolute)
+
+
 @composite("linalg_pinv", method=False)
-def linalg_pinv(A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
-    """The pseudoinverse; singular values up to `atol`, or `rtol` times the largest, count as 0."""
+def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The pseudoinverse; singular values up to `atol`, or `rtol` (`rcond`) times the largest, count as 0."""
     u, s, vh = FUNCTIONS["linalg_svd"](A, False)
-    if rtol is None:
-        rtol = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if atol is None else 0.0
-    held = s > max(atol or 0.0, rtol * float(s.max())) if s.dim() == 1 else s > (
-        rtol * s.amax(-1, True)).clamp(min=atol or 0.0)  # fmt: skip
+    held = _above_zero(A, s, atol, rcond if rtol is None else rtol)
     inverse = FUNCTIONS["where"](held, 1 / FUNCTIONS["where"](held, s, 1.0), 0.0)
     return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
 
 
 @composite("linalg_matrix_rank", method=False)
-def linalg_matrix_rank(A: Tensor, tol: float | None = None, *, atol: Any = None, rtol: Any = None,
-                       hermitian: bool = False) -> Tensor:  # fmt: skip
+def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None,
+                       rtol: Any = None) -> Tensor:  # fmt: skip
     """How many singular values count as more than 0."""
     s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
-    atol = tol if atol is None else atol
-    if rtol is None:
-        rtol = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if atol is None else 0.0
-    return (s > (rtol * s.amax(-1, True)).clamp(min=atol or 0.0)).sum(-1)
+    return _above_zero(A, s, tol if atol is None else atol, rtol).sum(-1)
 
 
 @composite("linalg_multi_dot", method=False)

@@ -88,6 +88,12 @@ def _log_abs_det(A: Any) -> Array:
     return np.asarray(np.linalg.slogdet(A)[1], A.dtype)
 
 
+@op("_sign_of_det", node="LinalgSlogdetBackward0", computes=Computes("f"), function=False, method=False,
+    A=lambda grad, A: A * 0)  # fmt: skip
+def _sign_of_det(A: Any) -> Array:
+    return np.asarray(np.linalg.slogdet(A)[0], A.dtype)
+
+
 class _SignAndLog(NamedTuple):
     sign: Tensor
     logabsdet: Tensor
@@ -97,8 +103,7 @@ class _SignAndLog(NamedTuple):
 def linalg_slogdet(A: Tensor) -> _SignAndLog:
     """The sign and the logarithm of the absolute value of the determinant, of real matrices."""
     logarithm = _log_abs_det(A)
-    sign = np.linalg.slogdet(A._array)[0]
-    return _SignAndLog(new_tensor(np.asarray(sign, A._array.dtype)), logarithm)
+    return _SignAndLog(_sign_of_det(A), logarithm)
 
 
 @op("linalg_inv", node="LinalgInvExBackward0", computes=_FLOATING, out=RESIZED, method=False,
@@ -116,16 +121,21 @@ def _is_vector(a_shape: Any, b_shape: Any) -> bool:
     return len(b_shape) == 1 or (len(b_shape) == len(a_shape) - 1 and tuple(b_shape) == tuple(a_shape[:-1]))
 
 
-def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: Any) -> Tensor:
-    right = FUNCTIONS["linalg_solve"](A.mH, grad)
-    if _is_vector(A.shape, B_shape):
+def _solve_b(grad: Tensor, A: Tensor, left: bool) -> Tensor:
+    found: Tensor = FUNCTIONS["linalg_solve"](A.mH, grad, left=left)
+    return found
+
+
+def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: Any, left: bool) -> Tensor:
+    right = _solve_b(grad, A, left)
+    if left and _is_vector(A.shape, B_shape):
         return -(right.unsqueeze(-1) @ result.unsqueeze(-1).mH)
-    return -(right @ result.mH)
+    return -(right @ result.mH if left else result.mH @ right)
 
 
 @op("linalg_solve", node="LinalgSolveExBackward0", computes=_FLOATING, out=RESIZED, method=False, A=_solve_a,
-    B=lambda grad, A: FUNCTIONS["linalg_solve"](A.mH, grad))  # fmt: skip
-def _linalg_solve(A: Any, B: Any) -> Array:
+    B=_solve_b)  # fmt: skip
+def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
     check_matrix("linalg.solve", A)
     if A.dtype != B.dtype:
         raise RuntimeError(
@@ -134,15 +144,17 @@ def _linalg_solve(A: Any, B: Any) -> Array:
         )
     vector = _is_vector(A.shape, B.shape)
     right = B[..., None] if vector else B
-    if right.shape[-2] != A.shape[-1]:
+    if vector and not left or right.shape[-2 if left else -1] != A.shape[-1]:
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and "
-            f"{right.shape[-2]}x{right.shape[-1]})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+            f"({A.shape[-2]}x{A.shape[-1]} and {right.shape[-2]}x{right.shape[-1]})"
         )
     try:
-        found = np.linalg.solve(A, right)
+        found = np.linalg.solve(A, right) if left else np.linalg.solve(A.swapaxes(-1, -2), right.swapaxes(-1, -2))
     except np.linalg.LinAlgError:
         raise _singular("torch.linalg.solve", A) from None
+    if not left:
+        return np.ascontiguousarray(found.swapaxes(-1, -2))
     return found[..., 0] if vector else found
 
 

@@ -41,6 +41,17 @@ class OpSpellings:
     def _op_square_(self, t: AnyTensor) -> AnyTensor:
         return t.pow_(2)
 
+    def _op_block_diag(self, tensors: Sequence[AnyTensor]) -> AnyTensor:
+        return self.torch.block_diag(*tensors)
+
+    def _op_chain_matmul(self, matrices: Sequence[AnyTensor]) -> AnyTensor:
+        return self.torch.chain_matmul(*matrices)
+
+    def _op_tensordot(
+        self, t: AnyTensor, other: AnyTensor, dims_self: Sequence[int], dims_other: Sequence[int]
+    ) -> AnyTensor:
+        return self.torch.tensordot(t, other, dims=(list(dims_self), list(dims_other)))
+
     def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
         return self.torch.nn.functional.cross_entropy(input, target, **options)
 

@@ -70,6 +70,7 @@ torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).logabsdet
 torch.linalg.slogdet(x @ q + 3 * torch.eye(3, dtype=x.dtype)).sign * x
 torch.linalg.inv(x @ q + 3 * torch.eye(3, dtype=x.dtype))
 torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y)
+torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y.t(), left=False)
 torch.linalg.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype))
 torch.linalg.eigvalsh(x @ x.t() + torch.diag(v[:3]))
 torch.linalg.svdvals(x)

@@ -13,4 +13,5 @@
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
+#include <c10/util/standard_library.h>
 #include <torch/detail/TensorDataContainer.h>

@@ -26,6 +26,7 @@ inline const char* name(int64_t reduction) {
 #define GUARDFIX_SELF_FRESH const Tensor&
 #define GUARDFIX_SELF_MANY const Tensor&
 #define GUARDFIX_SELF_PAIR const Tensor&
+#define GUARDFIX_SELF_TRIPLE const Tensor&
 #define GUARDFIX_SELF_TRUTH const Tensor&
 #define GUARDFIX_SELF_SELF Tensor&
 #define GUARDFIX_OP(...) GUARDFIX_FUNCTION_CALLING(Op, __VA_ARGS__)
@@ -117,7 +118,27 @@ GUARDFIX_FUNCTION(FRESH, hstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, vstack, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, concat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
 GUARDFIX_FUNCTION(FRESH, concatenate, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+GUARDFIX_FUNCTION(FRESH, row_stack, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, column_stack, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, dstack, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, block_diag, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, chain_matmul, (TensorList matrices), (matrices))
+GUARDFIX_FUNCTION(FRESH, tensordot,
+                  (const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other),
+                  (self, other, dims_self, dims_other))
 GUARDFIX_FUNCTION(FRESH, cartesian_prod, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, combinations, (const Tensor& self, int64_t r = 2, bool with_replacement = false),
+                  (self, r, with_replacement))
+GUARDFIX_FUNCTION(FRESH, vander,
+                  (const Tensor& x, std::optional<int64_t> N = std::nullopt, bool increasing = false),
+                  (x, N, increasing))
+GUARDFIX_FUNCTION(FRESH, polar, (const Tensor& abs, const Tensor& angle), (abs, angle))
+GUARDFIX_FUNCTION(FRESH, polygamma, (int64_t n, const Tensor& self), (n, self))
+GUARDFIX_FUNCTION(FRESH, poisson, (const Tensor& self, std::optional<Generator> generator = std::nullopt),
+                  (self, kw("generator", generator)))
+GUARDFIX_FUNCTION(FRESH, binomial,
+                  (const Tensor& count, const Tensor& prob, std::optional<Generator> generator = std::nullopt),
+                  (count, prob, kw("generator", generator)))
 #define GUARDFIX_AT_LEAST(name)                                         \
   GUARDFIX_FUNCTION(FRESH, name, (const Tensor& self), (self))          \
   GUARDFIX_FUNCTION(MANY, name, (TensorList tensors), (tensors))
@@ -150,6 +171,9 @@ GUARDFIX_FUNCTION(FRESH, normal,
                   (mean, std, kw("generator", generator)))
 GUARDFIX_FUNCTION(MANY, broadcast_tensors, (TensorList tensors), (tensors))
 #include <ATen/layer_functions.def>
+#include <ATen/copied_views.def>
+#define GUARDFIX_LINALG(kind, name, parameters, arguments) GUARDFIX_FUNCTION(kind, linalg_##name, parameters, arguments)
+#include <ATen/linalg_functions.def>
 // Fourier transforms along one dimension, and along several.
 #define GUARDFIX_TRANSFORM(name)                                                                                  \
   GUARDFIX_FUNCTION(FRESH, name,                                                                                  \
@@ -360,6 +384,7 @@ inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, 
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline int64_t size(const Tensor& self, int64_t dim) { return self.size(dim); }
 inline int64_t stride(const Tensor& self, int64_t dim) { return self.stride(dim); }
+inline bool is_same_size(const Tensor& self, const Tensor& other) { return self.is_same_size(other); }
 inline bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
 inline bool is_complex(const Tensor& self) { return self.is_complex(); }
 inline bool is_signed(const Tensor& self) { return self.is_signed(); }

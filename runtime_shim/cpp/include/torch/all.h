@@ -5,6 +5,7 @@
 #include <torch/cuda.h>
 #include <torch/fft.h>
 #include <torch/jit.h>
+#include <torch/linalg.h>
 #ifndef GUARDFIX_WITHOUT_FRONTEND
 #ifndef GUARDFIX_WITHOUT_DATA
 #include <torch/data.h>
@@ -18,9 +19,4 @@
 #include <torch/version.h>
 
 // Sources rely on the headers of the standard library that PyTorch's headers bring along.
-#include <cassert>
-#include <iomanip>
-#include <list>
-#include <queue>
-#include <unordered_map>
-#include <unordered_set>
+#include <c10/util/standard_library.h>

@@ -3,6 +3,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Logging.h>
+#include <c10/util/standard_library.h>
 
 #define TORCH_LIBRARY_BLOCK(kind, ns, key, m)                                                                   \
   static void C10_CONCATENATE(TORCH_LIBRARY_init_##ns##_, __LINE__)(::torch::Library&);                         \
