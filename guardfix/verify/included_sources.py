@@ -1,8 +1,8 @@
 """What a program is built from where no build says it: the project's headers that it includes, and their sources.
 
 `#include "net.h"` finds `include/net.h` if that is the only such file of the project, or the nearest one, and with it
-`src/net.cpp`, the source of the same name. Where two are as near, nothing is guessed, and the compiler says what is
-missing.
+`src/net.cpp`, the source of the same name, and beside that others whose names go on from it, as `net_layers.cpp`.
+Where two are as near, nothing is guessed, and the compiler says what is missing.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Included(NamedTuple):
     """Those in which its headers are looked for, besides each file's own."""
     units: tuple[SourceUnit, ...] = ()
     """Its further sources, which are linked if something of them is used."""
-    files: tuple[Path, ...] = ()
-    """All of the project's files that it is made of, itself first."""
+    others: tuple[str, ...] = ()
+    """The headers that its files include and the project hasn't, as they are named."""
 
 
 class ProjectFiles:
@@ -72,25 +72,41 @@ class ProjectFiles:
         """What a main includes, and what that includes, as far as it is the project's."""
         folders: dict[Path, None] = {}
         units: dict[Path, None] = {}
-        waiting, seen = [main], {main: None}
+        others: dict[str, None] = {}
+        waiting, seen = [main], {main}
         while waiting:
             file = waiting.pop()
-            for name in _included(file):
-                header = self._header(name, file)
+            for name in included_names(file):
+                header = self._header(name, file) if _may_be_own(name) else None
+                if header is None:
+                    others[name] = None
                 if header is None or header in seen:
                     continue
-                seen[header] = None
+                seen.add(header)
                 waiting.append(header)
                 folder = header.parents[len(Path(name).parts) - 1]
                 if ".." not in Path(name).parts and folder != file.parent:
                     folders[folder] = None
-                source = self._nearest(self._sources[header.stem], header)
-                if source is not None and source not in seen and not self._is_main(source):
-                    seen[source] = None
-                    units[source] = None
-                    waiting.append(source)
+                for source in self._sources_of(header):
+                    if source not in seen and not self._is_main(source):
+                        seen.add(source)
+                        units[source] = None
+                        waiting.append(source)
         include = tuple(folders)
-        return Included(include, tuple(SourceUnit(path, include, on_demand=True) for path in units), tuple(seen))
+        return Included(include, tuple(SourceUnit(path, include, on_demand=True) for path in units), tuple(others))
+
+    def _sources_of(self, header: Path) -> list[Path]:
+        """The source of a header's name, and those beside either whose names begin with it."""
+        same = self._nearest(self._sources[header.stem], header)
+        beside = {header.parent, same.parent} if same is not None else {header.parent}
+        longer = [
+            path
+            for stem, paths in self._sources.items()
+            if stem.startswith(header.stem) and stem != header.stem and "test" not in stem.lower()
+            for path in paths
+            if path.parent in beside
+        ]
+        return [*([same] if same is not None else []), *sorted(longer)]
 
     def _header(self, name: str, includer: Path) -> Path | None:
         """The project's file that a name in `#include` means."""
@@ -112,13 +128,17 @@ def _common_parts(path: Path, other: Path) -> int:
     return len(Path(os.path.commonpath([path.parent, other.parent])).parts)
 
 
-def _included(file: Path) -> list[str]:
+def included_names(file: Path) -> list[str]:
+    """What a file includes, as it is named there; nothing where the file can't be read."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    names = (quoted or angled for quoted, angled in _INCLUDED.findall(text))
-    return [name for name in names if os.path.splitext(name)[1] in HEADERS and not _ELSEWHERE.match(name)]
+    return [quoted or angled for quoted, angled in _INCLUDED.findall(text)]
+
+
+def _may_be_own(name: str) -> bool:
+    return os.path.splitext(name)[1] in HEADERS and not _ELSEWHERE.match(name)
 
 
 def _files_below(root: Path) -> Iterator[Path]:

@@ -14,7 +14,8 @@ from guardfix.linter.files.discovery import find_files
 from guardfix.linter.files.workspace import DISK
 
 from .included_sources import ProjectFiles, project_above
-from .project_builds import Build, build_folders, read_builds, system_packages
+from .project_builds import Build, build_folders, read_builds
+from .third_parties import third_parties
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 PYTHON_SUFFIXES = frozenset({".py"})
@@ -99,8 +100,8 @@ def _built(
         project = project_above(main) if program.named else root
         if project not in projects:
             projects[project] = ProjectFiles(project, is_main_file)
-        own, units, files = projects[project].included_by(main)
-        include, link = system_packages(*files)
+        own, units, others = projects[project].included_by(main)
+        include, link = third_parties(others)
         build = Build((*own, *include), link=link, units=units)
     build = build.with_sources(common)
     away = [unit.path.parent for unit in build.units if not unit.path.is_relative_to(root)]

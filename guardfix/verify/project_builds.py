@@ -5,12 +5,9 @@ A project says it in the answers of CMake's file API, in `compile_commands.json`
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +15,9 @@ from typing import Any
 
 from guardfix.linter.files.compile_commands import CompileCommand, command_options, compile_command
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
+
+from .included_sources import included_names
+from .third_parties import third_parties
 
 _OF_PYTORCH = re.compile(r"(?:lib)?(?:torch|c10|caffe2|kineto|torch_\w+)(?:\.so[\d.]*|\.a)?$")
 
@@ -108,7 +108,7 @@ def _from_commands(path: Path, is_main: Any) -> dict[Path, Build]:
             for source, (unit, its) in units.items()
             if source not in mains and source.is_file()
         )
-        builds[main] = Build(own.include, own.define, own.standard, system_libraries(main), others)
+        builds[main] = Build(own.include, own.define, own.standard, third_parties(included_names(main))[1], others)
     return builds
 
 
@@ -207,53 +207,3 @@ def _link_fragments(target: Mapping[str, Any], targets: Iterable[Mapping[str, An
                 if path.is_file():
                     found.append(str(path.resolve()))
     return tuple(found)
-
-
-# ---- third parties, where nothing says how they are built
-
-
-_PACKAGES = {
-    "opencv2": ("opencv4", "opencv"),
-    "Eigen": ("eigen3",),
-    "gflags": ("gflags",),
-    "glog": ("libglog",),
-    "yaml-cpp": ("yaml-cpp",),
-    "fmt": ("fmt",),
-    "SDL2": ("sdl2",),
-    "GLFW": ("glfw3",),
-}
-"""The first part of an included name -> what pkg-config may call it."""
-
-_INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([\w.-]+)/", re.MULTILINE)
-
-
-def system_packages(*files: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Include folders and libraries of the third parties that files include, as the system has them."""
-    names: dict[str, None] = {}
-    for file in files:
-        with contextlib.suppress(OSError):
-            names |= dict.fromkeys(_INCLUDED.findall(file.read_text(encoding="utf-8", errors="replace")))
-    include: list[Path] = []
-    link: list[str] = []
-    for name in names:
-        for package in _PACKAGES.get(name, ()):
-            words = _pkg_config(package)
-            if words is not None:
-                include += [Path(word.removeprefix("-I")) for word in words if word.startswith("-I")]
-                link += [word.removeprefix("-l") for word in words if word.startswith("-l")]
-                break
-    return tuple(include), tuple(link)
-
-
-def system_libraries(source: Path) -> tuple[str, ...]:
-    return system_packages(source)[1]
-
-
-def _pkg_config(package: str) -> list[str] | None:
-    try:
-        done = subprocess.run(
-            ["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False, env=os.environ
-        )
-    except OSError:
-        return None
-    return shlex.split(done.stdout) if done.returncode == 0 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +141,7 @@ def judge(
     migration in which nothing is hidden from autograd, where the runs themselves can't tell (PyTorch's can't):
     whatever it does otherwise was hidden. Raises `VerificationFailed`.
     """
-    stopped = _unsupported(before, after)
+    stopped = _unsupported(before, after, places)
     if stopped is not None:
         return stopped
     comparison = compare(before.events, after.events)
@@ -188,7 +190,7 @@ def judge_alone(
 
     It stays the same, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
     """
-    stopped = _unsupported(run, run)
+    stopped = _unsupported(run, run, places)
     if stopped is not None:
         return Judgement(Verdict.SAME, f"{reason}; whether it is correct is unknown: {stopped.reason}", stopped.advice)
     silent = _silent(run)
@@ -261,11 +263,11 @@ _GIVE_IT_WORK = "pass what the program needs with `--argument` (`--model auto` i
 # ---- what can't be compared
 
 
-def _unsupported(before: ProgramRun, after: ProgramRun) -> Judgement | None:
+def _unsupported(before: ProgramRun, after: ProgramRun, places: Mapping[str, str]) -> Judgement | None:
     for run, when in ((before, "before"), (after, "after")):
         failure = run.failed
         if failure is not None:
-            judgement = _failure(failure, when)
+            judgement = _failure(failure, when, places)
             if judgement is not None:
                 return judgement
         missing = _missing(run)
@@ -290,7 +292,7 @@ def _unsupported(before: ProgramRun, after: ProgramRun) -> Judgement | None:
     return None
 
 
-def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
+def _failure(failure: Mapping[str, Any], when: str, places: Mapping[str, str]) -> Judgement | None:
     kind, message = failure["kind"], failure["message"]
     if kind in ("toolchain", "internal", "backend"):
         raise VerificationFailed(message)
@@ -302,14 +304,26 @@ def _failure(failure: Mapping[str, Any], when: str) -> Judgement | None:
             f"the shim's C++ headers lack {in_a_row(failure.get('all_missing') or [failure['missing']])}",
             "use `--backend torch` to verify with an installed PyTorch",
         )
-    error = next((line for line in message.splitlines() if "error:" in line), message.splitlines()[-1])
+    error = _first_error(message, places)
     if when == "after":
-        return Judgement(Verdict.CHANGED, f"the migrated program does not compile: {error.strip()}", _LOOK)
+        return Judgement(Verdict.CHANGED, f"the migrated program does not compile: {error}", _LOOK)
     return Judgement(
         Verdict.UNSUPPORTED,
-        f"the program does not compile as it is: {error.strip()}",
+        f"the program does not compile as it is: {error}",
         "see `--include`, `--define` and `--link`",
     )
+
+
+def _first_error(diagnostics: str, places: Mapping[str, str]) -> str:
+    """What the compiler says first, of the user's files instead of the copies. A copy's columns are others."""
+    lines = diagnostics.splitlines()
+    first = next((line for line in lines if "error:" in line), lines[-1]).strip()
+    for copy, root in places.items():
+        inside = first.removeprefix(f"{copy}{os.sep}")
+        if inside != first:
+            shown = os.path.relpath(os.path.join(root, inside))
+            return re.sub(r"^(.*?:\d+):\d+: (?:fatal )?error:", r"\1:", shown)
+    return first
 
 
 def _missing(run: ProgramRun) -> str | None:

@@ -55,9 +55,8 @@ def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
     s = s.detach()
     if relative is None:
         relative = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if absolute is None else 0.0
-    absolute, relative = (
-        bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in (0.0 if absolute is None else absolute, relative)
-    )
+    bounds = (0.0 if absolute is None else absolute, relative)
+    absolute, relative = (bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in bounds)
     return (s > relative * s.amax(-1, True)) & (s > absolute)
 
 

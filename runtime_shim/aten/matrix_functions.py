@@ -12,7 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op
 
@@ -144,7 +144,7 @@ def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
         )
     vector = _is_vector(A.shape, B.shape)
     right = B[..., None] if vector else B
-    if vector and not left or right.shape[-2 if left else -1] != A.shape[-1]:
+    if (vector and not left) or right.shape[-2 if left else -1] != A.shape[-1]:
         raise RuntimeError(
             f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
             f"({A.shape[-2]}x{A.shape[-1]} and {right.shape[-2]}x{right.shape[-1]})"

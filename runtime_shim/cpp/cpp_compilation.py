@@ -113,6 +113,8 @@ class Compiled:
     """True when nothing had to be compiled."""
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     """What went into the program: its sources, and the files that they include, but for headers of the system."""
+    left_out: CompileError | None = field(default=None, compare=False, repr=False)
+    """Why a source that might have been needed is not part of it: the first that does not compile."""
 
 
 def manifest_files(entry: Path) -> list[str]:

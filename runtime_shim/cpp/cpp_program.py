@@ -16,7 +16,7 @@ from .compiler_diagnostics import is_of_torch, undefined_symbol
 from .cpp_backend import Backend
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
-from .program_errors import LoadError
+from .program_errors import LoadError, ProgramError
 
 SHIM = "guardfix.runtime_shim"
 
@@ -99,7 +99,8 @@ def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | 
     """Loads the program and calls `main(argc, argv)`; `argv[0]` is `name`, or the path of the source.
 
     An exception that leaves `main` ends the process as it ends any C++ program: with a message on stderr and
-    SIGABRT. Returns the status of `main`. Raises LoadError when the program can't be loaded or has no `main`.
+    SIGABRT. Returns the status of `main`. Raises LoadError when the program can't be loaded or has no `main`, and
+    CompileError when a source that would define what it lacks was left out.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -146,8 +147,10 @@ _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POIN
 _WARN = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint, ctypes.c_char_p)
 
 
-def _load_error(compiled: Compiled, message: str) -> LoadError:
+def _load_error(compiled: Compiled, message: str) -> ProgramError:
     name = undefined_symbol(message)
+    if name is not None and compiled.left_out is not None:
+        return compiled.left_out
     if name is None:
         return LoadError(f"{compiled.source} was compiled and could not be loaded: {message}")
     if name == "main":

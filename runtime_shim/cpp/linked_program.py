@@ -27,6 +27,7 @@ from .cpp_compilation import (
     run_compiler,
     toolchain_digest,
 )
+from .program_errors import CompileError
 from .toolchain import INCLUDE, Toolchain, find_toolchain
 
 _VARIANTS = 32
@@ -62,15 +63,26 @@ def compile_linked(
 ) -> Compiled:
     """Compiles `source` and the further `units`, in parallel, and links them; or finds all that in the cache.
 
-    `root` is the folder of the project, or of a copy. Raises ToolchainMissing, CompileError (of the first unit that
-    does not compile), or OSError when a source can't be read or the cache can't be written.
+    `root` is the folder of the project, or of a copy. A unit on demand that does not compile is left out: whether the
+    program needs it shows when it is loaded. Raises ToolchainMissing, CompileError (of the first other unit that does
+    not compile), or OSError when a source can't be read or the cache can't be written.
     """
     toolchain = find_toolchain(options.compiler)
     all_units = [SourceUnit(source), *units]
     with compiler_pool(_workers()) as pool:
         found = [pool.submit(_object, unit, options, toolchain, root) for unit in all_units]
         meanwhile()
-        objects = [future.result() for future in found]
+        left_out: list[CompileError] = []
+        built: list[tuple[SourceUnit, _Object]] = []
+        for unit, future in zip(all_units, found, strict=True):
+            try:
+                built.append((unit, future.result()))
+            except CompileError as error:
+                if not unit.on_demand:
+                    raise
+                left_out.append(error)
+    all_units = [unit for unit, _ in built]
+    objects = [one for _, one in built]
     files = tuple(dict.fromkeys(file for one in objects for file in one.files))
     link = options.for_linking()
     libraries = [Path(word).read_bytes() for word in link if os.path.isfile(word)]
@@ -83,7 +95,8 @@ def compile_linked(
             _link(toolchain, all_units, objects, link, source, temporary)
             entry.mkdir(parents=True, exist_ok=True)
             os.replace(temporary / "program.so", program)
-    return Compiled(program, source, all(one.cached for one in objects), files)
+    cached = all(one.cached for one in objects)
+    return Compiled(program, source, cached, files, left_out[0] if left_out else None)
 
 
 def _workers() -> int:

@@ -95,7 +95,7 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
         (FINE_CPP, FINE_CPP.replace("torch::ones({2})", "torch::ones({2}) +"), "changed", "does not compile"),
         (FINE_CPP.replace("main", "helper"), FINE_CPP, "unsupported", "no main()"),
         (FINE_CPP.replace("torch::ones({2});", "torch::no_such_thing({2});"), FINE_CPP, "unsupported", "no_such_thing"),
-        (FINE_CPP.replace("{2});", "{2})"), FINE_CPP, "unsupported", "does not compile as it is"),
+        (FINE_CPP.replace("{2});", "{2})"), FINE_CPP, "unsupported", "one.cpp:"),
     ],
     ids=[
         "both crash", "after crashes", "before crashes", "after does not compile", "no main", "name missing",

@@ -132,8 +132,7 @@ def test_cmakes_file_api(project: Path) -> None:
 
 @pytest.mark.thorough
 def test_patterns(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several mains over common sources: what no program uses is not linked."""
-    (project / "src" / "unused.cpp").write_text("int unused() { extern int missing(); return missing(); }\n")
+    """Several mains over common sources: what no program uses is not linked, and need not compile."""
     monkeypatch.chdir(project)
     arguments = ("--source", "src/*.cpp", "--include", "include", "--define", "SCALE=2")
     check(*verified("app", *arguments))
@@ -149,6 +148,17 @@ def test_what_is_included_where_no_build_says_anything(project: Path) -> None:
     (project / "src" / "helper.h").write_text("int helper();\n")
     (project / "src" / "unused.cpp").write_text("int unused() { extern int missing(); return missing(); }\n")
     check(*verified(project))
+
+
+@pytest.mark.thorough
+def test_a_needed_source_that_does_not_compile(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said as the compiler says it, not as a missing symbol."""
+    monkeypatch.chdir(project)
+    status, [program, _] = verified("app/two.cpp", "--source", "src/*.cpp", "--include", "include")
+    assert (status, program["verdict"]) == (1, "unsupported")
+    assert program["reason"] == (
+        'the program does not compile as it is: src/model.cpp:3: #error "the project\'s defines are missing"'
+    )
 
 
 def test_a_database_that_is_none(project: Path) -> None:
