@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
 """Runs the programs of a folder on the shim, each once, and counts those that run.
 
-    python bench/programs.py FOLDER [--build DIR] [--source GLOB] [--timeout 60] [--list]
+    python bench/programs.py FOLDER… [--torch PYTHON] [--build DIR] [--source GLOB] [--timeout 60] [--list]
 
 FOLDER is a checkout of whatever you want to know about, for example of github.com/pytorch/examples (its folder `cpp`).
-Programs are C++ files with a main and Python scripts that use torch. Each runs in a copy, without network and within
-limits, as `guardfix verify` runs it, and with a made-up model if it loads one. A program counts as running if it takes
-at least one step of torch and ends with status 0, or is still computing when its time is up. Of the others the first
-reason is printed: the name that the shim lacks, what the compiler says, or how it ended. Exit status 1: fewer of them
-run than `--cpp-target` (25 of 35) or `--python-target` (80 %) say.
+Programs are C++ files with a main and Python scripts that use torch. Each runs in a copy of its folder, without network
+and within limits, as `guardfix verify` runs it, and with a made-up model if it loads one. A program counts as running
+if it takes at least one step of torch and ends with status 0, or is still computing when its time is up. Of the others
+the first reason is printed: the name that the shim lacks, what the compiler says, or how it ended. With `--torch`, an
+interpreter that has PyTorch and guardfix, C++ programs that don't run on PyTorch either (for want of data, arguments, a
+GPU or a third party's headers) are listed apart and don't count; what PyTorch did is kept (`--outcomes`). Exit status
+1: fewer run than `--cpp-target` (25 of 35) or `--python-target` (80 %) say.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from guardfix.verify.program_runs import Limits, ProgramRun
@@ -45,6 +51,31 @@ def outcome(run: ProgramRun) -> tuple[bool, str]:
     return run.status == 0, end
 
 
+class OnPyTorch:
+    """What C++ programs do on PyTorch, kept in a file by the contents of what they are made of."""
+
+    def __init__(self, python: str, kept: Path, timeout: float) -> None:
+        self.python, self.path, self.timeout = python, kept, timeout
+        self.kept: dict[str, tuple[bool, str]] = json.loads(kept.read_text()) if kept.is_file() else {}
+
+    def outcome(self, program: Program) -> tuple[bool, str]:
+        key = hashlib.sha256(b"\0".join(source.read_bytes() for source in program.sources)).hexdigest()
+        if key not in self.kept:
+            command = [
+                self.python,
+                __file__,
+                "--one",
+                str(program.path),
+                str(program.root),
+                "--timeout",
+                f"{self.timeout}",
+            ]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            self.kept[key] = json.loads(done.stdout)
+            self.path.write_text(json.dumps(self.kept, indent=1))
+        return self.kept[key]
+
+
 def count(programs: Sequence[Program], settings: Settings, *, show_all: bool) -> tuple[int, Counter[str]]:
     """How many programs run, and how often each missing name stopped one; prints a line for each."""
     running, missing = 0, Counter[str]()
@@ -58,34 +89,59 @@ def count(programs: Sequence[Program], settings: Settings, *, show_all: bool) ->
     return running, missing
 
 
+def that_run(programs: Sequence[Program], on_pytorch: OnPyTorch) -> list[Program]:
+    """Those that run on PyTorch; prints a line for each other."""
+    found = []
+    for program in programs:
+        ran, words = on_pytorch.outcome(program)
+        if ran:
+            found.append(program)
+        else:
+            print(f"  does not run on PyTorch: {program.path}: {words[:160]}", flush=True)
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
+    parser.add_argument("--torch", metavar="PYTHON", help="count C++ programs that run on its PyTorch")
+    parser.add_argument("--outcomes", type=Path, default=Path("cpp-programs-on-torch.json"))
+    parser.add_argument("--one", nargs=2, metavar=("SOURCE", "FOLDER"), help=argparse.SUPPRESS)
     parser.add_argument("--build", action="append", type=Path, default=[])
     parser.add_argument("--source", action="append", default=[])
     parser.add_argument("--exclude", action="append", default=[])
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--list", action="store_true", help="also name the programs that run")
+    parser.add_argument("--only", choices=("cpp", "python"), help="leave the others out")
     parser.add_argument("--cpp-target", type=float, default=25 / 35)
     parser.add_argument("--python-target", type=float, default=0.8)
     options = parser.parse_args()
     os.environ["GUARDFIX_YES"] = "1"
     settings = Settings(limits=Limits(seconds=options.timeout), model="auto")
-    found = find_programs([options.folder], exclude=options.exclude, respect_gitignore=False)
-    # What a program needs of its surroundings stands beside it: a whole checkout for each is too much to copy.
-    alone = [Program(program.path, program.path.parent, named=True) for program in found]
-    programs = with_builds(alone, options.build, options.source)
+    if options.one:
+        source, root = map(Path, options.one)
+        [program] = with_builds([Program(source, root, named=False)], options.build, options.source)
+        print(json.dumps(outcome(run_once(program, replace(settings, backend="torch")))))
+        return 0
+    programs: list[Program] = []
+    for folder in options.folders:
+        found = find_programs([folder], exclude=options.exclude, respect_gitignore=False)
+        programs += with_builds(found, options.build, options.source)
     failed = False
     for title, is_python, target in (
         ("C++ mains", False, options.cpp_target),
         ("Python scripts", True, options.python_target),
     ):
         chosen = [program for program in programs if program.is_python is is_python]
-        if not chosen:
+        if not chosen or options.only == ("cpp" if is_python else "python"):
             continue
+        if options.torch and not is_python:
+            on_pytorch = OnPyTorch(options.torch, options.outcomes, options.timeout)
+            print(f"{title}: {len(chosen)} in all")
+            chosen = that_run(chosen, on_pytorch)
         started = time.monotonic()
         running, missing = count(chosen, settings, show_all=options.list)
-        share = running / len(chosen)
+        share = running / max(1, len(chosen))
         print(f"{title}: {running} of {len(chosen)} run ({share:.0%}, target {target:.0%}), "
               f"in {time.monotonic() - started:.0f} s")  # fmt: skip
         for name, times in missing.most_common(20):

@@ -39,11 +39,14 @@ def view_as_complex(self: Any) -> Array:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if array.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
+    kind = np.dtype(np.complex64 if array.itemsize == 4 else np.complex128)
+    if array.size == 0:  # numpy gives it strides of 0
+        return np.empty(array.shape[:-1], kind)
     if array.strides[-1] != array.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(stride % (2 * array.itemsize) for stride in array.strides[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    return array.view(np.dtype(np.complex64 if array.itemsize == 4 else np.complex128))[..., 0]
+    return array.view(kind)[..., 0]
 
 
 def _real(self: Tensor) -> Tensor:

@@ -41,6 +41,11 @@ class OpSpellings:
     def _op_square_(self, t: AnyTensor) -> AnyTensor:
         return t.pow_(2)
 
+    def _op_nll_loss_nd(self, input: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+        return self.torch.nn.functional.nll_loss(input, target, **options)
+
+    _op_nll_loss2d = _op_nll_loss_nd
+
     def _op_block_diag(self, tensors: Sequence[AnyTensor]) -> AnyTensor:
         return self.torch.block_diag(*tensors)
 

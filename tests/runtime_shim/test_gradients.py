@@ -73,6 +73,8 @@ torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y)
 torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y.t(), left=False)
 torch.linalg.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype))
 torch.linalg.eigvalsh(x @ x.t() + torch.diag(v[:3]))
+torch.linalg.eigvals(x @ q).abs()
+torch.linalg.eig(x @ q)[1].abs() ** 3
 torch.linalg.svdvals(x)
 torch.linalg.qr(q)[1] ** 2
 torch.xlogy(x, y + 1.5)

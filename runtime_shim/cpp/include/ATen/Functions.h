@@ -132,6 +132,7 @@ GUARDFIX_FUNCTION(FRESH, combinations, (const Tensor& self, int64_t r = 2, bool 
 GUARDFIX_FUNCTION(FRESH, vander,
                   (const Tensor& x, std::optional<int64_t> N = std::nullopt, bool increasing = false),
                   (x, N, increasing))
+GUARDFIX_FUNCTION(FRESH, complex, (const Tensor& real, const Tensor& imag), (real, imag))
 GUARDFIX_FUNCTION(FRESH, polar, (const Tensor& abs, const Tensor& angle), (abs, angle))
 GUARDFIX_FUNCTION(FRESH, polygamma, (int64_t n, const Tensor& self), (n, self))
 GUARDFIX_FUNCTION(FRESH, poisson, (const Tensor& self, std::optional<Generator> generator = std::nullopt),

@@ -50,6 +50,8 @@ int main() {
   SHOW(tensordot, matrix, square, {1}, {0});
   SHOW(linalg_inv, square);
   SHOW(linalg_eigh, square.detach());
+  SHOW(linalg_eig, square);
+  SHOW(linalg_eigvals, square - square.t() * 2);
   SHOW(linalg_svdvals, matrix);
   SHOW(linalg_qr, matrix.t());
   SHOW(linalg_solve, square, vector);
@@ -73,6 +75,7 @@ int main() {
   SHOW(arctanh, vector);
   SHOW(logaddexp, vector, other);
   SHOW(logcumsumexp, matrix, 1);
+  SHOW(complex, vector, other);
   SHOW(polar, vector, other);
   SHOW(angle, other);
 

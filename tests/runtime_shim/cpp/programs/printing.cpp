@@ -50,4 +50,9 @@ int main() {
             << " " << torch::IValue() << " " << torch::IValue("text") << " "
             << torch::IValue(std::vector<int64_t>{1, 2}) << " " << torch::IValue(std::make_tuple(1, 2.5)) << " "
             << torch::IValue(tensor({1, 2})) << "\n";
+  std::cout << torch::complex(torch::tensor({1.0, 1000.5}), torch::tensor({0.0, -2.0})) << "\n";
+  std::cout << torch::complex(torch::zeros({2, 1, 2}), torch::ones({2, 1, 2})) << "\n";
+  std::cout << torch::complex(torch::zeros({0}), torch::zeros({0})) << "\n";
+  at::print(torch::eye(2));
+  std::cout << "\nstorage " << torch::eye(2).storage() << "\n";
 }

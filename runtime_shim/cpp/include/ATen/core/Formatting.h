@@ -148,6 +148,7 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
+inline void print(const Tensor& tensor, int64_t line_size = 80) { print(std::cout, tensor, line_size); }
 
 inline void Tensor::print() const {
   if (defined()) {

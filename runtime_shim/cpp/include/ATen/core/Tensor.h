@@ -73,6 +73,7 @@ class Storage {
   void* mutable_data() const { return data_; }
   DataPtr data_ptr() const { return DataPtr(data_); }
   size_t nbytes() const { return nbytes_; }
+  operator bool() const { return true; }
   bool is_alias_of(const Storage& other) const { return data_ == other.data_; }
   /// Python's storage, which keeps the memory.
   const guardfix::Object& object() const { return object_; }

@@ -111,9 +111,9 @@ inline TensorOptions memory_format(MemoryFormat format) { return TensorOptions()
 
 inline std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
   const auto set = [](bool given) { return given ? "" : " (default)"; };
-  out << "TensorOptions(dtype=" << o.dtype() << set(o.has_dtype()) << ", device=" << o.device()
+  out << std::boolalpha << "TensorOptions(dtype=" << o.dtype() << set(o.has_dtype()) << ", device=" << o.device()
       << set(o.has_device()) << ", layout=" << o.layout() << set(o.has_layout())
-      << ", requires_grad=" << (o.requires_grad() ? "true" : "false") << set(o.has_requires_grad())
+      << ", requires_grad=" << o.requires_grad() << set(o.has_requires_grad())
       << ", pinned_memory=false (default), memory_format=";
   if (o.memory_format_opt()) return out << *o.memory_format_opt() << ')';
   return out << "(nullopt))";
