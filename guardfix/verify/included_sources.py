@@ -2,7 +2,8 @@
 
 `#include "net.h"` finds `include/net.h` if that is the only such file of the project, or the nearest one, and with it
 `src/net.cpp`, the source of the same name, and beside that others whose names go on from it, as `net_layers.cpp`.
-Where two are as near, nothing is guessed, and the compiler says what is missing.
+A source that declares `void train(Net&);` itself finds the one beside it that defines that. Where two are as near,
+nothing is guessed, and the compiler says what is missing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ MOST_PROJECT_FILES = 20_000
 """Files of a project that is looked through; in a larger one nothing is guessed."""
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_FUNCTION = r"^(?!\s|#|//|\*|using\b|typedef\b|return\b|extern\s+\"C\")[\w:<>,&* \t]*?[\w>&*][ \t&*]+(\w+)[ \t]*\("
+_REST = r"(?:[^;{}()]|\([^;{}()]*\))*\)[ \t\w]*\s*"
+_DECLARED = re.compile(_FUNCTION + _REST + ";", re.MULTILINE)
+_DEFINED = re.compile(_FUNCTION + _REST + r"\{", re.MULTILINE)
+"""Functions at the top of a file, as they are commonly written."""
 _MARKS = ("CMakeLists.txt", "Makefile", "meson.build", "BUILD.bazel", "setup.py", "pyproject.toml")
 _ELSEWHERE = re.compile(r"(?:torch|ATen|c10|caffe2|pybind11|sys|bits)/")
 """Headers of PyTorch and the system are never a project's own: a checkout may bring copies of them."""
@@ -56,17 +62,27 @@ class ProjectFiles:
     def __init__(self, root: Path, is_main: Callable[[Path], bool]) -> None:
         self._root = root
         self._is_main = is_main
-        self._sources: dict[str, list[Path]] = defaultdict(list)
 
     @cached_property
-    def _headers(self) -> dict[str, list[Path]]:
-        found: dict[str, list[Path]] = defaultdict(list)
+    def _files(self) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
+        headers: dict[str, list[Path]] = defaultdict(list)
+        sources: dict[str, list[Path]] = defaultdict(list)
         for path in _files_below(self._root):
             if path.suffix in HEADERS:
-                found[path.name].append(path)
+                headers[path.name].append(path)
             elif path.suffix in _SOURCES:
-                self._sources[path.stem].append(path)
-        return found
+                sources[path.stem].append(path)
+        return headers, sources
+
+    @property
+    def _headers(self) -> dict[str, list[Path]]:
+        """By their names."""
+        return self._files[0]
+
+    @property
+    def _sources(self) -> dict[str, list[Path]]:
+        """By their names without suffixes."""
+        return self._files[1]
 
     def included_by(self, main: Path) -> Included:
         """What a main includes, and what that includes, as far as it is the project's."""
@@ -87,13 +103,27 @@ class ProjectFiles:
                 folder = header.parents[len(Path(name).parts) - 1]
                 if ".." not in Path(name).parts and folder != file.parent:
                     folders[folder] = None
-                for source in self._sources_of(header):
-                    if source not in seen and not self._is_main(source):
-                        seen.add(source)
-                        units[source] = None
-                        waiting.append(source)
+                self._take(self._sources_of(header), units, waiting, seen)
+            if file.suffix in _SOURCES:
+                self._take(self._defining(file), units, waiting, seen)
         include = tuple(folders)
         return Included(include, tuple(SourceUnit(path, include, on_demand=True) for path in units), tuple(others))
+
+    def _take(self, sources: Iterable[Path], units: dict[Path, None], waiting: list[Path], seen: set[Path]) -> None:
+        for source in sources:
+            if source not in seen and not self._is_main(source):
+                seen.add(source)
+                units[source] = None
+                waiting.append(source)
+
+    def _defining(self, file: Path) -> list[Path]:
+        """The sources beside a file that define the functions that it only declares."""
+        text = _text_of(file)
+        wanted = set(_DECLARED.findall(text)).difference(_DEFINED.findall(text))
+        if not wanted:
+            return []
+        beside = sorted(path for paths in self._sources.values() for path in paths if path.parent == file.parent)
+        return [path for path in beside if path != file and wanted.intersection(_DEFINED.findall(_text_of(path)))]
 
     def _sources_of(self, header: Path) -> list[Path]:
         """The source of a header's name, and those beside either whose names begin with it."""
@@ -130,11 +160,14 @@ def _common_parts(path: Path, other: Path) -> int:
 
 def included_names(file: Path) -> list[str]:
     """What a file includes, as it is named there; nothing where the file can't be read."""
+    return [quoted or angled for quoted, angled in _INCLUDED.findall(_text_of(file))]
+
+
+def _text_of(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return []
-    return [quoted or angled for quoted, angled in _INCLUDED.findall(text)]
+        return ""
 
 
 def _may_be_own(name: str) -> bool:

@@ -31,6 +31,9 @@ _BY_FOLDER = {
 }
 """The first part of an included name -> what pkg-config may call it, where folders don't tell."""
 
+_OF_THE_COMPILER = {"omp.h": "gomp"}
+"""Libraries without a package. PyTorch's own brings OpenMP's."""
+
 _OF_THE_LANGUAGE = re.compile(r"\w+$|(?:torch|ATen|c10|caffe2|pybind11|sys|bits|linux|boost)/")
 _BOOST = re.compile(r"boost/(\w+)")
 _PLACES = ("/usr/local/include", "/usr/include")
@@ -45,6 +48,7 @@ def third_parties(headers: Iterable[str]) -> tuple[tuple[Path, ...], tuple[str, 
     for words in _flags(names):
         include |= dict.fromkeys(Path(word[2:]) for word in words if word.startswith("-I"))
         link |= dict.fromkeys(word[2:] for word in words if word.startswith("-l"))
+    link |= dict.fromkeys(library for header, library in _OF_THE_COMPILER.items() if header in names)
     for boost in filter(None, map(_BOOST.match, names)):
         if find_library(f"boost_{boost[1]}") is not None:
             link[f"boost_{boost[1]}"] = None

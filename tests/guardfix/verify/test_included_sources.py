@@ -27,6 +27,15 @@ PROJECTS = [
         [], ["xml.cpp", "xmlparser.cpp"], id="a header with several sources beside it",
     ),
     pytest.param(
+        {"main.cpp": "template <class T> void fill(T& x);\nvoid train(Net& net,\n           int n = size());\n\nstd::vector<int> *read();\n"
+                     "  void inside();\nint own();\nint own() { return 1; }\n",
+         "train.cpp": "void step();\nvoid train(Net& net, int n) {\n}\n", "steps.cpp": "void step() {}\n",
+         "io.cpp": "std::vector<int> *read()\n{\n}\n", "uses.cpp": "int use() {\n  train(net, 1);\n}\n",
+         "other.cpp": "int own() { return 2; }\nvoid inside() {}\nvoid fill(int& x);\n",
+         "away/train.cpp": "void train(Net& net, int n) {}\n", "demo.cpp": "void train(Net& net, int n) {}\n" + MAIN},
+        [], ["io.cpp", "steps.cpp", "train.cpp"], id="functions that a source declares and another beside it defines",
+    ),
+    pytest.param(
         {"app/main.cpp": "#include <nets/net.hpp>\n", "include/nets/net.hpp": "", "lib/net.cpp": ""},
         ["include"], ["lib/net.cpp"], id="a path in angle brackets",
     ),

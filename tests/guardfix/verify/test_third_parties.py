@@ -52,6 +52,7 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         pytest.param(
             ["vector", "torch/torch.h", "ATen/ATen.h", "sys/types.h"], [], [], id="the language's and PyTorch's"
         ),
+        pytest.param(["omp.h"], [], ["gomp"], id="OpenMP"),
         pytest.param(["boost/no_such_part.hpp"], [], [], id="a part of Boost without a library"),
     ],
 )

@@ -16,7 +16,7 @@ constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 /// Elements start, start+step, … below stop, as in Python.
 class Slice final {
  public:
-  explicit Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+  Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
                  std::optional<int64_t> step = std::nullopt)
       : step_(step.value_or(1)) {
     TORCH_CHECK_VALUE(step_ != 0, "slice step cannot be zero");
