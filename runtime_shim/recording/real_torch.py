@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -22,14 +21,11 @@ from ..cpp.build_folder import workplace
 from ..cpp.cpp_compilation import (
     cache_folder,
     digest,
-    entry_is_current,
     included_umbrella,
-    manifest_files,
     precompiled,
-    read_dependencies,
-    run_compiler,
 )
-from ..cpp.program_errors import PyTorchMissing
+from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
+from ..cpp.program_errors import CompileError, PyTorchMissing
 from ..cpp.toolchain import INCLUDE, find_toolchain
 from . import guard_table, trace_events
 from .guard_table import GuardTable
@@ -97,8 +93,8 @@ def _torch_folder() -> Path:
 def run_cpp_on_torch(specification: Specification, writer: Writer) -> int:
     """Compiles the program against libtorch and becomes it: what is returned is that it could not be run."""
     try:
-        program = compile_against(_torch_folder(), specification)
-        writer.write("compiled", files=[specification.source, *manifest_files(program.parent)])
+        program, files = compile_against(_torch_folder(), specification)
+        writer.write("compiled", files=list(map(str, files)))
     except (ProgramError, OSError) as error:
         return failed(writer, error)
     return _become(program, specification, writer)
@@ -113,84 +109,79 @@ def _become(program: Path, specification: Specification, writer: Writer) -> NoRe
     os.execv(program, [specification.shown, *specification.arguments])
 
 
-def compile_against(folder: Path, specification: Specification) -> Path:
-    """The program, compiled against the PyTorch in `folder`; kept by what goes into it, as the shim's programs are."""
+def compile_against(folder: Path, specification: Specification) -> tuple[Path, list[Path]]:
+    """The program, compiled against the PyTorch in `folder`, and the files that it is made of.
+
+    Its parts are kept by what goes into them, as those of the shim's programs are.
+    """
     toolchain = find_toolchain(specification.compiler)
     source = Path(specification.source)
+    torch = ["-isystem", str(folder / "include"), "-isystem", str(folder / "include/torch/csrc/api/include")]
+    version = (folder / "version.py").read_bytes()
+    guard = _old_guard(specification)
+    work = Path(specification.workplace) if specification.workplace else cache_folder() / "unfinished"
+
+    def command(unit: SourceUnit, text: str) -> tuple[list[str], list[str]]:
+        words = [
+            str(toolchain.compiler),
+            f"-std={unit.standard or specification.standard}",
+            "-O0",
+            "-w",
+            "-pthread",
+            *(f"-D{define}" for define in (*specification.define, *unit.define)),
+            *(f"-I{include}" for include in (*unit.include, *specification.include)),
+            *(word for quoted in specification.quoted_include for word in ("-iquote", quoted)),
+            *torch,
+        ]
+        further: list[str] = []
+        if included_umbrella(text):
+            place = cache_folder() / "headers" / digest(version, *words, toolchain.identity)
+            further = precompiled(place, _HEADERS, words, toolchain, programs=_PRECOMPILED_AFTER, work=work)
+        if not specification.legacy_since19:
+            further += ["-include", str(guard)]
+        return words, [*further, "-include", str(_COUNTER)]
+
+    identity = digest(guard.read_bytes(), str(specification.legacy_since19), _COUNTER.read_bytes(), version,
+                      toolchain.identity)  # fmt: skip
+    root = Path(specification.root or source.parent)
+    maker = ObjectMaker(command, identity, root, work, tuple(map(Path, specification.include)))
+    units = [SourceUnit.read(fields) for fields in specification.units]
+    objects = compile_objects([SourceUnit(source), *units], maker)
+    link = [f"-l{name}" if "/" not in name else name for name in specification.link]
+    if "gtest" in specification.link:
+        link += ["-lgtest_main", "-lgtest"]
+    library = folder / "lib"
+    link += [f"-L{library}", "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{library}"]
+    key = digest(linked_digest(objects, link), version, toolchain.identity)
+    entry = cache_folder() / key[:2] / key
+    program = entry / "program.so"
+    if not program.is_file():
+        with workplace(work) as temporary:
+            try:
+                link_objects(toolchain, objects, link, source, temporary / "program.so")
+            except CompileError as error:  # what is undefined may be in a source that didn't compile
+                raise objects.left_out or error from None
+            entry.mkdir(parents=True, exist_ok=True)
+            os.replace(temporary / "program.so", program)
+    return program, list(dict.fromkeys(file for one in objects.all for file in one.files))
+
+
+def _old_guard(specification: Specification) -> Path:
+    """A header that gives the old guard the meaning that is asked for; kept in the cache."""
     below = "AutoDispatchBelowAutograd" if specification.legacy_since19 or specification.uncovered else ""
-    guard = _LEGACY_GUARD.format(
+    text = _LEGACY_GUARD.format(
         below=below or "AutoDispatchBelowADInplaceOrView",
         more=_UNCOVERED if specification.uncovered else "",
         unless=_IN_BACKWARD_WITH_GRAPH if specification.uncovered else "false",
     )
-    libraries = [f"-l{name}" if "/" not in name else name for name in specification.link]
-    if "gtest" in specification.link:
-        libraries += ["-lgtest_main", "-lgtest"]
-    command = [
-        str(toolchain.compiler),
-        f"-std={specification.standard}",
-        "-O0",
-        "-w",
-        *(f"-D{define}" for define in specification.define),
-        *(f"-I{include}" for include in specification.include),
-        *(word for quoted in specification.quoted_include for word in ("-iquote", quoted)),
-        "-isystem",
-        str(folder / "include"),
-        "-isystem",
-        str(folder / "include/torch/csrc/api/include"),
-    ]
-    link = [
-        f"-L{folder / 'lib'}",
-        "-Wl,--no-as-needed",
-        "-ltorch",
-        "-ltorch_cpu",
-        "-lc10",
-        f"-Wl,-rpath,{folder / 'lib'}",
-    ]
-    version = (folder / "version.py").read_bytes()
-    key = digest(
-        str(source),
-        source.read_bytes(),
-        guard,
-        _COUNTER.read_bytes(),
-        version,
-        *command,
-        *libraries,
-        toolchain.identity,
-    )
-    entry = cache_folder() / key[:2] / key
-    if entry_is_current(entry):
-        return entry / "program.so"
-    work = Path(specification.workplace) if specification.workplace else cache_folder() / "unfinished"
-    headers: list[str] = []
-    if included_umbrella(source.read_text(encoding="utf-8", errors="replace")):
-        place = cache_folder() / "headers" / digest(version, *command, toolchain.identity)
-        headers = precompiled(
-            place, _HEADERS, [*command, "-pthread"], toolchain, programs=_PRECOMPILED_AFTER, work=work
-        )
-    with workplace(work) as temporary:
-        (temporary / "old_guard.h").write_text(guard)
-        built, dependencies = temporary / "program.so", temporary / "dependencies"
-        uses_old_guard = [] if specification.legacy_since19 else ["-include", str(temporary / "old_guard.h")]
-        uses_old_guard += ["-include", str(_COUNTER)]
-        run_compiler(
-            [*command, "-pthread", *headers, *uses_old_guard, "-MMD", "-MF", str(dependencies), str(source),
-             *libraries, *link, "-o", str(built)],
-            source,
-            temporary,
-            lambda: None,
-        )  # fmt: skip
-        included = [
-            path
-            for path in read_dependencies(dependencies.read_text())
-            if path.parent != temporary and path.name != "precompiled.h"
-        ]
-        manifest = {str(path): digest(path.read_bytes()) for path in included}
-        (temporary / "manifest.json").write_text(json.dumps(manifest))
-        entry.mkdir(parents=True, exist_ok=True)
-        os.replace(built, entry / "program.so")
-        os.replace(temporary / "manifest.json", entry / "manifest.json")
-    return entry / "program.so"
+    header = cache_folder() / "old_guards" / digest(text) / "old_guard.h"
+    if not header.is_file():
+        header.parent.mkdir(parents=True, exist_ok=True)
+        with workplace(cache_folder() / "unfinished") as temporary:
+            made = temporary / header.name
+            made.write_text(text)
+            os.replace(made, header)
+    return header
 
 
 def run_python_on_torch(specification: Specification, writer: Writer) -> int:

@@ -8,7 +8,7 @@ import importlib
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import guard_table
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
@@ -16,7 +16,7 @@ from .run_specification import Specification
 from .trace_events import Writer
 
 if TYPE_CHECKING:
-    from ..cpp.linked_program import SourceUnit
+    pass
 
 
 def run_program(path: str, tell: int | None = None) -> int:
@@ -44,7 +44,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
     from ..cpp import CompilerOptions, ProgramError, chosen_backend
     from ..cpp.cpp_compilation import compile_program
     from ..cpp.cpp_program import call_main
-    from ..cpp.linked_program import compile_linked
+    from ..cpp.linked_program import SourceUnit, compile_linked
 
     options = CompilerOptions(
         include=tuple(Path(folder) for folder in specification.include),
@@ -59,7 +59,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
     try:
         source = Path(specification.source)
         if specification.units:
-            units = [_unit(fields) for fields in specification.units]
+            units = [SourceUnit.read(fields) for fields in specification.units]
             compiled = compile_linked(source, units, options, root=Path(specification.root), meanwhile=_prepare)
         else:
             compiled = compile_program(source, options, meanwhile=_prepare)
@@ -83,18 +83,6 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         return status
     except (ProgramError, OSError) as error:
         return failed(writer, error)
-
-
-def _unit(fields: dict[str, Any]) -> SourceUnit:
-    from ..cpp.linked_program import SourceUnit
-
-    return SourceUnit(
-        Path(fields["path"]),
-        tuple(map(Path, fields["include"])),
-        tuple(fields["define"]),
-        fields["standard"],
-        fields["on_demand"],
-    )
 
 
 def _prepare() -> None:

@@ -161,6 +161,17 @@ def test_a_needed_source_that_does_not_compile(project: Path, monkeypatch: pytes
     )
 
 
+@pytest.mark.oracle
+def test_with_pytorch(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same programs from the same sources; what does not compile is said where it is needed."""
+    pytest.importorskip("torch")
+    monkeypatch.chdir(project)
+    arguments = ("--source", "src/*.cpp", "--include", "include", "--backend", "torch")
+    check(*verified("app", *arguments, "--define", "SCALE=2"))
+    _, [program, _] = verified("app/two.cpp", *arguments)
+    assert program["reason"].endswith("src/model.cpp:3: #error \"the project's defines are missing\"")
+
+
 def test_a_database_that_is_none(project: Path) -> None:
     (project / "compile_commands.json").write_text('{"directory": 1}')
     done = CliRunner().invoke(command, [str(project), "--isolated"])
