@@ -14,7 +14,7 @@ import inspect
 import textwrap
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -22,6 +22,7 @@ from ..core.device import device, layout, memory_format
 from ..core.dtypes import dtype
 from ..core.error_texts import UnsupportedError
 from ..library.operator_schema import Schema
+from .script_conditions import class_of, decided
 from .script_errors import Error
 from .script_running import PREAMBLE
 from .scripted_types import schema_of
@@ -195,7 +196,9 @@ class _Checker(ast.NodeVisitor):
             **{name: cell.cell_contents for name, cell in closure.items()},
         }
         arguments = source.node.args
-        self.local = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        self.local = {a.arg for a in parameters}
+        self.classes = {a.arg: known for a in parameters if (known := class_of(a.annotation)) is not None}
         for node in ast.walk(source.node):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.local.add(node.id)
@@ -209,16 +212,54 @@ class _Checker(ast.NodeVisitor):
                 "defaults",
             )
         for statement in self.source.node.body:
-            self.visit(statement)
+            self.read(statement)
+        self.block(self.source.node.body)
+
+    def block(self, statements: Sequence[ast.stmt]) -> bool:
+        """Whether control always leaves these statements. What stands after that is not compiled."""
+        return any(self.visit(statement) is True for statement in statements)
 
     def refuse(self, node: ast.AST, what: str) -> NoReturn:
         raise NotSupportedError(f"{what}:\n{self.source.marked(node)}")
 
-    def visit(self, node: ast.AST) -> None:
+    def read(self, node: ast.AST) -> None:
+        """Refuses what TorchScript can't read, also where it isn't compiled."""
         refused = _REFUSED.get(type(node))
         if refused is not None:
             self.refuse(node, f"{refused} aren't supported")
-        super().visit(node)
+        for child in ast.iter_child_nodes(node):
+            self.read(child)
+
+    def visit_Return(self, node: ast.Return) -> bool:
+        self.generic_visit(node)
+        return True
+
+    def visit_Break(self, node: ast.Break) -> bool:
+        return True
+
+    def visit_Continue(self, node: ast.Continue) -> bool:
+        return True
+
+    def visit_If(self, node: ast.If) -> bool:
+        self.visit(node.test)
+        holds = decided(node.test, self.classes, self.value)
+        if holds is not None:
+            return self.block(node.body if holds else node.orelse)
+        leaves = [self.block(branch) for branch in (node.body, node.orelse)]
+        return all(leaves)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.visit(node.test)
+        holds = decided(node.test, self.classes, self.value)
+        if holds is not False:
+            self.visit(node.body)
+        if holds is not True:
+            self.visit(node.orelse)
+
+    def visit_With(self, node: ast.With) -> bool:
+        for item in node.items:
+            self.visit(item)
+        return self.block(node.body)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -237,10 +278,11 @@ class _Checker(ast.NodeVisitor):
                 self.refuse(node, "keyword-arg expansion is not supported")
             self.visit(keyword.value)
 
-    def visit_Raise(self, node: ast.Raise) -> None:
+    def visit_Raise(self, node: ast.Raise) -> bool:
         if isinstance(node.exc, ast.Call):
             for argument in node.exc.args:
                 self.visit(argument)
+        return True
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         found = self.value(node)

@@ -169,7 +169,7 @@ def test_with_pytorch(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("--source", "src/*.cpp", "--include", "include", "--backend", "torch")
     check(*verified("app", *arguments, "--define", "SCALE=2"))
     _, [program, _] = verified("app/two.cpp", *arguments)
-    assert program["reason"].endswith("src/model.cpp:3: #error \"the project's defines are missing\"")
+    assert program["reason"].endswith('src/model.cpp:3: #error "the project\'s defines are missing"')
 
 
 def test_a_database_that_is_none(project: Path) -> None:
