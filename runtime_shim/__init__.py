@@ -115,6 +115,12 @@ _ELSEWHERE = {
     "set_printoptions": "core.tensor_printing",
     "set_warn_always": "core.warned_once",
     "is_warn_always_enabled": "core.warned_once",
+    **dict.fromkeys(
+        (
+            "_check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type _check_value"
+        ).split(),
+        "core.value_checks",
+    ),
     "_custom_op": "library.early_custom_ops",
     "Tag": "library.op_tags",
     "Generator": "aten.random_numbers",

@@ -24,6 +24,7 @@ from .extension_flags import (
     split_sources,
     without_libraries_of_pytorch,
     without_libraries_of_pytorch_in,
+    without_limited_api,
 )
 
 
@@ -81,7 +82,8 @@ def _adapt(extension: Any) -> None:
     for source in left_out:
         print(f"{extension.name}: {source} is left out: the shim has no GPU", file=sys.stderr)
     flags = extension.extra_compile_args
-    flags = list(flags.get("cxx", ())) if isinstance(flags, dict) else list(flags or ())
+    flags = without_limited_api(flags.get("cxx", ()) if isinstance(flags, dict) else flags or ())
+    extension.define_macros = [macro for macro in extension.define_macros if macro[0] != "Py_LIMITED_API"]
     if not names_a_standard(flags):
         flags.append(STANDARD)
     extension.extra_compile_args = [*flags, *extension_defines(extension.name.rpartition(".")[2])]

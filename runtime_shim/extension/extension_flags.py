@@ -38,6 +38,12 @@ def names_a_standard(flags: Sequence[str]) -> bool:
     return any(flag.startswith(("-std=", "/std:")) for flag in flags)
 
 
+def without_limited_api(flags: Sequence[str]) -> list[str]:
+    """Compiler flags without `-DPy_LIMITED_API=…`: our headers need all of Python's interface, and a module that keeps
+    to the stable part of it does with all of it."""
+    return [flag for flag in flags if flag.partition("=")[0] != "-DPy_LIMITED_API"]
+
+
 def without_libraries_of_pytorch(libraries: Sequence[str]) -> list[str]:
     return [name for name in libraries if name not in _OF_PYTORCH]
 

@@ -32,7 +32,9 @@ setup(
             "doubling._C",
             ["module.cpp", "kernel.cc", "kernel.cu"],
             libraries=["torch", "c10"],
-            extra_compile_args={"cxx": ["-O0"], "nvcc": ["-O3"]},
+            define_macros=[("Py_LIMITED_API", "0x03090000")],
+            extra_compile_args={"cxx": ["-O0", "-DPy_LIMITED_API=0x03090000"], "nvcc": ["-O3"]},
+            py_limited_api=True,
         )
     ],
     cmdclass={"build_ext": BuildExtension.with_options(no_python_abi_suffix=True, use_ninja=False)},
