@@ -14,7 +14,7 @@ from typing import Any
 
 from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.extension.torch_distribution import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.served_libraries import Serving, SourceGroup
 
 from .guard_outcomes import GuardOutcome, ProgramReach, guard_outcomes
@@ -162,7 +162,9 @@ class _ServedProject:
         self._started += 1
         folder = self.scratch / f"serving {self._started}"
         folder.mkdir()
-        variables = project_environment(self.copy, write_torch_distribution(folder / "torch"), folder)
+        variables = project_environment(
+            self.copy, write_torch_distribution(folder / "torch", version_for(self.copy)), folder
+        )
         serving = self._built(folder, variables) if self.command else self._from_sources()
         serving = replace(
             serving,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.extension.torch_distribution import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.run_specification import read_events
@@ -246,7 +246,7 @@ def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: 
     """
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
-    torch = write_torch_distribution(folder / "torch")
+    torch = write_torch_distribution(folder / "torch", version_for(copy))
     variables = project_environment(copy, torch, folder)
     build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
     if build:

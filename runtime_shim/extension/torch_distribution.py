@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 VERSION = "2.13.0"
@@ -14,24 +16,57 @@ from guardfix.runtime_shim.cpp.extension_module import bind_for_good
 
 bind_for_good("guardfix.runtime_shim")
 '''
-_METADATA = f"""\
+_METADATA = """\
 Metadata-Version: 2.1
 Name: torch
-Version: {VERSION}
+Version: {version}
 Summary: guardfix's runtime shim under PyTorch's name
 """
+_DESCRIBED = ("pyproject.toml", "setup.cfg", "setup.py", "requirements*.txt")
+_ASKED = re.compile(r"(?<![\w./-])torch[ \t]*((?:(?:===?|[<>!~]=|[<>])[ \t]*[\w.*+!-]+[ \t]*(?:,[ \t]*)?)+)")
 
 
-def write_torch_distribution(folder: Path) -> Path:
+def version_for(project: Path) -> str:
+    """The version that installers are told: ours, or the last release that fits what a project asks for.
+
+    A project that wants `torch<2.8` can then be built. `torch.__version__` is ours in any case.
+    """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    asked = SpecifierSet()
+    exact: list[str] = []
+    for text in _described(project):
+        for found in _ASKED.findall(text):
+            try:
+                asked &= SpecifierSet(found.strip().rstrip(","))
+            except InvalidSpecifier:
+                continue
+            exact += re.findall(r"==[ \t]*([\w.+!-]+)(?![\w.+!*-])", found)
+    minor = int(VERSION.split(".")[1])
+    releases = [
+        VERSION,
+        *(f"2.{number}.0" for number in range(minor, -1, -1)),
+        *(f"1.{n}.0" for n in range(13, -1, -1)),
+    ]
+    return next((version for version in [*releases, *exact] if asked.contains(version)), VERSION)
+
+
+def _described(project: Path) -> Iterator[str]:
+    for pattern in _DESCRIBED:
+        for path in sorted(project.glob(pattern)):
+            yield path.read_text(encoding="utf-8", errors="replace")
+
+
+def write_torch_distribution(folder: Path, version: str = VERSION) -> Path:
     """Put the distribution into `folder`, which then goes on the PYTHONPATH; returns `folder`.
 
-    `import torch` gives the shim there, and installers find PyTorch installed and fetch no other.
+    `import torch` gives the shim there, and installers find PyTorch installed, in this version, and fetch no other.
     """
-    package, metadata = folder / "torch", folder / f"torch-{VERSION}.dist-info"
+    package, metadata = folder / "torch", folder / f"torch-{version}.dist-info"
     package.mkdir(parents=True, exist_ok=True)
     metadata.mkdir(exist_ok=True)
     (package / "__init__.py").write_text(_PACKAGE, encoding="utf-8")
-    (metadata / "METADATA").write_text(_METADATA, encoding="utf-8")
+    (metadata / "METADATA").write_text(_METADATA.format(version=version), encoding="utf-8")
     (metadata / "INSTALLER").write_text("guardfix\n", encoding="utf-8")
     (metadata / "RECORD").write_text("", encoding="utf-8")
     return folder
