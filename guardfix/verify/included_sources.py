@@ -147,11 +147,14 @@ class ProjectFiles:
         return beside if beside in same else self._nearest(same, includer)
 
     def _nearest(self, candidates: Iterable[Path], place: Path) -> Path | None:
-        """The file with the longest common path; None where two are as near."""
-        near = sorted(((_common_parts(path, place), path) for path in candidates), reverse=True)
-        if not near or (len(near) > 1 and near[0][0] == near[1][0]):
+        """The file with the longest common path; None where two are as near, unless they are copies of each other."""
+        by_distance: dict[int, list[Path]] = defaultdict(list)
+        for path in candidates:
+            by_distance[_common_parts(path, place)].append(path)
+        near = sorted(by_distance[max(by_distance)]) if by_distance else []
+        if len(near) > 1 and len({_text_of(path) for path in near}) > 1:
             return None
-        return near[0][1]
+        return near[0] if near else None
 
 
 def _common_parts(path: Path, other: Path) -> int:

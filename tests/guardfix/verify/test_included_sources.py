@@ -44,7 +44,12 @@ PROJECTS = [
         ["a/inc"], ["b/util.cpp"], id="the nearest of two headers",
     ),
     pytest.param(
-        {"main.cpp": '#include "util.h"\n', "a/util.h": "", "b/util.h": ""}, [], [], id="two that are as near",
+        {"main.cpp": '#include "util.h"\n', "a/util.h": "int a();\n", "b/util.h": "int b();\n"},
+        [], [], id="two that are as near",
+    ),
+    pytest.param(
+        {"main.cpp": '#include "util.h"\n', "io/include/util.h": "", "io/src/util.h": "", "io/src/util.cpp": ""},
+        ["io/include"], ["io/src/util.cpp"], id="two that are as near, copies of each other",
     ),
     pytest.param(
         {"app/main.cpp": '#include "../lib/net.h"\n', "lib/net.h": "", "lib/net.cpp": ""},
