@@ -459,8 +459,15 @@ class Backend(OpSpellings, BackwardChecks):
 
     # ---- TorchScript modules
 
-    def jit_load(self, path: str) -> Any:
-        return self.torch.jit.load(path)
+    def jit_load(self, source: str | bytes, extra_files: dict[str, Any]) -> Any:
+        """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
+        archive = io.BytesIO(source) if isinstance(source, bytes) else source
+        return self.torch.jit.load(archive, _extra_files=extra_files)
+
+    def jit_save(self, module: Any, extra_files: dict[str, Any]) -> bytes:
+        file = io.BytesIO()
+        self.torch.jit.save(module, file, _extra_files=extra_files)
+        return file.getvalue()
 
     def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
         return getattr(module, name)(*arguments)

@@ -204,11 +204,6 @@ class ShimBackend(Backend):
 
     # ---- TorchScript modules
 
-    def jit_load(self, path: str) -> Any:
-        from .. import jit
-
-        return jit.load(path)
-
     def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
         return module.run_method(name, *arguments)
 

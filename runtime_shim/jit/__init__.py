@@ -1,4 +1,5 @@
-"""TorchScript without PyTorch: `load(path)` gives a module of an archive, `script(function)` checks a function.
+"""TorchScript without PyTorch: `load(path)` gives a module of an archive, which `save(module, path)` writes again;
+`script(function)` checks a function.
 
     module = jit.load("model.pt")
     module.eval()
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from .archive_loader import load
+from .archive_writer import save
 from .script_errors import ArchiveError, Error
 from .script_module import ArchiveModule as Module
 from .script_source import Method
@@ -34,7 +36,7 @@ _OF_FUNCTIONS = (
     "unused",
 )
 
-__all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load"]
+__all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -90,7 +90,7 @@ class _Loader:
         self._modules: dict[str, ScriptObject] = {}
 
     def load(self, extra_files: dict[str, Any] | None) -> ArchiveModule:
-        self._table.file_format = self._checked_format()
+        self._table.file_format = self._runtime.file_format = self._checked_format()
         self._byte_order = self._read_byte_order()
         for record in self._archive.names():
             if record.startswith("code/") and record.endswith(".py"):
@@ -98,9 +98,11 @@ class _Loader:
                 with placed(record):
                     pay(1, _TREE * len(data))
                 parse_file(self._unit, record, data)
+                self._runtime.code[record] = data
         constants = self._unpickle("constants")
         if not isinstance(constants, tuple):
             raise ArchiveError("is not a tuple", record="constants.pkl")
+        self._runtime.constants = constants
         for function in self._unit.all_functions():
             with placed(function.record, function.node.lineno):
                 compile_function(function, self._unit, self._table, constants, self._runtime.world)

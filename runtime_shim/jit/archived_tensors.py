@@ -33,7 +33,7 @@ DTYPE_CODES: dict[int, str] = {
 }
 """TorchScript's integers for dtypes (`c10/core/ScalarType.h`) and the names the backend has for them."""
 
-_STORAGES: dict[str, tuple[str, int]] = {
+STORAGES: dict[str, tuple[str, int]] = {
     "ByteStorage": ("uint8", 1),
     "CharStorage": ("int8", 1),
     "ShortStorage": ("int16", 2),
@@ -47,6 +47,7 @@ _STORAGES: dict[str, tuple[str, int]] = {
     "BoolStorage": ("bool", 1),
     "BFloat16Storage": ("bfloat16", 2),
 }
+"""The types of storages: the dtype, and the bytes of an element."""
 _DIFFERENTIABLE = {"float16", "float32", "float64", "complex64", "complex128", "bfloat16"}
 
 
@@ -80,11 +81,11 @@ class TensorReader:
                 pass
             case _:
                 raise ArchiveError("a persistent id is not one of a storage")
-        if kind not in _STORAGES:
-            raise ArchiveError(f"storages of type torch.{kind} are not supported; supported: {', '.join(_STORAGES)}")
+        if kind not in STORAGES:
+            raise ArchiveError(f"storages of type torch.{kind} are not supported; supported: {', '.join(STORAGES)}")
         if not (key.isascii() and key.isdigit()):
             raise ArchiveError(f"the storage key {brief(key)} is not a number")
-        dtype, item_size = _STORAGES[kind]
+        dtype, item_size = STORAGES[kind]
         known = self._storages.get(key)
         if known is not None:
             if (known.dtype, known.length) != (dtype, length):

@@ -27,6 +27,10 @@ class Runtime:
         self.limits = limits
         self.size = size
         """Bytes of the archive."""
+        self.code: dict[str, bytes] = {}
+        """The records of the archive's code."""
+        self.constants: tuple[Any, ...] = ()
+        self.file_format = 3
         self.backend = backend
         self.unit = unit
         self.world = World(backend.Tensor, unit.named_tuples)
@@ -213,7 +217,7 @@ class ArchiveModule(ScriptObject):
         if name not in declared.attributes:
             raise AttributeError(f"'{declared.name}' object has no attribute '{name}'")
         try:
-            self.slots[name] = convert(value, declared.attributes[name], _runtime(self).world)
+            self.slots[name] = convert(value, declared.attributes[name], runtime_of(self).world)
         except Mismatch as error:
             raise RuntimeError(
                 f"Could not cast attribute '{name}' to {declared.attributes[name]}: found {brief(value)}"
@@ -314,7 +318,7 @@ class ArchiveModule(ScriptObject):
 
     def to(self, *args: Any, **kwargs: Any) -> ArchiveModule:
         """Converts parameters in place and replaces buffers; integers keep their dtype, as in PyTorch."""
-        if args and isinstance(args[0], _runtime(self).backend.Tensor):
+        if args and isinstance(args[0], runtime_of(self).backend.Tensor):
             args = (args[0].dtype, *args[1:])
         dtype = kwargs.get("dtype") or next((value for value in args if _is_dtype(value)), None)
         if dtype is not None and not _floating(dtype):
@@ -348,16 +352,22 @@ class ArchiveModule(ScriptObject):
         return self
 
     def float(self) -> ArchiveModule:
-        return self.to(_runtime(self).backend.float32)
+        return self.to(runtime_of(self).backend.float32)
 
     def double(self) -> ArchiveModule:
-        return self.to(_runtime(self).backend.float64)
+        return self.to(runtime_of(self).backend.float64)
 
     def half(self) -> ArchiveModule:
-        return self.to(_runtime(self).backend.float16)
+        return self.to(runtime_of(self).backend.float16)
 
     def cpu(self) -> ArchiveModule:
         return self
+
+    def save(self, f: Any, _extra_files: Mapping[str, Any] | None = None) -> None:
+        """Writes the module with its present values: `torch.jit.save`."""
+        from .archive_writer import save
+
+        save(self, f, _extra_files)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ArchiveModule:
         twin = ArchiveModule(self.script_class)
@@ -410,7 +420,8 @@ class ArchiveModule(ScriptObject):
         return found
 
 
-def _runtime(module: ArchiveModule) -> Runtime:
+def runtime_of(module: ArchiveModule) -> Runtime:
+    """What runs the code of a module's archive."""
     unit = module.script_class.unit
     runtime = unit.runtime if unit else None
     if runtime is None:

@@ -43,7 +43,7 @@ def backend(request: pytest.FixtureRequest) -> Any:
 @pytest.mark.parametrize("name", RECORDED)
 def test_archive_answers_as_recorded(name: str, backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
     try:
-        answers_as_recorded(name, backend, capsys)
+        answers_as_recorded(name, jit.load(ARCHIVES / f"{name}.pt", backend=backend), backend, capsys)
     except jit.ArchiveError as error:
         lacking = re.search(r"op `torch\.(\w+)` needs .* which guardfix.runtime_shim has not", str(error))
         if lacking is None or lacking[1] not in NOT_IN_SHIM:
@@ -51,9 +51,8 @@ def test_archive_answers_as_recorded(name: str, backend: Any, capsys: pytest.Cap
         pytest.skip(f"the shim has no {lacking[1]}")
 
 
-def answers_as_recorded(name: str, backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def answers_as_recorded(name: str, module: Any, backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
     recorded = RECORDED[name]
-    module = jit.load(ARCHIVES / f"{name}.pt", backend=backend)
     assert [key for key, _ in module.named_parameters()] == recorded.get("parameters", [])
     assert [key for key, _ in module.named_buffers()] == recorded.get("buffers", [])
     assert [key for key, _ in module.named_modules()] == recorded["modules"]

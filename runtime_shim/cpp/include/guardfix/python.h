@@ -139,6 +139,14 @@ inline std::string text_of(PyObject* object) {
   return utf8;
 }
 
+/// The content of a bytes object, and back.
+inline std::string bytes_of(PyObject* bytes) {
+  return {PyBytes_AsString(bytes), static_cast<size_t>(PyBytes_Size(bytes))};
+}
+inline Object bytes_from(const char* data, size_t size) {
+  return checked(PyBytes_FromStringAndSize(data, static_cast<Py_ssize_t>(size)), "bytes");
+}
+
 inline int64_t as_integer(PyObject* object, const char* where) {
   const Object index = checked(PyNumber_Index(object), where);
   const long long value = PyLong_AsLongLong(index.get());

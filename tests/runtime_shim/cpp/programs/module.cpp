@@ -2,6 +2,7 @@
 #include <torch/script.h>
 
 #include <iostream>
+#include <sstream>
 
 int main(int argc, char** argv) {
   auto model = torch::jit::load(argv[argc - 1]);
@@ -29,4 +30,19 @@ int main(int argc, char** argv) {
     std::cout << "no such file\n";
   }
   std::cout << model.type()->name()->name() << "\n";
+
+  {
+    torch::NoGradGuard guard;
+    for (const auto& parameter : model.parameters()) parameter.fill_(2);
+  }
+  std::stringstream stream;
+  model.save(stream, {{"labels", "cat dog"}});
+  torch::jit::ExtraFilesMap files{{"labels", ""}};
+  auto loaded = torch::jit::load(stream, torch::kCPU, files);
+  std::cout << loaded.forward({input.to(torch::kDouble)}).toTensor() << files["labels"] << "\n";
+  try {
+    model.save("no/such/folder/model.pt");
+  } catch (const c10::Error&) {
+    std::cout << "no such folder\n";
+  }
 }

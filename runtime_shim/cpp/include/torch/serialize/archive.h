@@ -81,7 +81,7 @@ class OutputArchive final {
   std::string bytes() const {
     const guardfix::Object made = guardfix::ask("archive_bytes", {entries_.object()});
     const guardfix::Gil gil;
-    return {PyBytes_AsString(made.get()), static_cast<size_t>(PyBytes_Size(made.get()))};
+    return guardfix::bytes_of(made.get());
   }
   detail::Entries entries_;
 };
@@ -135,9 +135,7 @@ class InputArchive final {
   }
   void load_from(const char* data, size_t size, std::optional<Device> = std::nullopt) {
     const guardfix::Gil gil;
-    const guardfix::Object bytes =
-        guardfix::checked(PyBytes_FromStringAndSize(data, static_cast<Py_ssize_t>(size)), "archive");
-    entries_ = detail::Entries(guardfix::ask("archive_entries", {bytes}));
+    entries_ = detail::Entries(guardfix::ask("archive_entries", {guardfix::bytes_from(data, size)}));
   }
   void load_from(const std::function<size_t(uint64_t pos, void* buf, size_t nbytes)>& read_func,
                  const std::function<size_t(void)>& size_func, std::optional<Device> = std::nullopt) {

@@ -5,9 +5,13 @@
 #include <ATen/core/qualified_name.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include <fstream>
+#include <istream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -52,6 +56,9 @@ class ClassType {
 struct ObjectAttributeError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Files that an archive holds besides the module, by their names.
+using ExtraFilesMap = std::unordered_map<std::string, std::string>;
 
 class Module;
 /// A name and a module.
@@ -101,6 +108,16 @@ class Module {
   /// With the same parameters and buffers.
   Module copy() const { return copied(false); }
   Module clone(bool = false) const { return copied(false); }
+  /// Writes an archive with the present parameters, buffers and attributes.
+  void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const {
+    const std::string bytes = archive(extra_files);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const {
+    std::ofstream out(filename, std::ios::binary);
+    TORCH_CHECK(out.is_open(), "open file failed, file path: ", filename);
+    save(out, extra_files);
+  }
   /// The attribute of this name; an ObjectAttributeError when there is none.
   c10::IValue attr(const std::string& name) const {
     if (!hasattr(name)) throw ObjectAttributeError("the module does not have a field with name '" + name + "'");
@@ -120,6 +137,7 @@ class Module {
   const guardfix::Object& object() const { return object_; }
 
  private:
+  std::string archive(const ExtraFilesMap& extra_files) const;
   Module copied(bool deep) const {
     static const guardfix::Hook hook{"jit_copy"};
     return Module(hook({object_, deep}));
@@ -174,11 +192,64 @@ inline std::vector<Module> Module::modules() const {
   return all;
 }
 
-/// Reads a TorchScript archive.
-inline Module load(const std::string& path, std::optional<at::Device> device = std::nullopt) {
+namespace detail {
+
+/// Extra files as a dictionary of Python's.
+class ExtraFiles {
+ public:
+  explicit ExtraFiles(const ExtraFilesMap& files) {
+    const guardfix::Gil gil;
+    dict_ = guardfix::checked(PyDict_New(), "extra files");
+    for (const auto& [name, text] : files) {
+      const guardfix::Object bytes = guardfix::bytes_from(text.data(), text.size());
+      if (PyDict_SetItemString(dict_.get(), name.c_str(), bytes.get()) != 0) guardfix::throw_python_error("extra files");
+    }
+  }
+  const guardfix::Object& object() const { return dict_; }
+  /// What the dictionary has for the names by now.
+  void read_into(ExtraFilesMap& files) const {
+    const guardfix::Gil gil;
+    for (auto& [name, text] : files) text = guardfix::bytes_of(PyDict_GetItemString(dict_.get(), name.c_str()));
+  }
+
+ private:
+  guardfix::Object dict_;
+};
+
+inline Module load(guardfix::Arg source, std::optional<at::Device> device, ExtraFilesMap& extra_files) {
   static const guardfix::Hook read{"jit_load"};
   if (device.has_value()) TORCH_CHECK(device->is_cpu(), "torch::jit::load: the shim has no device ", *device);
-  return Module(read({path}));
+  const ExtraFiles files(extra_files);
+  Module module(read({source, files.object()}));
+  files.read_into(extra_files);
+  return module;
+}
+
+}  // namespace detail
+
+inline std::string Module::archive(const ExtraFilesMap& extra_files) const {
+  static const guardfix::Hook write{"jit_save"};
+  const guardfix::Object bytes = write({object_, detail::ExtraFiles(extra_files).object()});
+  const guardfix::Gil gil;
+  return guardfix::bytes_of(bytes.get());
+}
+
+/// Reads a TorchScript archive: a file, or what is left of a stream.
+inline Module load(const std::string& path, std::optional<at::Device> device, ExtraFilesMap& extra_files, bool = true) {
+  return detail::load(path, device, extra_files);
+}
+inline Module load(std::istream& in, std::optional<at::Device> device, ExtraFilesMap& extra_files, bool = true) {
+  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const guardfix::Gil gil;
+  return detail::load(guardfix::bytes_from(bytes.data(), bytes.size()), device, extra_files);
+}
+inline Module load(const std::string& path, std::optional<at::Device> device = std::nullopt, bool = true) {
+  ExtraFilesMap none;
+  return load(path, device, none);
+}
+inline Module load(std::istream& in, std::optional<at::Device> device = std::nullopt, bool = true) {
+  ExtraFilesMap none;
+  return load(in, device, none);
 }
 
 }  // namespace torch::jit
@@ -197,6 +268,7 @@ inline torch::jit::Module IValue::toModule() const {
 namespace torch::jit {
 
 namespace script {
+using torch::jit::ExtraFilesMap;
 using torch::jit::load;
 using Module = torch::jit::Module;
 using Method = torch::jit::Method;
