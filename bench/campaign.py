@@ -9,8 +9,8 @@ its history. Each is run twice by each executor, in turn (process, dask, dask, p
 the cluster does at least 95 % of what the pool does, and its scheduling costs at most 5 % of the processor time.
 
 `synthetic` makes for each COUNT so many repositories out of the fixtures (median 50 files). The workers make them,
-which counts as the engine's time. Targets: the processor time grows with the number of files with an exponent of at most
-1.05, and the memory of the client, which has the scheduler in it, by at most 20 % from the first COUNT to the last.
+which counts as the engine's time. Targets: the processor time grows with the number of files with an exponent of at
+most 1.05, and the memory of the client, which has the scheduler in it, by at most 20 % from first COUNT to last.
 
 Exit status 1 when a target is missed. Nothing is written to the repositories.
 """

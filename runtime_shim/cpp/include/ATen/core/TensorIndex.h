@@ -17,7 +17,7 @@ constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 class Slice final {
  public:
   Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
-                 std::optional<int64_t> step = std::nullopt)
+        std::optional<int64_t> step = std::nullopt)
       : step_(step.value_or(1)) {
     TORCH_CHECK_VALUE(step_ != 0, "slice step cannot be zero");
     start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
