@@ -56,7 +56,7 @@ class Measured:
     """Of the client and the workers: giving out tasks, taking results, writing them."""
     peak_task: float
     client: float
-    """Megabytes of this process, the scheduler included, at the end."""
+    """Megabytes of this process, the scheduler included, at the end of the run, before its tables are read."""
     rows: list[tuple[Any, ...]]
     files: int
     done: int
@@ -109,10 +109,10 @@ def measure(
             progress = run_campaign(tasks, store, engine, work=work)
             seconds = time.perf_counter() - started
             spent = engine_cpu() - before
+            client = psutil.Process().memory_info().rss / (1 << 20)
         sql = "SELECT sum(cpu_seconds), max(peak_megabytes), sum(files) FROM repositories"
         _, [(task_cpu, peak, files)] = query(store, sql)
         _, rows = query(store, "SELECT * EXCLUDE (seconds, started_at) FROM uses")
-    client = psutil.Process().memory_info().rss / (1 << 20)
     done = progress.outcomes[TaskOutcome.DONE]
     return Measured(seconds, task_cpu, spent, peak, client, rows, int(files or 0), done)
 

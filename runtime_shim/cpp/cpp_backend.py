@@ -9,7 +9,6 @@ key sets) is where the two differ; `ShimBackend` and `TorchBackend` say how each
 from __future__ import annotations
 
 import contextlib
-import copy
 import ctypes
 import io
 import math
@@ -20,12 +19,13 @@ from typing import Any, TextIO
 
 from .backward_checks import BackwardChecks
 from .op_spellings import AnyTensor, OpSpellings
+from .script_module_questions import ScriptModuleQuestions
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""
 
 
-class Backend(OpSpellings, BackwardChecks):
+class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     """Answers the headers for `module`, which has the names of the Python package `torch`."""
 
     def __init__(self, module: Any, *, legacy_since19: bool = False) -> None:
@@ -456,46 +456,3 @@ class Backend(OpSpellings, BackwardChecks):
 
     def needs_input_grad(self, context: Any, index: int) -> bool:
         return bool(context.needs_input_grad[index + 1])  # the first input is the node
-
-    # ---- TorchScript modules
-
-    def jit_load(self, source: str | bytes, extra_files: dict[str, Any]) -> Any:
-        """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
-        archive = io.BytesIO(source) if isinstance(source, bytes) else source
-        return self.torch.jit.load(archive, _extra_files=extra_files)
-
-    def jit_save(self, module: Any, extra_files: dict[str, Any]) -> bytes:
-        file = io.BytesIO()
-        self.torch.jit.save(module, file, _extra_files=extra_files)
-        return file.getvalue()
-
-    def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
-        return getattr(module, name)(*arguments)
-
-    def jit_train(self, module: Any, on: bool) -> None:
-        module.train(on)
-
-    def jit_to(self, module: Any, where: Any) -> None:
-        module.to(where)
-
-    def jit_copy(self, module: Any, deep: bool) -> Any:
-        return copy.deepcopy(module) if deep else copy.copy(module)
-
-    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
-        return list(getattr(module, f"named_{kind}")())
-
-    def is_module(self, value: object) -> bool:
-        return isinstance(value, self.torch.nn.Module)
-
-    def jit_attr(self, module: Any, name: str) -> Any:
-        return getattr(module, name)
-
-    def jit_type_name(self, module: Any) -> str:
-        """The qualified name of a module's class."""
-        return str(module._c._type().annotation_str)
-
-    def jit_has_method(self, module: Any, name: str) -> bool:
-        return callable(getattr(module, name, None))
-
-    def jit_hasattr(self, module: Any, name: str) -> bool:
-        return hasattr(module, name)

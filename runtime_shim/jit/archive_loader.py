@@ -14,7 +14,8 @@ from .calls.call_costs import LARGEST
 from .calls.call_table import OpTable
 from .script_compiler import compile_function
 from .script_errors import ArchiveError
-from .script_module import ArchiveModule, Runtime, make_instance
+from .script_module import ArchiveModule, make_instance
+from .script_runtime import Runtime
 from .script_source import CompilationUnit, ParsedFunction, parse_file
 from .script_values import ScriptObject
 from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive

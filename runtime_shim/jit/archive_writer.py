@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .archived_tensors import STORAGES
-from .script_module import ArchiveModule, Runtime, runtime_of
+from .script_runtime import Runtime, runtime_of
 from .script_values import Enumerator, ScriptObject
 from .type_annotations import Type
 
@@ -24,15 +24,13 @@ _TYPED_LISTS = {"int": "intlist", "float": "doublelist", "bool": "boollist", "Te
 _STORAGE_OF = {dtype: kind for kind, (dtype, _) in STORAGES.items()}
 
 
-def save(
-    m: ArchiveModule, f: str | os.PathLike[str] | IO[bytes], _extra_files: Mapping[str, Any] | None = None
-) -> None:
+def save(m: ScriptObject, f: str | os.PathLike[str] | IO[bytes], _extra_files: Mapping[str, Any] | None = None) -> None:
     """Write a module that `load` gave, to a path or a binary file object.
 
     `_extra_files` are further files to put in, texts or bytes by their names. Raises TypeError for anything else than
     such a module, RuntimeError when it holds what TorchScript doesn't save, OSError when the path can't be written.
     """
-    if not isinstance(m, ArchiveModule):
+    if not (isinstance(m, ScriptObject) and m.script_class.kind == "Module"):
         raise TypeError(f"jit.save of the shim takes a module of jit.load, not a {type(m).__name__}")
     if not isinstance(f, (str, os.PathLike)):
         f.write(_archive(m, "archive", _extra_files or {}))
@@ -41,7 +39,7 @@ def save(
     Path(f).write_bytes(data)
 
 
-def _archive(module: ArchiveModule, folder: str, extra_files: Mapping[str, Any]) -> bytes:
+def _archive(module: ScriptObject, folder: str, extra_files: Mapping[str, Any]) -> bytes:
     runtime = runtime_of(module)
     model, constants = _Pickled(runtime), _Pickled(runtime)
     records = {"data.pkl": model.bytes_of(module, _ANY), **dict(model.records("data")), **runtime.code}

@@ -26,7 +26,7 @@ from .script_values import Enumerator
 from .type_annotations import NotAType, Type, dotted_name, type_of_annotation
 
 _Runtime = Any
-"""`script_module.Runtime`, which stands on this."""
+"""`script_runtime.Runtime`, which stands on this."""
 
 ScriptStatement = Callable[[dict[Any, Any]], "tuple[Any] | None"]
 
