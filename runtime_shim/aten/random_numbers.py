@@ -1,8 +1,7 @@
-"""Random numbers: numpy's, seeded by manual_seed."""
+"""Random numbers, seeded by manual_seed: PyTorch's generator, and the factories that draw from it."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,72 +10,93 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import CPU, check_device
+from ..core.dtypes import Array
 from ..core.memory_layout import laid_out, laid_out_like
+from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
 from .creation import checked_shape, finish, numpy_dtype
 
+_UNSEEDED = 67280421310721
+"""The seed of a generator that has got none."""
+
 
 class Generator:
-    """`torch.Generator`: a stream of numbers of its own; not PyTorch's numbers for the same seed."""
+    """`torch.Generator`: a stream of numbers of its own."""
 
     def __init__(self, device: Any = None) -> None:
         check_device(device)
         self.device = CPU
-        self.seed_value = 67280421310721  # what a generator that isn't seeded says in PyTorch
-        self._numbers: np.random.Generator | None = None
+        self._engine: RandomEngine | None = None
 
     @property
-    def numbers(self) -> np.random.Generator:
-        if self._numbers is None:
-            self._numbers = np.random.default_rng(None if self is default_generator else self.seed_value)
-        return self._numbers
+    def engine(self) -> RandomEngine:
+        if self._engine is None:  # made when it is needed
+            self._engine = RandomEngine(_chosen_seed() if self is default_generator else _UNSEEDED)
+        return self._engine
 
     def manual_seed(self, seed: int) -> Generator:
-        """Make what follows reproducible; the numbers differ from PyTorch's for the same seed."""
+        """Make what follows reproducible. RuntimeError if the seed is no integer, ValueError if it has over 64 bits."""
         if not isinstance(seed, int):
-            raise TypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}")
-        self.seed_value = seed & 0xFFFFFFFFFFFFFFFF
-        self._numbers = np.random.default_rng(self.seed_value)
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError("Overflow when unpacking long long")
+        self._engine = RandomEngine(seed)
         return self
 
     def initial_seed(self) -> int:
-        return self.seed_value
+        return self.engine.seed
 
     def seed(self) -> int:
         """Seed with a number that nobody chose; returns it."""
-        chosen = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
+        chosen = _chosen_seed()
         self.manual_seed(chosen)
         return chosen
 
     def get_state(self) -> Tensor:
         """The state as a tensor of bytes, for `set_state`."""
-        state = {**self.numbers.bit_generator.state, "seed_value": self.seed_value}
-        return new_tensor(np.frombuffer(json.dumps(state).encode(), np.uint8).copy())
+        return new_tensor(np.frombuffer(self.engine.state(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on as the generator did whose state that is. TypeError if it isn't a tensor of bytes."""
+        """Go on as the generator did whose state that is.
+
+        TypeError if it isn't a tensor of bytes, RuntimeError if those are no state.
+        """
         if not isinstance(new_state, Tensor) or new_state._array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
-        state = json.loads(new_state._array.tobytes())
-        self.seed_value = state.pop("seed_value")
-        self._numbers = np.random.default_rng()
-        self._numbers.bit_generator.state = state
+        self._engine = RandomEngine.from_state(new_state._array.tobytes())
         return self
+
+    def clone_state(self) -> Generator:
+        """A generator that goes on as this one does."""
+        return Generator().set_state(self.get_state())
+
+
+def _chosen_seed() -> int:
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
 
 
 default_generator = Generator()
+"""That of whoever names none: it starts with a seed that nobody chose."""
 
 
-def generator(chosen: Generator | None = None) -> np.random.Generator:
-    """The numbers that rand, randn and the like draw; they are not PyTorch's."""
-    return (chosen or default_generator).numbers
+def engine_of(chosen: Generator | None = None) -> RandomEngine:
+    """What rand, randn and the like draw from."""
+    chosen = default_generator if chosen is None else chosen
+    if not isinstance(chosen, Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(chosen).__name__}")
+    return chosen.engine
+
+
+def drawn_seed(chosen: Generator | None = None) -> int:
+    """A seed for another generator, as samplers and loaders draw it."""
+    return int(engine_of(chosen).long_words(1)[0]) % (1 << 63)
 
 
 @composite("manual_seed", method=False)
 def manual_seed(seed: int) -> Generator:
-    """Make what follows reproducible; the numbers differ from PyTorch's for the same seed."""
+    """Make what follows reproducible."""
     return default_generator.manual_seed(int(seed))
 
 
@@ -104,7 +124,61 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def _random(name: str, draw: Callable[[np.random.Generator, tuple[int, ...]], Any], refusal: str) -> None:
+def uniform_numbers(
+    engine: RandomEngine,
+    count: int,
+    target: np.dtype[Any],
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    contiguous: bool = True,
+) -> Array:
+    """`count` numbers in [low, high), as `target`; complex ones are drawn as two."""
+    if target.kind == "c":
+        part = part_of(target)
+        return uniform_numbers(engine, 2 * count, part, low, high).view(target)
+    if target == np.float64:
+        return engine.uniform(count) * (high - low) + low
+    drawn = engine.uniform(count, np.float32) * np.float32(high - low) + np.float32(low)
+    return drawn.astype(target, copy=False)
+
+
+def normal_numbers(
+    engine: RandomEngine,
+    count: int,
+    target: np.dtype[Any],
+    mean: float = 0.0,
+    std: float = 1.0,
+    *,
+    contiguous: bool = True,
+) -> Array:
+    """`count` normal numbers as `target`, for a tensor that is contiguous or not.
+
+    Of complex ones, each part has the mean and half the variance.
+    """
+    if target.kind == "c":
+        part = part_of(target)
+        return normal_numbers(engine, 2 * count, part, mean, std * math.sqrt(0.5), contiguous=contiguous).view(target)
+    if count < RandomEngine.BLOCK or not contiguous:
+        return (engine.normals(count) * std + mean).astype(target, copy=False)
+    made = np.float64 if target == np.float64 else np.float32
+    drawn = engine.block_normals(count, made, rounded=target.itemsize == 2)
+    return (drawn * made(std) + made(mean)).astype(target, copy=False)
+
+
+def part_of(target: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of a complex number's parts."""
+    return np.dtype(f"f{target.itemsize // 2}")
+
+
+def in_order_of_memory(array: Array, written: Array) -> Array:
+    """A view with the elements in the order in which random numbers are written: as `written` lies in memory."""
+    if written.flags.c_contiguous:
+        return array
+    return array.transpose(sorted(range(written.ndim), key=lambda axis: -abs(written.strides[axis])))
+
+
+def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
     def create(
         *shape: Any,
         size: Any = None,
@@ -119,7 +193,9 @@ def _random(name: str, draw: Callable[[np.random.Generator, tuple[int, ...]], An
         target = numpy_dtype(dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        return finish(_drawn(draw, checked_shape(shape if size is None else (size,)), target, generator), requires_grad)
+        dimensions = checked_shape(shape if size is None else (size,))
+        drawn = draw(engine_of(generator), math.prod(dimensions), target)
+        return finish(drawn.reshape(dimensions), requires_grad)
 
     def like(
         input: Tensor,
@@ -134,41 +210,49 @@ def _random(name: str, draw: Callable[[np.random.Generator, tuple[int, ...]], An
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        found = _drawn(draw, input._array.shape, target, None)
+        blank = np.empty(input._array.shape, target)
         if memory_format in (None, "preserve"):
-            found = laid_out_like(found, input._array)
+            found = laid_out_like(blank, input._array)
         else:
-            found = laid_out(found, memory_format)
+            found = laid_out(blank, memory_format)
+        ordered = in_order_of_memory(found, found)
+        drawn = draw(engine_of(), found.size, target, contiguous=found.flags.c_contiguous)
+        np.copyto(ordered, drawn.reshape(ordered.shape))
         return finish(found, requires_grad)
 
     composite(name, method=False, out=RESIZED, out_title=f"aten::{name}")(create)
     composite(f"{name}_like", method=False)(like)
 
 
-def _drawn(draw: Any, shape: tuple[int, ...], target: np.dtype[Any], chosen: Generator | None) -> Any:
-    numbers = generator(chosen)
-    if target.kind != "c":
-        return np.asarray(draw(numbers, shape)).astype(target)
-    scale = math.sqrt(0.5) if draw is _normal else 1.0  # a complex normal number has variance 1
-    return np.asarray((draw(numbers, shape) + 1j * draw(numbers, shape)) * scale).astype(target)
+_random("rand", uniform_numbers, "check_uniform_bounds")
+_random("randn", normal_numbers, "normal_kernel_cpu")
 
 
-def _uniform(numbers: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return numbers.random(shape)
-
-
-def _normal(numbers: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return numbers.standard_normal(shape)
-
-
-_random("rand", _uniform, "check_uniform_bounds")
-_random("randn", _normal, "normal_kernel_cpu")
-
-
-def _integers(low: int, high: int, shape: tuple[int, ...], target: np.dtype[Any], chosen: Generator | None) -> Any:
+def random_integers(engine: RandomEngine, low: int, high: int, count: int, target: np.dtype[Any]) -> Array:
+    """`count` integers in [low, high), as `target`. RuntimeError where there are none, or it doesn't hold them."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return generator(chosen).integers(low, high, shape).astype(target)
+    _check_bounds(low, high - 1, target)
+    drawn = engine.below(high - low, count)
+    return (drawn + np.uint64(low) if low >= 1 << 63 else drawn.astype(np.int64) + low).astype(target)
+
+
+def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
+    """Raises RuntimeError unless the dtype holds both."""
+    if target.kind in "iu":
+        least, greatest = int(np.iinfo(target).min), int(np.iinfo(target).max)
+    elif target.kind == "b":
+        least, greatest = 0, 1
+    else:
+        greatest = int(float(dtypes.finfo(target).max))
+        least = -greatest
+    for name, bound in (("from", low), ("to - 1", last)):
+        if not least <= bound <= greatest:
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_CHAR[target.char].short}")
+
+
+def _integers(low: int, high: int, shape: tuple[int, ...], target: np.dtype[Any], chosen: Generator | None) -> Array:
+    return random_integers(engine_of(chosen), low, high, math.prod(shape), target).reshape(shape)
 
 
 @composite("randint", method=False, out=RESIZED, out_title="aten::randint")
@@ -224,8 +308,10 @@ def randperm(
     pin_memory: bool = False,
 ) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
-    found = (generator or default_generator).numbers.permutation(n).astype(numpy_dtype(dtype or dtypes.int64))
-    return finish(found, requires_grad)
+    checked_shape((n,))
+    target = numpy_dtype(dtype or dtypes.int64)
+    dtypes.check_number(n, target)
+    return finish(engine_of(generator).permutation(n).astype(target), requires_grad)
 
 
 @composite("normal", method=False)
@@ -234,22 +320,28 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     given = [t._array for t in (mean, std) if isinstance(t, Tensor)]
     if not given:
         target = numpy_dtype(options.pop("dtype", None))
-        drawn = _drawn(_normal, checked_shape((size,)), target, generator)
-        return finish(np.asarray(drawn * std + mean, target), options.pop("requires_grad", False))
+        shape = checked_shape((size,))
+        drawn = normal_numbers(engine_of(generator), math.prod(shape), target, mean, std)
+        return finish(drawn.reshape(shape), options.pop("requires_grad", False))
     shape = np.broadcast_shapes(*(a.shape for a in given))
     values = [t._array if isinstance(t, Tensor) else t for t in (mean, std)]
     if np.any(np.asarray(values[1]) < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    drawn = _drawn(_normal, shape, given[0].dtype, generator)
+    drawn = normal_numbers(engine_of(generator), math.prod(shape), given[0].dtype).reshape(shape)
     return finish(np.asarray(drawn * values[1] + values[0], given[0].dtype))
 
 
 @composite("bernoulli", out=RESIZED)
 def bernoulli(self: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that each element (or `p`) says, else 0."""
-    array = self._array
-    chances = array if p is None else np.full(array.shape, p)
+    drawn = trials(engine_of(generator), self._array.size, self._array if p is None else p)
+    return new_tensor(drawn.astype(self._array.dtype).reshape(self._array.shape))
+
+
+def trials(engine: RandomEngine, count: int, chances: Any) -> Array:
+    """Which of so many trials succeed, with a probability or an array of them."""
     if np.any((chances < 0) | (chances > 1)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    drawn = (generator or default_generator).numbers.random(array.shape) < chances
-    return new_tensor(np.asarray(drawn).astype(array.dtype))
+    single = isinstance(chances, np.ndarray) and chances.dtype != np.float64
+    drawn = engine.uniform(count, np.float32 if single else np.float64)
+    return np.asarray(drawn < (chances.ravel() if isinstance(chances, np.ndarray) else chances))

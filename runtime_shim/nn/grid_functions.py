@@ -228,7 +228,7 @@ def _alpha_dropped(input: Tensor, p: float, training: bool, inplace: bool, shape
         return input
     if p == 1:
         return input.mul_(0) if inplace else input * 0
-    keep = (FUNCTIONS["rand"](*shape) >= p).to(input.dtype)
+    keep = FUNCTIONS["empty"](*shape, dtype=input.dtype).bernoulli_(1 - p)
     scale = 1 / math.sqrt((_ALPHA**2 * p + 1) * (1 - p))
     shift = (keep - 1) * (_ALPHA * scale) + _ALPHA * scale * p
     factor = keep * scale
@@ -252,8 +252,11 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if training:
-        slope = FUNCTIONS["rand"](*input.size(), dtype=input.dtype) * (upper - lower) + lower
-        factor = FUNCTIONS["where"](input > 0, FUNCTIONS["ones_like"](slope), slope).detach()
+        negative = input.detach() <= 0
+        factor = FUNCTIONS["ones_like"](input).detach()
+        # Only where it is needed a slope is drawn, from 64 bits whatever the dtype.
+        slopes = FUNCTIONS["rand"](int(negative.sum()), dtype=dtypes.float64) * (upper - lower) + lower
+        factor[negative] = slopes.to(input.dtype)
     else:
         ones = FUNCTIONS["ones_like"](input).detach()
         factor = FUNCTIONS["where"](input > 0, ones, ones * ((lower + upper) / 2)).detach()
@@ -262,7 +265,7 @@ def rrelu(
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """Samples of a relaxed categorical distribution; `hard` ones are one-hot with the gradient of the soft ones."""
-    noise = -(-FUNCTIONS["rand"](*logits.size(), dtype=logits.dtype).clamp_min(1e-12).log()).log()
+    noise = -FUNCTIONS["empty"](*logits.size(), dtype=logits.dtype).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft

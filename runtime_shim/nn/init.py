@@ -1,4 +1,4 @@
-"""`torch.nn.init`: filling parameters in place, without recording. Random numbers are not PyTorch's."""
+"""`torch.nn.init`: filling parameters in place, without recording."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
@@ -17,12 +16,12 @@ from ..core.tensor import Tensor
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     with no_grad():
-        return tensor.uniform_(a, b)
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     with no_grad():
-        return tensor.normal_(mean, std)
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -67,11 +66,11 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))))
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
 def _std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
@@ -91,7 +90,7 @@ def kaiming_uniform_(
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     bound = math.sqrt(3.0) * _std(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -104,7 +103,7 @@ def kaiming_normal_(
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
-    return normal_(tensor, 0.0, _std(tensor, a, mode, nonlinearity))
+    return normal_(tensor, 0.0, _std(tensor, a, mode, nonlinearity), generator)
 
 
 def trunc_normal_(
@@ -117,15 +116,51 @@ def trunc_normal_(
             "incorrect.",
             stacklevel=2,
         )
-    normal_numbers = statistics.NormalDist(mean, std)
-    drawn = FUNCTIONS["rand"](*tensor.shape, dtype=dtypes.float64).numpy()
-    low, high = normal_numbers.cdf(a), normal_numbers.cdf(b)
-    inverse = np.vectorize(normal_numbers.inv_cdf, otypes=[np.float64])
-    with no_grad():
-        if tensor.numel():
-            share = np.clip(low + drawn * (high - low), 1e-12, 1 - 1e-12)
-            tensor.copy_(FUNCTIONS["from_numpy"](np.asarray(inverse(share))))
-        return tensor.clamp_(min=a, max=b)
+    distribution = statistics.NormalDist(mean, std)
+    share = distribution.cdf(b) - distribution.cdf(a)
+    if tensor.numel():
+        with no_grad():
+            # What lies outside is drawn again; where most would, numbers between the bounds are drawn instead, and
+            # taken as often as the distribution has them.
+            draw = _normal_numbers_between if share > _SHARE_FOR_NORMAL_NUMBERS else _weighted_numbers_between
+            draw(tensor, distribution, a, b, generator)
+    return tensor
+
+
+_SHARE_FOR_NORMAL_NUMBERS = 0.3
+
+
+def _normal_numbers_between(
+    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: Any
+) -> None:
+    def draw(into: Tensor) -> Tensor:
+        return into.normal_(distribution.mean, distribution.stdev, generator=generator)
+
+    found, bounds = draw(tensor), tensor.new_tensor([a, b]).tolist()
+    while (outside := (found < bounds[0]) | (found > bounds[1])).any():
+        found = FUNCTIONS["where"](outside, draw(FUNCTIONS["empty_like"](found)), found)
+    if found is not tensor:
+        tensor.copy_(found)
+
+
+def _weighted_numbers_between(
+    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: Any
+) -> None:
+    mean, std = distribution.mean, distribution.stdev
+    highest = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def is_refused(numbers: Tensor) -> Tensor:
+        chances = numbers.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(highest)
+        return FUNCTIONS["empty_like"](numbers).uniform_(generator=generator).log_().gt(chances)
+
+    found = tensor.uniform_(a, b, generator=generator)
+    refused = is_refused(found)
+    while refused.any():
+        drawn = FUNCTIONS["empty_like"](found).uniform_(a, b, generator=generator)
+        found = FUNCTIONS["where"](refused, drawn, found)
+        refused = refused & is_refused(drawn)
+    if found is not tensor:
+        tensor.copy_(found)
 
 
 def eye_(tensor: Tensor) -> Tensor:
@@ -159,7 +194,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
-    drawn = normal_(FUNCTIONS["empty"](rows, columns), 0, 1).numpy().astype(np.float64)
+    drawn = normal_(tensor.new_empty(rows, columns), 0, 1, generator).numpy().astype(np.float64)
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * np.sign(np.diag(r))
     found = FUNCTIONS["from_numpy"](np.ascontiguousarray(q.T if rows < columns else q))
@@ -175,7 +210,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():
-        tensor.normal_(0, std)
+        tensor.normal_(0, std, generator=generator)
         for column in range(columns):
             tensor[FUNCTIONS["randperm"](rows)[:zeros], column] = 0
     return tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..aten.random_numbers import generator
+from ..aten.random_numbers import engine_of, random_integers, uniform_numbers
 from ..core import dtypes
 from ..core.device import check_device
 from ..core.tensor import Tensor, meta_of, new_tensor
@@ -27,7 +27,7 @@ def make_tensor(
     """A tensor of that shape with uniformly drawn elements in `[low, high)`.
 
     Without bounds, floating elements lie in [-9, 9), signed integers in [-9, 10), unsigned ones in [0, 10).
-    `noncontiguous` takes every other element of a larger tensor; `exclude_zero` replaces zeros by the smallest element
+    `noncontiguous` takes every second element of a larger tensor; `exclude_zero` replaces zeros by the smallest element
     that isn't. ValueError if the bounds exclude each other, RuntimeError if an integer tensor should require grad.
     """
     check_device(device)
@@ -49,7 +49,7 @@ def make_tensor(
         array[array == 0] = 1 if not dtype.is_floating_point and not dtype.is_complex else _tiny(dtype)
     made = new_tensor(array)
     if doubled:
-        made = made[..., ::2]
+        made = made[..., 1::2]
     if requires_grad:
         made = made.detach()
         meta_of(made).requires_grad = True
@@ -75,13 +75,13 @@ def _drawn(shape: tuple[int, ...], dtype: dtypes.dtype, low: float | None, high:
         highest = 10 if high is None else high
     if low is not None and high is not None and low > high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    random = generator()
-    if dtype.is_complex:
-        parts = [random.uniform(lowest, highest, shape) for _ in range(2)]
-        return np.asarray(parts[0] + 1j * parts[1]).astype(target)
-    if dtype.is_floating_point:
-        lowest, highest = (max(min(v, 1e300), -1e300) for v in (lowest, highest))
-        return np.asarray(random.uniform(lowest, highest, shape)).astype(target)
+    engine, count = engine_of(), math.prod(shape)
+    if dtype.is_floating_point or dtype.is_complex:
+        greatest = float(dtypes.finfo(target).max)
+        lowest, highest = (max(min(bound, greatest), -greatest) for bound in (lowest, highest))
+        scale = 2 if highest - lowest > greatest else 1  # the range must be a number of the dtype
+        drawn = uniform_numbers(engine, count, target, lowest / scale, highest / scale)
+        return np.asarray(drawn * target.type(scale)).reshape(shape)
     if dtype.name != "bool":
         limits = np.iinfo(target)
         lowest = max(math.ceil(lowest), int(limits.min)) if lowest > -math.inf else int(limits.min)
@@ -90,4 +90,4 @@ def _drawn(shape: tuple[int, ...], dtype: dtypes.dtype, low: float | None, high:
         lowest, highest = math.ceil(lowest), math.ceil(highest)
     if lowest >= highest:
         return np.full(shape, lowest).astype(target)
-    return np.asarray(random.integers(lowest, highest, shape)).astype(target)
+    return random_integers(engine, int(lowest), int(highest), count, target).reshape(shape)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from ...aten.random_numbers import drawn_seed
 from ...core.function_table import FUNCTIONS
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
@@ -133,7 +134,7 @@ class DataLoader(Generic[T_co]):
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
-        seed = int(FUNCTIONS["randint"](0, 2**62, (), generator=self.generator).item())
+        seed = drawn_seed(self.generator)
         indices = iter(self.batch_sampler if self._batches else self.sampler)
         if self.num_workers == 0:
             return _in_this_process(_Fetcher(self), indices)

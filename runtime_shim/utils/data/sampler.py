@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+from ...aten.random_numbers import Generator, drawn_seed
 from ...core.function_table import FUNCTIONS
 from ...core.tensor import Tensor
+
+_DRAWN_TOGETHER = 32
+"""As many indices with replacement PyTorch draws at a time."""
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -53,11 +57,14 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         total, wanted = len(self.data_source), self.num_samples
+        generator = self.generator or Generator().manual_seed(drawn_seed())
         if self.replacement:
-            yield from FUNCTIONS["randint"](0, total, (wanted,), generator=self.generator).tolist()
+            for start in range(0, wanted, _DRAWN_TOGETHER):
+                shape = (min(_DRAWN_TOGETHER, wanted - start),)
+                yield from FUNCTIONS["randint"](0, total, shape, generator=generator).tolist()
             return
         while wanted > 0:
-            yield from FUNCTIONS["randperm"](total, generator=self.generator).tolist()[:wanted]
+            yield from FUNCTIONS["randperm"](total, generator=generator).tolist()[:wanted]
             wanted -= total
 
     def __len__(self) -> int:
