@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
 import os
 import statistics
 import subprocess
@@ -27,7 +28,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +160,9 @@ def synthetic(arguments: argparse.Namespace) -> bool:
     points: list[tuple[int, float]] = []
     clients: list[float] = []
     for count in arguments.counts:
-        entries = [RepositoryEntry(f"synthetic {number:05}", f"{SOURCE}{number}") for number in range(count)]
-        one = measure(tasks_of(entries, CampaignSettings(), TaskLimits()), "dask", arguments.jobs, run_synthetic)
+        # Each in a process of its own: what this one keeps of an earlier run isn't the next one's memory.
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+            one = alone.submit(_measure_synthetic, count, arguments.jobs).result()
         print(f"{count:6} repositories, {one.files:8} files: {one.line('dask')}", flush=True)
         points.append((one.files, one.task_cpu + one.engine_cpu))
         clients.append(one.client)
@@ -167,6 +170,12 @@ def synthetic(arguments: argparse.Namespace) -> bool:
     growth = clients[-1] / clients[0]
     print(f"exponent {exponent:.3f} (target {EXPONENT}); client's memory x {growth:.2f} (target {GROWTH})")
     return exponent <= EXPONENT and growth <= GROWTH
+
+
+def _measure_synthetic(count: int, jobs: int) -> Measured:
+    entries = [RepositoryEntry(f"synthetic {number:05}", f"{SOURCE}{number}") for number in range(count)]
+    one = measure(tasks_of(entries, CampaignSettings(), TaskLimits()), "dask", jobs, run_synthetic)
+    return replace(one, rows=[])  # which the other process need not have
 
 
 def _exponent(points: Sequence[tuple[int, float]]) -> float:

@@ -20,12 +20,10 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
     programs, which goes by paths, too. Another process with the same purpose gets the next name. What a killed
     process left behind is taken over: a folder in use is locked, and locks end with their process.
     """
-    parent.mkdir(parents=True, exist_ok=True)
     stem = hashlib.blake2b(purpose.encode(), digest_size=8).hexdigest()
     for number in itertools.count():
         folder = parent / f"{stem}-{number}"
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
+        _make(folder)
         try:
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
@@ -48,6 +46,19 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
             return
         finally:
             os.close(lock)
+
+
+def _make(folder: Path) -> None:
+    """Makes it, and what it lies in, which the last one out of another process may remove at any time."""
+    while True:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except FileExistsError:
+            return  # a file, or removed in between
+        except FileNotFoundError:
+            continue
+        return
 
 
 def empty_folder(folder: Path, *, but: Collection[Path] = ()) -> None:
