@@ -108,6 +108,11 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
         "distributed.admin.tick.interval": "1s",
         "distributed.admin.tick.limit": "60s",
         "distributed.admin.system-monitor.interval": "5s",
+        # What the scheduler and its connections remember of tasks that are done grows with their number otherwise, up
+        # to a third of what they take at the start.
+        "distributed.admin.low-level-log-length": 50,
+        "distributed.admin.system-monitor.log-length": 720,
+        "distributed.diagnostics.computations.max-history": 5,
         "distributed.comm.timeouts.connect": "20s",
     }
     with dask.config.set(quiet):
