@@ -11,7 +11,7 @@ from .aten.matrix_functions import LinAlgError
 from .core.supported_names import missing_attribute
 
 _SAME_IN_SPECIAL = frozenset(
-    "digamma erf erfc erfinv exp2 expm1 log1p log_softmax logit logsumexp polygamma round softmax xlogy".split()
+    "digamma erf erfc erfinv exp2 expm1 log1p log_softmax logit logsumexp polygamma round sinc softmax xlogy".split()
 )
 _SPECIAL = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", **{name: name for name in _SAME_IN_SPECIAL}}
 _LINALG = {"matmul": "matmul", "vander": "vander"}
@@ -27,7 +27,13 @@ class _Namespace(ModuleType):
     def _name_of(self, name: str) -> str:
         if self.__name__ == "torch.linalg":
             return _LINALG.get(name, f"linalg_{name}")
-        return _SPECIAL.get(name, "") if self.__name__ == "torch.special" else name if name in _FUNCTIONAL else ""
+        return (
+            _SPECIAL.get(name, f"special_{name}")
+            if self.__name__ == "torch.special"
+            else name
+            if name in _FUNCTIONAL
+            else ""
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name == "LinAlgError" and self.__name__ == "torch.linalg":

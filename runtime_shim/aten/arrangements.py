@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
+from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.registration import composite
 
@@ -182,22 +183,10 @@ def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest element, of all or along a dimension."""
     dims: Any = () if dim is None else dim
-    return _Extremes((self.amin(dims, keepdim), self.amax(dims, keepdim)))
+    return _Extremes(self.amin(dims, keepdim), self.amax(dims, keepdim))
 
 
-class _Extremes(tuple[Any, ...]):
-    """What aminmax returns: `min` and `max`."""
-
-    @property
-    def min(self) -> Tensor:
-        return self[0]
-
-    @property
-    def max(self) -> Tensor:
-        return self[1]
-
-    def __repr__(self) -> str:
-        return f"torch.return_types.aminmax(\nmin={self[0]!r},\nmax={self[1]!r})"
+_Extremes = return_type("aminmax", "min max")
 
 
 @composite("msort")

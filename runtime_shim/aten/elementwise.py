@@ -173,9 +173,17 @@ def _whole(ufunc: Any) -> Any:
     return divide
 
 
+def _remainder(a: Any, b: Any) -> Any:
+    """With the sign of the divisor, but that of the dividend where it is 0, as in C++."""
+    found = np.fmod(a, b)
+    return np.where((found != 0) & (np.less(b, 0) != np.less(found, 0)), found + b, found).astype(
+        found.dtype, copy=False
+    )
+
+
 remainder = binary(
     "remainder",
-    _whole(np.remainder),
+    _whole(_remainder),
     computes=Computes("if"),
     numbers=True,
     wraps=True,

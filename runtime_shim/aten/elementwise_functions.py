@@ -9,8 +9,8 @@ import numpy as np
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, DtypeRefusal
-from ..dispatch.registration import composite, op
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
+from ..dispatch.registration import composite, op, publish
 from .elementwise import _zeros, conj
 from .ufunc_makers import FLOAT, unary
 
@@ -88,6 +88,42 @@ unary(
     computes=Computes("if", "round_vml_cpu"),
     self=_zeros,
 )
+
+
+@op(
+    "round_decimals",
+    computes=Computes("f", "round_cpu"),
+    out=RESIZED,
+    title="round",
+    node="RoundBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=lambda grad, decimals: _zeros(grad),
+)
+def _round_decimals(self: Any, decimals: int) -> Array:
+    power = self.dtype.type(10.0 ** abs(decimals))
+    return np.rint(self * power) / power if decimals > 0 else np.rint(self / power) * power
+
+
+_round, _round_in_place = FUNCTIONS["round"], vars(Tensor)["round_"]
+
+
+def round(self: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
+    """To whole numbers, halves to even ones; with `decimals` to so many places behind the point, or before it."""
+    if decimals == 0:
+        return _round(self, out=out) if out is not None else _round(self)
+    return _round_decimals(self, decimals, out=out) if out is not None else _round_decimals(self, decimals)
+
+
+def round_(self: Any, *, decimals: int = 0) -> Any:
+    return _round_in_place(self) if decimals == 0 else _round_decimals.inplace(self, decimals)  # type: ignore[attr-defined]
+
+
+round.op = OPS["round"]  # type: ignore[attr-defined]
+publish("round", round)
+publish("round_", round_, function=False)
+
 unary(
     "trunc",
     np.trunc,

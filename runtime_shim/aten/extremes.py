@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, op
@@ -95,11 +95,8 @@ def value_selecting_backward(grad: Tensor, indices: Tensor, shape: tuple[int, ..
 
 
 def pair(name: str) -> Any:
-    make: Any = namedtuple  # as torch.return_types has them
-    made = make(name, ["values", "indices"])
-    made.__module__ = "torch.return_types"
-    made.__repr__ = lambda pair: f"torch.return_types.{name}(\nvalues={pair[0]!r},\nindices={pair[1]!r})"
-    return lambda results: made(*results)
+    """Makes of (values, indices) what the op returns."""
+    return return_type(name, "values indices")._make
 
 
 def _extreme(self: Any, dim: int, keepdim: bool, name: str, arg: Any) -> tuple[Array, Array]:

@@ -104,8 +104,8 @@ def masked_select(self: Any, mask: Any) -> Array:
     source=lambda grad, mask, source_shape: _masked_scatter_source(grad, mask, source_shape),
 )
 def masked_scatter(self: Any, mask: Any, source: Any) -> Array:
-    found = self.copy()
-    where = np.broadcast_to(mask, self.shape)
+    shape = dtypes.broadcast_shapes(self.shape, mask.shape)
+    found, where = np.broadcast_to(self, shape).copy(), np.broadcast_to(mask, shape)
     if source.size < where.sum():
         raise RuntimeError("Number of elements of source < number of ones in mask")
     found[where] = source.reshape(-1)[: int(where.sum())]
@@ -128,4 +128,6 @@ def _nonzero(self: Any) -> Array:
 @composite("nonzero", out=RESIZED)
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     found = _nonzero(self)
-    return found.unbind(1) if as_tuple else found
+    if not as_tuple:
+        return found
+    return found.unbind(1) if self.dim() else (FUNCTIONS["arange"](found.size(0)),)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
+from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite
-from .matrix_functions import check_matrix
+from .matrix_functions import LinAlgError, check_matrix
 
 
 @composite("linalg_matrix_power", method=False)
@@ -73,7 +76,10 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
 def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None,
                        rtol: Any = None) -> Tensor:  # fmt: skip
     """How many singular values count as more than 0."""
-    s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
+    if hermitian:
+        s = FUNCTIONS["linalg_eigvalsh"](A.detach()).abs()
+    else:
+        s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
     return _above_zero(A, s, tol if atol is None else atol, rtol).sum(-1)
 
 
@@ -195,14 +201,14 @@ def logdet(self: Tensor) -> Tensor:
     return FUNCTIONS["where"](sign < 0, float("nan"), logarithm)
 
 
-def _by_old_name(name: str, new: str) -> None:
+def _by_old_name(name: str, new: str, results: Callable[[Any], Any] = lambda result: result) -> None:
     @composite(name)
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return FUNCTIONS[new](self, *args, **kwargs)
+        return results(FUNCTIONS[new](self, *args, **kwargs))
 
 
 _by_old_name("det", "linalg_det")
-_by_old_name("slogdet", "linalg_slogdet")
+_by_old_name("slogdet", "linalg_slogdet", return_type("slogdet", "sign logabsdet")._make)
 _by_old_name("inverse", "linalg_inv")
 _by_old_name("matrix_power", "linalg_matrix_power")
 _by_old_name("matrix_exp", "linalg_matrix_exp")
@@ -216,3 +222,26 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 @composite("pinverse")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     return linalg_pinv(self, rtol=rcond)
+
+
+def _with_info(name: str, plain: str, result: str) -> None:
+    """`linalg.{name}_ex`, which says what failed instead of raising an error."""
+    results = return_type(f"linalg_{name}_ex", f"{result} info")
+
+    @composite(f"linalg_{name}_ex", method=False)
+    def call(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+        options = {"upper": upper} if upper else {}
+        try:
+            found = FUNCTIONS[plain](A, **options)
+        except LinAlgError as error:
+            if check_errors:
+                raise LinAlgError(str(error).replace(f"linalg.{name}", f"linalg.{name}_ex", 1)) from None
+            raise UnsupportedError(
+                f"the shim has no linalg.{name}_ex of matrices for which that fails ({error}); supported: others, and "
+                "check_errors=True"
+            ) from None
+        return results(found, FUNCTIONS["zeros"](A.shape[:-2], dtype=dtypes.int32))
+
+
+_with_info("inv", "linalg_inv", "inverse")
+_with_info("cholesky", "linalg_cholesky", "L")

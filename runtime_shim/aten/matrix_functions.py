@@ -5,13 +5,14 @@ Their kernels are LAPACK's, by numpy. Where a decomposition is unique only up to
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op
@@ -94,13 +95,11 @@ def _sign_of_det(A: Any) -> Array:
     return np.asarray(np.linalg.slogdet(A)[0], A.dtype)
 
 
-class _SignAndLog(NamedTuple):
-    sign: Tensor
-    logabsdet: Tensor
+_SignAndLog = return_type("linalg_slogdet", "sign logabsdet")
 
 
 @composite("linalg_slogdet", method=False)
-def linalg_slogdet(A: Tensor) -> _SignAndLog:
+def linalg_slogdet(A: Tensor) -> Any:
     """The sign and the logarithm of the absolute value of the determinant, of real matrices."""
     logarithm = _log_abs_det(A)
     return _SignAndLog(_sign_of_det(A), logarithm)
@@ -202,9 +201,8 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return found.mH if upper else found
 
 
-class _Eigen(NamedTuple):
-    eigenvalues: Tensor
-    eigenvectors: Tensor
+_Eigenvalues = return_type("linalg_eig", "eigenvalues eigenvectors")
+_OfHermitian = return_type("linalg_eigh", "eigenvalues eigenvectors")
 
 
 def _lower(A: Any) -> Any:
@@ -230,7 +228,7 @@ def _eigen_gradients(grads: Any, result: Any) -> Tensor:
     return vectors @ inner @ vectors.mH
 
 
-@op("_eigh", computes=_FLOATING, function=False, method=False, node="LinalgEighBackward0", outputs=_Eigen._make,
+@op("_eigh", computes=_FLOATING, function=False, method=False, node="LinalgEighBackward0", outputs=_OfHermitian._make,
     A=lambda grads, result: _eigen_gradients(grads, result))  # fmt: skip
 def _eigh(A: Any) -> tuple[Array, Array]:
     check_matrix("linalg.eigh", A)
@@ -245,7 +243,7 @@ def _triangle_of(A: Tensor, UPLO: str) -> Tensor:
 
 
 @composite("linalg_eigh", method=False)
-def linalg_eigh(A: Tensor, UPLO: str = "L") -> _Eigen:
+def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Eigenvalues in ascending order and eigenvectors, as columns, of Hermitian matrices."""
     return _eigh(_triangle_of(A, UPLO))
 
@@ -279,7 +277,7 @@ def _eigen_gradients_of_any(grads: Any, A: Tensor, result: Any) -> Tensor:
     return found if A.is_complex() else found.real
 
 
-@op("linalg_eig", computes=_FLOATING, method=False, node="LinalgEigBackward0", outputs=_Eigen._make,
+@op("linalg_eig", computes=_FLOATING, method=False, node="LinalgEigBackward0", outputs=_Eigenvalues._make,
     A=lambda grads, A, result: _eigen_gradients_of_any(grads, A, result))  # fmt: skip
 def linalg_eig(A: Any) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors, as columns, of any square matrices: complex numbers."""
@@ -294,10 +292,7 @@ def linalg_eigvals(A: Tensor) -> Tensor:
     return FUNCTIONS["linalg_eig"](A)[0]
 
 
-class _Singular(NamedTuple):
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
+_Singular = return_type("linalg_svd", "U S Vh")
 
 
 def _svd_gradient(grads: Any, result: Any) -> Tensor:
@@ -345,14 +340,11 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return FUNCTIONS["linalg_svd"](A, False, driver)[1]
 
 
-class _OldSvd(NamedTuple):
-    U: Tensor
-    S: Tensor
-    V: Tensor
+_OldSvd = return_type("svd", "U S V")
 
 
 @composite("svd")
-def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> _OldSvd:
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """The old form of linalg.svd, which gives V and not its conjugate transpose."""
     if not compute_uv:
         raise NotImplementedError("the shim has no svd(compute_uv=False); supported: linalg.svdvals")
@@ -360,9 +352,8 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> _OldSvd:
     return _OldSvd(u, s, vh.mH)
 
 
-class _QR(NamedTuple):
-    Q: Tensor
-    R: Tensor
+_QR = return_type("linalg_qr", "Q R")
+_OldQR = return_type("qr", "Q R")
 
 
 def _qr_gradient(grads: Any, result: Any) -> Tensor:
@@ -392,7 +383,7 @@ def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
 
 
 @composite("linalg_qr", method=False)
-def linalg_qr(A: Tensor, mode: str = "reduced") -> _QR:
+def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """Orthogonal columns and an upper triangle whose product is A, of real matrices."""
     if mode not in ("reduced", "complete"):
         raise NotImplementedError(f"the shim has no linalg.qr(mode={mode!r}); supported: reduced, complete")
@@ -400,5 +391,5 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> _QR:
 
 
 @composite("qr")
-def qr(self: Tensor, some: bool = True) -> _QR:
-    return linalg_qr(self, "reduced" if some else "complete")
+def qr(self: Tensor, some: bool = True) -> Any:
+    return _OldQR(*linalg_qr(self, "reduced" if some else "complete"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
@@ -88,15 +90,52 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 @composite("cov")
 def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances of the rows, whose columns are observations."""
-    if fweights is not None or aweights is not None:
-        raise NotImplementedError("the shim has no weights in cov; supported: correction")
     if self.dim() > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
         )
+    if self._array.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = self.view(1, -1) if self.dim() < 2 else self
-    away = rows - rows.mean(1, keepdim=True)
-    return (away @ away.mH / max(rows.size(1) - correction, 0)).squeeze()
+    counts = _observation_weights("fweights", fweights, rows.size(1), "iu", "integral")
+    chances = _observation_weights("aweights", aweights, rows.size(1), "fV", "floating point")
+    weights = chances if counts is None else counts if chances is None else counts * chances
+    total: Any = rows.size(1) if weights is None else weights.sum()
+    if weights is not None and total == 0:
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    weighted = rows if weights is None else rows * weights
+    away = rows - weighted.sum(1, keepdim=True) / total
+    product = away @ (away if weights is None else away * weights).mH
+    lost = correction if chances is None or not correction else correction * (weights * chances).sum() / total
+    freedom = total - lost
+    if freedom <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            stacklevel=2,
+        )
+        freedom = 0
+    return (product / freedom).squeeze()
+
+
+def _observation_weights(name: str, weights: Tensor | None, observations: int, kinds: str, kind: str) -> Tensor | None:
+    """Checked, one for each observation."""
+    if weights is None:
+        return None
+    if weights.dim() > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions"
+        )
+    found = dtypes.of(weights._array)
+    if found.numpy.kind not in kinds:
+        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {found.scalar_name} dtype")
+    if weights.numel() != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.numel()} != {observations}"
+        )
+    if observations and (weights < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+    return weights
 
 
 @composite("corrcoef")

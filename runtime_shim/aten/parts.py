@@ -75,6 +75,11 @@ def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: in
     return array[(slice(None),) * wrap_dim(dim, array.ndim) + (slice(start, end, step),)]
 
 
+@composite("narrow_copy")
+def narrow_copy(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    return narrow(self, dim, start, length).clone()
+
+
 @composite("narrow")
 def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if self._array.ndim == 0:

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
+from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
@@ -272,3 +273,65 @@ def logaddexp(self: Array, other: Array) -> Array:
 )
 def logaddexp2(self: Array, other: Array) -> Array:
     return np.logaddexp2(self, other)
+
+
+def _entropy(a: Any) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(a > 0, -a * np.log(a), np.where(a == 0, 0, np.where(np.isnan(a), a, -np.inf))).astype(a.dtype)
+
+
+def _log_normal_share(x: float) -> float:
+    """The logarithm of how much of the normal distribution lies below x; far below by the asymptotic series."""
+    if x > -20:
+        return math.log(math.erfc(-x / math.sqrt(2)) / 2) if x < 5 else math.log1p(-math.erfc(x / math.sqrt(2)) / 2)
+    z = 1 / (x * x)
+    series = 1 - z * (1 - z * (3 - z * (15 - z * 105)))
+    return -x * x / 2 - math.log(-x * math.sqrt(2 * math.pi)) + math.log(series)
+
+
+unary(
+    "special_entr",
+    _entropy,
+    node="SpecialEntrBackward0",
+    inplace_form=False,
+    computes=Computes("if"),
+    result=FLOAT,
+    self=lambda grad, self: grad * -(1 + self.log()),
+)
+unary(
+    "special_log_ndtr",
+    _each(_log_normal_share),
+    node="SpecialLogNdtrBackward0",
+    inplace_form=False,
+    computes=Computes("if"),
+    result=FLOAT,
+    self=lambda grad, self, result: grad * (-(self * self) / 2 - result).exp() / math.sqrt(2 * math.pi),
+)
+
+
+@composite("special_ndtr", method=False)
+def special_ndtr(self: Tensor) -> Tensor:
+    """How much of the standard normal distribution lies below each element."""
+    return (1 + FUNCTIONS["erf"](self * math.sqrt(0.5))) * 0.5
+
+
+@composite("special_xlog1py", method=False)
+def special_xlog1py(self: Any, other: Any) -> Tensor:
+    """self log(1 + other), and 0 where self is 0 and other no NaN."""
+    product = self * (FUNCTIONS["log1p"](other) if isinstance(other, Tensor) else math.log1p(other))
+    is_zero = (self == 0) & (other == other)
+    return FUNCTIONS["where"](is_zero, 0.0, product) if isinstance(is_zero, Tensor) or is_zero else product
+
+
+_ONLY_FLOATING = tuple(
+    DtypeRefusal(kind, RuntimeError, "torch.frexp() only supports floating-point dtypes") for kind in "biuc"
+)
+_Frexp = return_type("frexp", "mantissa exponent")
+
+
+@op("frexp", computes=Computes("f", refusals=_ONLY_FLOATING), node="FrexpBackward0", outputs=_Frexp._make,
+    self=lambda grads, result: None if grads[0] is None else grads[0] / 2.0 ** result[1])  # fmt: skip
+def frexp(self: Any) -> tuple[Array, Array]:
+    """Fractions from 1/2 to 1 and powers of 2, whose products are the elements."""
+    mantissa, exponent = np.frexp(self)
+    return mantissa, exponent.astype(np.int32)

@@ -436,10 +436,11 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
     if meta.post_accumulate_hooks:
         for hook in list(meta.post_accumulate_hooks.values()):
             found = hook(variable)
+            if found is None or found is variable:
+                continue
             if isinstance(found, Tensor):
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-            if found is not None:
-                raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+            raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
 
 
 # What sys.getrefcount says of an object that only a buffer's slot and one local name hold. Measured, since

@@ -35,7 +35,10 @@ def supported(namespace: str) -> str:
         suffix = "" if namespace == "torch" else "." + namespace
         from .torch_names import TORCH_NAMES
 
-        module = importlib.import_module("guardfix.runtime_shim" + suffix)
+        try:
+            module = importlib.import_module("guardfix.runtime_shim" + suffix)
+        except ModuleNotFoundError:  # no file, but a namespace that the package has
+            module = getattr(importlib.import_module("guardfix.runtime_shim"), namespace)
         found = [n for n in TORCH_NAMES.get(namespace, "").split() if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 

@@ -63,7 +63,8 @@ def run_python(
     """
     backend = chosen_backend.make(module, legacy_since19=legacy_since19)
     before, sys.argv = sys.argv, [str(source), *arguments]
-    sys.path.insert(0, str(source.resolve().parent))
+    folder = str(source.resolve().parent)
+    sys.path.insert(0, folder)
     try:
         with bound_to(module), backend.tracing(sys.stderr) if trace else contextlib.nullcontext():
             runpy.run_path(str(source), run_name="__main__")
@@ -78,7 +79,8 @@ def run_python(
         return 1
     finally:
         sys.argv = before
-        sys.path.remove(str(source.resolve().parent))
+        with contextlib.suppress(ValueError):  # the program's own doing
+            sys.path.remove(folder)
         sys.stdout.flush()
 
 

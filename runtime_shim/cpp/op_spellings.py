@@ -121,13 +121,10 @@ class OpSpellings:
         return self.torch.rsub(t if alpha == 1 else t * alpha, other)
 
     def _op_round(self, t: AnyTensor, decimals: int = 0) -> AnyTensor:
-        power = 10.0 ** abs(decimals)
-        if decimals == 0:
-            return t.round()
-        return (t * power).round() / power if decimals > 0 else (t / power).round() * power
+        return t.round(decimals=decimals)
 
     def _op_round_(self, t: AnyTensor, decimals: int = 0) -> AnyTensor:
-        return t.round_() if decimals == 0 else t.copy_(self._op_round(t, decimals))
+        return t.round_(decimals=decimals)
 
     def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)

@@ -46,7 +46,10 @@ class Sequential(Module):
         names = list(self._modules)[index] if isinstance(index, slice) else [self._name(index)]
         for name in names:
             delattr(self, name)
-        kept = list(self._modules.values())
+        self._number(self._modules.values())
+
+    def _number(self, modules: Iterable[Module]) -> None:
+        kept = list(modules)
         self._modules.clear()
         self._modules.update((str(i), module) for i, module in enumerate(kept))
 
@@ -56,14 +59,59 @@ class Sequential(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
+    def __add__(self, other: Sequential) -> Sequential:
+        return Sequential(*self, *_added(other))
+
+    def __iadd__(self, other: Sequential) -> Sequential:
+        return self.extend(list(_added(other)))
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*_times(self, other))
+
+    def __rmul__(self, other: int) -> Sequential:
+        return self * other
+
+    def __imul__(self, other: int) -> Sequential:
+        return self.extend(_times(self, other)[len(self) :])
+
     def append(self, module: Module) -> Sequential:
         self.add_module(str(len(self)), module)
         return self
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Put a module before the one at `index`. IndexError if that is out of range."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        modules = list(self)
+        modules.insert(index, module)
+        self._number(modules)
+        return self
+
+    def pop(self, key: Any) -> Module:
+        module: Module = self[key]
+        del self[key]
+        return module
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
         for module in sequential:
             self.append(module)
         return self
+
+
+def _added(other: Any) -> Sequential:
+    if not isinstance(other, Sequential):
+        raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+    return other
+
+
+def _times(modules: Sequential, count: Any) -> list[Module]:
+    if not isinstance(count, int):
+        raise TypeError(f"unsupported operand type(s) for *: {type(modules)} and {type(count)}")
+    if count <= 0:
+        raise ValueError(f"Non-positive multiplication factor {count} for {type(modules)}")
+    return list(modules) * count
 
 
 class ModuleList(Module):

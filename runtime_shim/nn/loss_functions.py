@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core import dtypes
@@ -220,7 +220,8 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 
 def _lengths(value: Any) -> list[int]:
-    return [int(v) for v in (value.tolist() if isinstance(value, Tensor) else value)]
+    numbers = value.tolist() if isinstance(value, Tensor) else value
+    return [int(v) for v in (numbers if isinstance(numbers, Iterable) else [numbers])]
 
 
 def ctc_loss(

@@ -62,6 +62,11 @@ torch.var_mean(x, 1)[0]
 torch.copysign(x, y - 0.5)
 torch.acosh(x + 1)
 torch.polygamma(1, x)
+torch.special.entr(x)
+torch.special.log_ndtr(x - 0.5)
+torch.special.ndtr(x)
+torch.frexp(x).mantissa
+x.round(decimals=1)
 torch.logaddexp(x, y)
 torch.logaddexp2(x, y)
 torch.logcumsumexp(x, 1)

@@ -142,6 +142,21 @@ def test_python_program_that_raises(tmp_path: Path) -> None:
     assert "runpy" not in outcome.err
 
 
+@pytest.mark.parametrize("change", ["os.chdir('/')", "sys.path.clear()", "sys.path.pop(0)"])
+def test_python_program_changes_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "program.py", f"import os, sys\nimport torch\n{change}\nprint(torch.ones(1))\n")
+    outcome = guardfix_run(Path("program.py"))
+    assert (outcome.status, outcome.out, outcome.err) == (0, "tensor([1.])\n", "")
+
+
+@pytest.mark.parametrize("name", ["linalg.lu_factor", "special.zeta"])
+def test_python_program_asks_for_a_function_that_is_not_there(tmp_path: Path, name: str) -> None:
+    outcome = guardfix_run(write(tmp_path, "program.py", f"import torch\ntorch.{name}\n"))
+    assert outcome.status == 1
+    assert f"UnsupportedError: the shim has no torch.{name}; supported: " in outcome.err
+
+
 def test_python_program_asks_for_a_module_that_is_not_there(tmp_path: Path) -> None:
     outcome = guardfix_run(write(tmp_path, "program.py", "import torch.fx\n"))
     assert outcome.status == 1
