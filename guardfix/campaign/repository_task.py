@@ -68,7 +68,6 @@ class RepositoryTask:
     shard: int = 0
     known: frozenset[str] = frozenset()
     """The keys of results that need not be made again."""
-    run_id: str = ""
 
     @property
     def label(self) -> str:
