@@ -121,6 +121,27 @@ def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
     return np.trunc(np.true_divide(a, b)).astype(common)
 
 
+# PyTorch's C++ code multiplies by numbers without wrapping them in tensors; nodes have other names then.
+mul_scalar = op(
+    "mul_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="MulBackward1",
+    method=False,
+    function=False,
+    self=lambda grad, other: grad * other,
+)(lambda self, other: OPS["mul"].kernel(self, other))
+div_scalar = op(
+    "div_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="DivBackward1",
+    method=False,
+    function=False,
+    self=lambda grad, other: grad / other,
+)(lambda self, other: OPS["div"].kernel(self, other))
+
+
 def div(self: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
     """Divide; with a rounding mode, round the quotient towards zero ("trunc") or down ("floor")."""
     if rounding_mode is None:

@@ -12,9 +12,10 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
+from .elementwise import div_scalar, mul_scalar
 
 NONE, MEAN, SUM = 0, 1, 2
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
@@ -67,27 +68,6 @@ def _difference(self: Any, target: Any, label: str) -> Array:
     _floating(label, self, target)
     common = dtypes.result_type(self, target)
     return np.subtract(self, target, dtype=common)
-
-
-# PyTorch's C++ code multiplies by numbers without wrapping them in tensors; nodes have other names then.
-mul_scalar = op(
-    "mul_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="MulBackward1",
-    method=False,
-    function=False,
-    self=lambda grad, other: grad * other,
-)(lambda self, other: OPS["mul"].kernel(self, other))
-div_scalar = op(
-    "div_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="DivBackward1",
-    method=False,
-    function=False,
-    self=lambda grad, other: grad / other,
-)(lambda self, other: OPS["div"].kernel(self, other))
 
 
 def _numel(self: Tensor, target: Tensor) -> int:

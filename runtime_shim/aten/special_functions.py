@@ -16,7 +16,7 @@ from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
-from .elementwise import conj
+from .elementwise import conj, mul_scalar
 from .ufunc_makers import FLOAT, unary
 
 unary(
@@ -312,7 +312,7 @@ unary(
 @composite("special_ndtr", method=False)
 def special_ndtr(self: Tensor) -> Tensor:
     """How much of the standard normal distribution lies below each element."""
-    return (1 + FUNCTIONS["erf"](self * math.sqrt(0.5))) * 0.5
+    return mul_scalar(FUNCTIONS["erf"](mul_scalar(self, math.sqrt(0.5))) + 1, 0.5)
 
 
 @composite("special_xlog1py", method=False)
