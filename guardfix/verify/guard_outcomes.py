@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from .guard_sites import GuardSite, linkless_path
-from .verdicts import Verdict
+from .program_runs import ProgramRun
+from .traces import short
+from .verdicts import Judgement, Verdict, status_in_words
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,12 @@ class GuardReach:
     @property
     def is_entered(self) -> bool:
         return any(count is not None and count.entered for count in (self.before, self.after))
+
+    def is_shown(self, *, failed: bool) -> bool:
+        """Whether a program that entered it shows something of it; one that `failed` before an op ran below doesn't."""
+        return self.is_entered and (
+            not failed or any(count is not None and count.ops for count in (self.before, self.after))
+        )
 
     @property
     def is_cut_off(self) -> bool:
@@ -46,6 +54,39 @@ def reached(
     return tuple(GuardReach(site, count(before, site, 0), count(after, site, 1)) for site in sites)
 
 
+def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReach]) -> Judgement:
+    """A verdict that stands only if the program did something with one of the `guards`, which are those that count.
+
+    A program that came to no step of torch, or to none of its guards, shows nothing about them; neither does one that
+    failed before an op ran below them.
+    """
+    if judgement.verdict is not Verdict.SAME or any(reach.is_shown(failed=run.status != 0) for reach in guards):
+        return judgement
+    if run.ops == 0:
+        ended = run.first("ended") or {}
+        said = next((line.strip() for line in (run.output + run.errors).splitlines() if line.strip()), "")
+        end = status_in_words(run.status)
+        if ended.get("error"):
+            end += f", {ended['error']}: {short(ended['message'])}"
+        elif said:
+            end += f", after printing {said[:200]!r}"
+        return judgement.saying(
+            Verdict.NOT_REACHED, f"the program ended before it came to a step of torch: {end}", _GIVE_IT_WORK
+        )
+    if not guards:
+        return judgement
+    if any(reach.is_entered for reach in guards):
+        which = "its guard" if len(guards) == 1 else f"any of its {len(guards)} guards"
+        why = f"ended ({status_in_words(run.status)}) before an op ran below {which}"
+    else:
+        which = "its guard" if len(guards) == 1 else f"none of its {len(guards)} guards"
+        why = f"{which} was {'not ' if len(guards) == 1 else ''}entered"
+    return judgement.saying(Verdict.NOT_REACHED, f"the program does the same, but {why}", _GIVE_IT_WORK)
+
+
+_GIVE_IT_WORK = "pass what the program needs with `--argument` (`--model auto` if that is a TorchScript archive)"
+
+
 @dataclass(frozen=True)
 class ProgramReach:
     """What one program (a file, a test) says about guards: its verdict, those that it can reach, and how it did."""
@@ -56,6 +97,8 @@ class ProgramReach:
     guards: tuple[GuardReach, ...]
     files: frozenset[str] = frozenset()
     """The real paths of the project's files that were compiled into it, or imported."""
+    failed: bool = False
+    """It failed, before the migration already."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +128,7 @@ def guard_outcomes(sites: Iterable[GuardSite], programs: Sequence[ProgramReach])
 def _outcome(site: GuardSite, programs: Sequence[ProgramReach]) -> GuardOutcome:
     entering: list[ProgramReach] = []
     cut_off: list[ProgramReach] = []
+    idle: list[ProgramReach] = []
     unsupported: list[ProgramReach] = []
     for program in programs:
         reach = next((reach for reach in program.guards if reach.site.number == site.number), None)
@@ -96,19 +140,27 @@ def _outcome(site: GuardSite, programs: Sequence[ProgramReach]) -> GuardOutcome:
         elif reach.is_cut_off and program.verdict is not Verdict.SAME:
             cut_off.append(program)
         elif reach.is_entered:
-            entering.append(program)
+            shows = program.verdict not in (Verdict.SAME, Verdict.NOT_REACHED) or reach.is_shown(failed=program.failed)
+            (entering if shows else idle).append(program)
     names = tuple(program.name for program in entering)
     for verdict in _WORST_FIRST:
         if any(program.verdict is verdict for program in entering):
             return GuardOutcome(site, verdict, "", names)
     if unsupported:
         return GuardOutcome(site, Verdict.UNSUPPORTED, f"{unsupported[0].name}: {unsupported[0].reason}")
-    return GuardOutcome(site, Verdict.NOT_REACHED, _why(site, programs, cut_off))
+    return GuardOutcome(site, Verdict.NOT_REACHED, _why(site, programs, cut_off, idle))
 
 
-def _why(site: GuardSite, programs: Sequence[ProgramReach], cut_off: Sequence[ProgramReach]) -> str:
+def _why(
+    site: GuardSite,
+    programs: Sequence[ProgramReach],
+    cut_off: Sequence[ProgramReach],
+    idle: Sequence[ProgramReach],
+) -> str:
     if cut_off:
         return f"{cut_off[0].name} enters it before the migration; after it, the program ends earlier"
+    if idle:
+        return f"{idle[0].name} enters it, and fails before an op runs below it"
     if not site.counted[0]:
         return "no counter can stand there"
     if not any(_is_in(site, program) for program in programs):

@@ -137,7 +137,8 @@ class ComparedTest:
         # A test that can't run says nothing about the guards that it did not come to.
         runs = judgement.verdict is not Verdict.UNSUPPORTED
         files = frozenset(str(linkless_path(site.place.path)) for site in sites if runs)
-        return ProgramReach(self.name, judgement.verdict, judgement.reason, tuple(found), files)
+        failed = self.before is not None and self.before.as_program.status != 0
+        return ProgramReach(self.name, judgement.verdict, judgement.reason, tuple(found), files, failed)
 
     def why(self) -> str:
         """The verdict's reason, in words; empty for `same`."""

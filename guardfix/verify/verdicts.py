@@ -233,33 +233,6 @@ def not_deterministic() -> Judgement:
     )
 
 
-def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[bool]) -> Judgement:
-    """A verdict that stands only if the program did something: `guards` says of each that counts if it was entered.
-
-    A program that came to no step of torch, or to none of its guards, shows nothing about them.
-    """
-    if judgement.verdict is not Verdict.SAME or any(guards):
-        return judgement
-    if run.ops == 0:
-        ended = run.first("ended") or {}
-        said = next((line.strip() for line in (run.output + run.errors).splitlines() if line.strip()), "")
-        end = status_in_words(run.status)
-        if ended.get("error"):
-            end += f", {ended['error']}: {short(ended['message'])}"
-        elif said:
-            end += f", after printing {said[:200]!r}"
-        return judgement.saying(
-            Verdict.NOT_REACHED, f"the program ended before it came to a step of torch: {end}", _GIVE_IT_WORK
-        )
-    if not guards:
-        return judgement
-    which = "its guard was not entered" if len(guards) == 1 else f"none of its {len(guards)} guards was entered"
-    return judgement.saying(Verdict.NOT_REACHED, f"the program does the same, but {which}", _GIVE_IT_WORK)
-
-
-_GIVE_IT_WORK = "pass what the program needs with `--argument` (`--model auto` if that is a TorchScript archive)"
-
-
 # ---- what can't be compared
 
 

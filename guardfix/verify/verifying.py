@@ -19,7 +19,7 @@ from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
-from .guard_outcomes import GuardReach, ProgramReach, reached
+from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach
 from .guard_sites import count_guards_of, linkless_path
 from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
@@ -28,7 +28,7 @@ from .programs import Program
 from .run_starting import RunStarter, StartedRun, start_run
 from .scratch import empty_folder, scratch_folder
 from .tree_copies import SIBLINGS, TREE, TreeCopy
-from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic, with_reach
+from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ class Result:
     @property
     def reach(self) -> ProgramReach:
         """What the result says about guards."""
-        return ProgramReach(self.name, self.judgement.verdict, self.judgement.reason, self.guards, self.files)
+        failed = self.before is not None and self.before.status != 0
+        return ProgramReach(self.name, self.judgement.verdict, self.judgement.reason, self.guards, self.files, failed)
 
 
 def verify(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
@@ -281,7 +282,7 @@ class _Pair:
             guards = tuple(
                 reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in files
             )
-        wanted = [reach.is_entered for reach in guards if reach.site.changed or other is not None]
+        wanted = [reach for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
         seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
         left_out, notes = self._left_out(), self._notes()
@@ -341,7 +342,7 @@ class _Pair:
             judgement = by_both_meanings(dict(zip(self.settings.meanings, (judgement, second), strict=True)))
         guards = reached(part.sites, run.counts if counted else (), ())
         if run.failed is None:
-            judgement = with_reach(judgement, run, [True for reach in guards if reach.is_entered])
+            judgement = with_reach(judgement, run, [reach for reach in guards if reach.is_entered])
         seen = (others[0], None) if others and judgement.meaning == self.settings.meanings[1] else None
         left_out, notes = self._left_out(), self._notes()
         return Result(program, judgement, run, None, seen, left_out, guards=guards, files=self._files(run), notes=notes)

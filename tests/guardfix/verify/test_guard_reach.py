@@ -111,6 +111,54 @@ def test_an_early_end_is_not_the_same(tmp_path: Path, name: str, text: str, word
     assert [guard["entered"]["before"] for guard in entry["guards"]] == [0]
 
 
+LOADING = """\
+import sys
+import torch
+
+{0}
+with torch.inference_mode(), torch.no_grad():
+    {1}
+{2}
+"""
+NO_ARCHIVE = 'print(torch.jit.load("no such file")(torch.ones(2)))'
+
+
+@pytest.mark.parametrize(
+    ("before", "below", "behind", "reason"),
+    [
+        ("", NO_ARCHIVE, "", "the program ended before it came to a step of torch: exit status 1"),
+        ("x = torch.ones(2)", NO_ARCHIVE, "", "ended (exit status 1) before an op ran below its guard"),
+        ("x = torch.ones(2)", "print(x.shape); sys.exit(3)", "", "ended (exit status 3) before an op ran below"),
+        ("x = torch.ones(2)", "print(x.shape)", "", ""),
+        ("x = torch.ones(2)", "print(x.sum())", "sys.exit(3)", ""),
+        ("", "print(torch.is_inference_mode_enabled())", "", ""),
+    ],
+    ids=["load is first", "load below", "exit below", "nothing to do below", "op below", "no op at all"],
+)
+@pytest.mark.few("load is first", "load below", "op below")
+def test_a_guard_in_which_the_program_fails_at_once_shows_nothing(
+    tmp_path: Path, before: str, below: str, behind: str, reason: str
+) -> None:
+    program = write(tmp_path, "loading.py", LOADING.format(before, below, behind))
+    status, [entry] = verified(program)
+    assert [guard["entered"]["before"] > 0 for guard in entry["guards"]] == [True]
+    assert (status, entry["verdict"]) == ((1, "not reached") if reason else (0, "same")), entry
+    assert reason in entry["reason"]
+    if reason:
+        assert summary(program).startswith("0 of 1 migrated guards verified; 1 not reached")
+
+
+@pytest.mark.thorough
+def test_a_model_that_is_not_there_shows_nothing_about_the_guard_above_its_load(tmp_path: Path) -> None:
+    """The same in C++, with a guard that goes before the load."""
+    lines = ABORTING.splitlines(keepends=True)
+    load = lines.index(next(line for line in lines if "jit::load" in line))
+    lines[load], lines[load + 1] = lines[load + 1], lines[load]
+    status, [entry] = verified(write(tmp_path, "loading.cpp", "".join(lines)))
+    assert (status, entry["verdict"]) == (1, "not reached"), entry
+    assert [(guard["entered"]["before"], guard["ops"]["before"]) for guard in entry["guards"]] == [(1, 0)]
+
+
 @pytest.mark.thorough
 def test_arguments_lead_to_the_guard(tmp_path: Path) -> None:
     program = write(tmp_path, "usage.cpp", USAGE)
