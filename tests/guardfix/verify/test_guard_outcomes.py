@@ -1,0 +1,48 @@
+"""What the programs that reach a guard say about it together."""
+
+from __future__ import annotations
+
+import pytest
+
+from guardfix.runtime_shim.recording.guard_table import GuardCount
+from guardfix.verify.guard_outcomes import GuardReach, ProgramReach, guard_outcomes
+from guardfix.verify.guard_sites import GuardSite, SourcePlace
+from guardfix.verify.verdicts import Verdict
+
+SITE = GuardSite(1, SourcePlace("op.cpp", 3, 3, "GF101"), "AutoNonVariableTypeMode", changed=True)
+SAME, CHANGED, NOT_REACHED, UNSUPPORTED = Verdict.SAME, Verdict.CHANGED, Verdict.NOT_REACHED, Verdict.UNSUPPORTED
+NEVER, IDLE, USED = GuardCount(), GuardCount(1, 0), GuardCount(1, 4)
+
+
+def reach(name: str, verdict: Verdict, before: GuardCount, after: GuardCount, *, failed: bool = False) -> ProgramReach:
+    return ProgramReach(name, verdict, f"why {name}", (GuardReach(SITE, before, after),), frozenset(), failed)
+
+
+@pytest.mark.parametrize(
+    ("programs", "verdict", "reason"),
+    [
+        ([], NOT_REACHED, "no program compiles its file"),
+        ([reach("a", SAME, NEVER, NEVER)], NOT_REACHED, "no program compiles its file"),
+        ([reach("a", SAME, USED, USED)], SAME, ""),
+        ([reach("a", SAME, IDLE, IDLE)], SAME, ""),
+        ([reach("a", SAME, USED, USED, failed=True)], SAME, ""),
+        ([reach("a", SAME, IDLE, IDLE, failed=True)], NOT_REACHED, "a enters it, and fails before an op runs below it"),
+        ([reach("a", NOT_REACHED, IDLE, IDLE, failed=True)], NOT_REACHED, "a enters it, and fails before"),
+        ([reach("a", CHANGED, IDLE, IDLE, failed=True)], CHANGED, ""),
+        ([reach("a", SAME, IDLE, IDLE, failed=True), reach("b", SAME, USED, USED)], SAME, ""),
+        ([reach("a", SAME, USED, USED), reach("b", CHANGED, USED, USED)], CHANGED, ""),
+        ([reach("a", UNSUPPORTED, USED, NEVER)], UNSUPPORTED, "a: why a"),
+        (
+            [reach("a", CHANGED, USED, NEVER)],
+            NOT_REACHED,
+            "a enters it before the migration; after it, the program ends",
+        ),
+    ],
+)
+def test_a_guard_has_the_worst_verdict_of_what_shows_something_of_it(
+    programs: list[ProgramReach], verdict: Verdict, reason: str
+) -> None:
+    [outcome] = guard_outcomes([SITE], programs)
+    assert outcome.verdict is verdict
+    assert outcome.reason.startswith(reason)
+    assert bool(outcome.reason) is bool(reason)
