@@ -64,7 +64,8 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReac
         return judgement
     if run.ops == 0:
         ended = run.first("ended") or {}
-        said = next((line.strip() for line in (run.output + run.errors).splitlines() if line.strip()), "")
+        lines = (line.strip() for line in (run.output + run.errors).splitlines())
+        said = next((line for line in lines if line and not line.startswith(_WARNING)), "")
         end = status_in_words(run.status)
         if ended.get("error"):
             end += f", {ended['error']}: {short(ended['message'])}"
@@ -84,6 +85,8 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReac
     return judgement.saying(Verdict.NOT_REACHED, f"the program does the same, but {why}", _GIVE_IT_WORK)
 
 
+_WARNING = "[W "
+"""How c10's logger begins a warning, such as the old guard's."""
 _GIVE_IT_WORK = "pass what the program needs with `--argument` (`--model auto` if that is a TorchScript archive)"
 
 

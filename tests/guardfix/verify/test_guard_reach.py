@@ -148,14 +148,38 @@ def test_a_guard_in_which_the_program_fails_at_once_shows_nothing(
         assert summary(program).startswith("0 of 1 migrated guards verified; 1 not reached")
 
 
+CAUGHT = (
+    HEAD
+    + """\
+int main(int argc, const char** argv) {
+  at::AutoNonVariableTypeMode guard(true);
+  torch::jit::Module model;
+  try {
+    model = torch::jit::load("no such file");
+  } catch (const c10::Error&) {
+    std::cerr << "no model there\\n";
+    return -1;
+  }
+  std::cout << model.forward({torch::ones({2})}).toTensor() << std::endl;
+}
+"""
+)
+
+
 @pytest.mark.thorough
-def test_a_model_that_is_not_there_shows_nothing_about_the_guard_above_its_load(tmp_path: Path) -> None:
-    """The same in C++, with a guard that goes before the load."""
-    lines = ABORTING.splitlines(keepends=True)
-    load = lines.index(next(line for line in lines if "jit::load" in line))
-    lines[load], lines[load + 1] = lines[load + 1], lines[load]
-    status, [entry] = verified(write(tmp_path, "loading.cpp", "".join(lines)))
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (CAUGHT.replace("try {", "{").replace(" catch (const c10::Error&)", "\n  if (argc > 5)"), "SIGABRT"),
+        (CAUGHT, "exit status 255, after printing 'no model there'"),
+    ],
+    ids=["uncaught", "caught"],
+)
+def test_a_missing_model_shows_nothing_about_the_guard_above_its_load(tmp_path: Path, text: str, words: str) -> None:
+    """The same in C++, and the old guard's warning isn't why the program ends."""
+    status, [entry] = verified(write(tmp_path, "loading.cpp", text))
     assert (status, entry["verdict"]) == (1, "not reached"), entry
+    assert words in entry["reason"]
     assert [(guard["entered"]["before"], guard["ops"]["before"]) for guard in entry["guards"]] == [(1, 0)]
 
 
