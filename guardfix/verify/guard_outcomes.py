@@ -27,10 +27,14 @@ class GuardReach:
         return any(count is not None and count.entered for count in (self.before, self.after))
 
     def is_shown(self, *, failed: bool) -> bool:
-        """Whether a program that entered it shows something of it; one that `failed` before an op ran below doesn't."""
-        return self.is_entered and (
-            not failed or any(count is not None and count.ops for count in (self.before, self.after))
-        )
+        """Whether a program that entered it shows something of it.
+
+        A guard that the migration replaces shows itself in the ops below it. Where it is taken away, or left, a program
+        that came to it and did not fail is enough.
+        """
+        has_ops = any(count is not None and count.ops for count in (self.before, self.after))
+        is_replaced = self.site.changed and not self.site.removed
+        return self.is_entered and (has_ops or not (failed or is_replaced))
 
     @property
     def is_cut_off(self) -> bool:
@@ -57,8 +61,8 @@ def reached(
 def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReach]) -> Judgement:
     """A verdict that stands only if the program did something with one of the `guards`, which are those that count.
 
-    A program that came to no step of torch, or to none of its guards, shows nothing about them; neither does one that
-    failed before an op ran below them.
+    A program that came to no step of torch, or to none of its guards, shows nothing about them; neither does one in
+    which no op ran below them.
     """
     if judgement.verdict is not Verdict.SAME or any(reach.is_shown(failed=run.status != 0) for reach in guards):
         return judgement
@@ -78,7 +82,10 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReac
         return judgement
     if any(reach.is_entered for reach in guards):
         which = "its guard" if len(guards) == 1 else f"any of its {len(guards)} guards"
-        why = f"ended ({status_in_words(run.status)}) before an op ran below {which}"
+        if run.status:
+            why = f"ended ({status_in_words(run.status)}) before an op ran below {which}"
+        else:
+            why = f"no op ran below {which}"
     else:
         which = "its guard" if len(guards) == 1 else f"none of its {len(guards)} guards"
         why = f"{which} was {'not ' if len(guards) == 1 else ''}entered"
@@ -163,7 +170,9 @@ def _why(
     if cut_off:
         return f"{cut_off[0].name} enters it before the migration; after it, the program ends earlier"
     if idle:
-        return f"{idle[0].name} enters it, and fails before an op runs below it"
+        if idle[0].failed:
+            return f"{idle[0].name} enters it, and fails before an op runs below it"
+        return f"{idle[0].name} enters it, but no op runs below it"
     if not site.counted[0]:
         return "no counter can stand there"
     if not any(_is_in(site, program) for program in programs):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 
@@ -14,8 +15,10 @@ from .counted_guards import CountedText, is_entered
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
+    from guardfix.codemods.fix import Fix
     from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.facts import Facts, GuardUse, Span
+    from guardfix.linter.files.sources import Source
 
     from .programs import Program
 
@@ -47,6 +50,8 @@ class GuardSite:
     """The migration changes it, or takes it away; else it is left as it is."""
     counted: tuple[bool, bool] = (True, True)
     """Whether there is a counter before and after: not everywhere can one stand."""
+    removed: bool = False
+    """The migration leaves no guard in its place."""
 
     @property
     def where(self) -> str:
@@ -65,13 +70,14 @@ def count_guards(
     texts: dict[Path, tuple[bytes, bytes]] = {}
     for path, uses in _uses_by_file(report, rewritten).items():
         first = len(sites) + 1
-        for number, (use, code, changed) in enumerate(uses, first):
+        for number, (use, code, changed, removed) in enumerate(uses, first):
             start = places.start(path, use.type_span)
-            sites.append(GuardSite(number, SourcePlace(path, start.row, start.column, code), use.guard, changed))
+            place = SourcePlace(path, start.row, start.column, code)
+            sites.append(GuardSite(number, place, use.guard, changed, removed=removed))
         source = report.unchanged(path)
         if source is None:
             continue
-        numbered = {number: use for number, (use, _, _) in enumerate(uses, first)}
+        numbered = {number: found.use for number, found in enumerate(uses, first)}
         facts = report.project.files[path]
         before, counted_before = CountedText(source, facts, embedded=embedded).with_counters(numbered)
         after, counted_after = before, counted_before
@@ -84,32 +90,52 @@ def count_guards(
     return tuple(sites), texts
 
 
-def _uses_by_file(
-    report: FixableReport, rewritten: Mapping[str, Rewrite]
-) -> dict[str, list[tuple[GuardUse, str, bool]]]:
-    """By file the guards that are counted, in the file's order: (use, code of the finding, whether it is changed)."""
-    found: dict[str, dict[Span, tuple[GuardUse, str, bool]]] = {}
+class _CountedUse(NamedTuple):
+    """A guard of a file, and what becomes of it."""
 
-    def add(path: str, use: GuardUse, code: str, changed: bool) -> None:
-        if is_entered(use):
-            found.setdefault(path, {}).setdefault(use.type_span, (use, code, changed))
+    use: GuardUse
+    code: str = ""
+    """The finding's, if there is one."""
+    changed: bool = False
+    removed: bool = False
+
+
+def _uses_by_file(report: FixableReport, rewritten: Mapping[str, Rewrite]) -> dict[str, list[_CountedUse]]:
+    """By file the guards that are counted, in the file's order."""
+    found: dict[str, dict[Span, _CountedUse]] = {}
+
+    def add(path: str, counted: _CountedUse) -> None:
+        if is_entered(counted.use):
+            found.setdefault(path, {}).setdefault(counted.use.type_span, counted)
 
     for path, one in rewritten.items():
         facts = report.project.files[path]
         by_start = {use.type_span.start: use for text in (*facts.embedded, facts) for use in text.guard_uses}
-        for finding, _, offset in one.applied_where():
+        sources = {id(fix): step.source for step in (one, *one.later) for _, fix in step.applied}
+        for finding, fix, offset in one.applied_where():
             if finding.use is not None:
                 # What a later pass found stands elsewhere in the file as it is.
                 before = by_start.get(finding.use.type_span.start + offset - finding.span.start)
                 if before is not None or not one.later:
-                    add(path, before or finding.use, finding.code, True)
+                    removed = _takes_a_guard_away(fix, sources[id(fix)])
+                    add(path, _CountedUse(before or finding.use, finding.code, True, removed))
     for finding in report.findings:
         if finding.use is not None:
-            add(finding.path, finding.use, finding.code, False)
+            add(finding.path, _CountedUse(finding.use, finding.code))
     for facts in report.project.checked():
         for use in old_guards_of(facts):
-            add(facts.path, use, "", False)
+            add(facts.path, _CountedUse(use))
     return {path: [by_place[span] for span in sorted(by_place)] for path, by_place in found.items()}
+
+
+def _takes_a_guard_away(fix: Fix, source: Source) -> bool:
+    """Whether what a fix of the text writes names fewer guards than what it replaces."""
+    from guardfix.linter.guards import CPP, PYTHON
+
+    def named(text: str) -> int:
+        return sum(word in CPP or word in PYTHON for word in re.findall(r"\w+", text))
+
+    return sum(named(edit.content) - named(source.slice(edit.span)) for edit in fix.edits) < 0
 
 
 def old_guards_of(facts: Facts) -> Iterator[GuardUse]:

@@ -117,9 +117,12 @@ class GuardTable:
                 thread.busy = False
 
     def counted(self, number: int, guard: Any, lasting: bool = False) -> Any:
-        """`guard`, counted when it is entered; one that is `lasting` takes effect where it is made."""
+        """`guard`, counted when it is entered; a `lasting` one is in force from where it is made, and is never left."""
         if lasting:
             self._add(number, 0)
+            thread = self.thread
+            if all(active != number for active, _ in thread.active):
+                thread.active.append((number, thread.busy))
             return guard
         return _CountedGuard(self, number, guard)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
@@ -24,9 +26,10 @@ def reach(name: str, verdict: Verdict, before: GuardCount, after: GuardCount, *,
         ([], NOT_REACHED, "no program compiles its file"),
         ([reach("a", SAME, NEVER, NEVER)], NOT_REACHED, "no program compiles its file"),
         ([reach("a", SAME, USED, USED)], SAME, ""),
-        ([reach("a", SAME, IDLE, IDLE)], SAME, ""),
+        ([reach("a", SAME, IDLE, IDLE)], NOT_REACHED, "a enters it, but no op runs below it"),
         ([reach("a", SAME, USED, USED, failed=True)], SAME, ""),
         ([reach("a", SAME, IDLE, IDLE, failed=True)], NOT_REACHED, "a enters it, and fails before an op runs below it"),
+        ([reach("a", NOT_REACHED, IDLE, IDLE)], NOT_REACHED, "a enters it, but no op runs below it"),
         ([reach("a", NOT_REACHED, IDLE, IDLE, failed=True)], NOT_REACHED, "a enters it, and fails before"),
         ([reach("a", CHANGED, IDLE, IDLE, failed=True)], CHANGED, ""),
         ([reach("a", SAME, IDLE, IDLE, failed=True), reach("b", SAME, USED, USED)], SAME, ""),
@@ -46,3 +49,13 @@ def test_a_guard_has_the_worst_verdict_of_what_shows_something_of_it(
     assert outcome.verdict is verdict
     assert outcome.reason.startswith(reason)
     assert bool(outcome.reason) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("count", "failed", "verdict"),
+    [(IDLE, False, SAME), (IDLE, True, NOT_REACHED), (USED, False, SAME), (NEVER, False, NOT_REACHED)],
+)
+def test_a_guard_that_is_taken_away_needs_no_op_below_it(count: GuardCount, failed: bool, verdict: Verdict) -> None:
+    removed = replace(SITE, counted=(True, False), removed=True)
+    program = ProgramReach("a", SAME, "", (GuardReach(removed, count, None),), frozenset(), failed)
+    assert guard_outcomes([removed], [program])[0].verdict is verdict

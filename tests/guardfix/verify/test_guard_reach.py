@@ -232,7 +232,8 @@ def test_another_program_may_enter_a_guard(tmp_path: Path) -> None:
 #include <torch/script.h>
 inline torch::Tensor predict(torch::jit::Module& model, const torch::Tensor& x) {
   at::AutoNonVariableTypeMode guard(true);
-  return model.forward({x}).toTensor();
+  const auto doubled = x + x;
+  return model.forward({doubled}).toTensor();
 }
 """
     write(tmp_path, "predict.h", header)
@@ -328,7 +329,7 @@ PYTHON_FORMS = {
         1,
         2,
     ),
-    "lasting": ("torch.set_grad_enabled(False)\n    torch.ones(2)\n    torch.set_grad_enabled(True)", 1, 0),
+    "lasting": ("torch.set_grad_enabled(False)\n    torch.ones(2)\n    torch.set_grad_enabled(True)", 1, 1),
     "never_called": ("with torch.no_grad():\n        torch.ones(2)", 0, 0),
 }
 
