@@ -12,8 +12,8 @@ from typing import NamedTuple
 from guardfix.linter.files.entry_store import EntryStore
 from guardfix.linter.files.user_cache import facts_folder, user_cache_folder
 
-_COMPILED = ("programs", "contained")
-"""What is compiled for programs, and what programs compile themselves; `runtime_shim/cpp` writes both."""
+_COMPILED = ("programs", "extensions", "contained")
+"""What is compiled for programs and for extensions, and what programs compile themselves: `runtime_shim` writes them."""
 _SHARED = ("headers", "objects", "unfinished")
 """Folders in these that hold entries of other kinds."""
 _DAY = 86_400
@@ -59,8 +59,9 @@ def _all_folders() -> list[str]:
 
 def _compiled_entries() -> Iterator[_CompiledEntry]:
     for top in (
-        os.path.join(user_cache_folder(), "programs"),
-        os.path.join(user_cache_folder(), "contained", "programs"),
+        os.path.join(user_cache_folder(), *folders, kind)
+        for folders in ((), ("contained",))
+        for kind in ("programs", "extensions")
     ):
         headers, objects = os.path.join(top, "headers"), os.path.join(top, "objects")
         by_beginning = [path for folder in (top, objects) for path in _folders(folder) if _is_beginning(path)]

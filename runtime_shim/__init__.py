@@ -179,6 +179,10 @@ def _nnpack_available() -> Any:
     return False
 
 
+def compiled_with_cxx11_abi() -> Any:
+    return True
+
+
 def trace(input: Tensor | None = None) -> Any:
     """Without argument, a context manager that records every op (see `tracing`); with a matrix, its trace."""
     if input is None:

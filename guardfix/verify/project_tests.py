@@ -287,7 +287,8 @@ def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]
 def build_command(copy: Path) -> list[str]:
     """What builds the extensions of a project in place; nothing when it has none."""
     setup = copy / "setup.py"
-    if not setup.is_file() or "cpp_extension" not in setup.read_text(encoding="utf-8", errors="replace"):
+    text = setup.read_text(encoding="utf-8", errors="replace") if setup.is_file() else ""
+    if not any(word in text for word in ("cpp_extension", "ext_modules")):
         return []
     # --force: setuptools knows of no header. What did not change comes from the cache of objects.
     return [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]

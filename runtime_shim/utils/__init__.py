@@ -9,6 +9,10 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint", "data"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "cmake_prefix_path":
+        from ..extension.cmake_package import cmake_prefix_path
+
+        return cmake_prefix_path()
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.utils", name)

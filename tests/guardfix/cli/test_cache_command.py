@@ -84,11 +84,12 @@ def test_clean_removes_facts_and_programs_but_no_agreement(own_cache: Path) -> N
     programs = [
         _compiled(cache_folder() / "ab" / "abc", 1),
         _compiled(own_cache / "contained" / "programs" / "ab" / "abc", 1),
+        _compiled(own_cache / "extensions" / "ab" / "abd", 1),
     ]
     (own_cache / "agreed").mkdir()
     (own_cache / "agreed" / "name").write_text("")
     said = run("cache", "clean").output
-    assert said.startswith("Removed 4.0 MB from ")
+    assert said.startswith("Removed 6.0 MB from ")
     assert said.endswith("; 0.0 MB are left.\n")
     assert not any(path.exists() for path in (*programs, own_cache / "facts"))
     assert (own_cache / "agreed" / "name").exists()
@@ -102,11 +103,13 @@ def test_prune_removes_what_is_old_then_what_is_much(own_cache: Path) -> None:
         _compiled(top / "ab" / "abc", 40),
         _compiled(top / "headers" / "abd", 31),
         _compiled(top / "objects" / "ab" / "abe", 50),
+        _compiled(own_cache / "extensions" / "ab" / "abf", 50),
+        _compiled(own_cache / "contained" / "extensions" / "ab" / "abf", 50),
     ]
     middle, new = _compiled(top / "cd" / "cde", 20), _compiled(top / "headers" / "cdf", 2)
     unfinished = _compiled(top / "unfinished" / "compiling-x", 50)
     run("cache", "prune")
-    assert [path.exists() for path in (*old, middle, new, unfinished)] == [False, False, False, True, True, True]
+    assert [path.exists() for path in (*old, middle, new, unfinished)] == [*[False] * 5, True, True, True]
     run("cache", "prune", "--size", "3")
     assert [path.exists() for path in (middle, new)] == [False, True]
     assert run("check", ".").exit_code == 1

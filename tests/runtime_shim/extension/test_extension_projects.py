@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -132,3 +133,60 @@ def test_the_distribution_is_the_shim(tmp_path: Path) -> None:
     )
     functional = "guardfix.runtime_shim.nn.functional"
     assert said == f"2.13.0 2.13.0+guardfix.shim guardfix.runtime_shim {functional} {functional}\n"
+
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.18)
+project(doubling CXX)
+set(CMAKE_CXX_STANDARD 17)
+execute_process(COMMAND "${PYTHON}" -c "import torch; print(torch.utils.cmake_prefix_path, end='')"
+                OUTPUT_VARIABLE PREFIX)
+list(APPEND CMAKE_PREFIX_PATH "${PREFIX}")
+find_package(Torch 2.1 REQUIRED)
+find_library(TORCH_PYTHON_LIBRARY torch_python PATHS "${TORCH_INSTALL_PREFIX}/lib" REQUIRED)
+add_library(_C MODULE module.cpp kernel.cc)
+target_compile_definitions(_C PRIVATE Py_LIMITED_API=0x03090000)
+set_target_properties(_C PROPERTIES PREFIX "")
+target_link_libraries(_C PRIVATE ${TORCH_LIBRARIES} ${TORCH_PYTHON_LIBRARY})
+install(TARGETS _C DESTINATION doubling)
+"""
+CMAKE_SETUP = """\
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class CMakeBuild(build_ext):
+    def get_ext_filename(self, fullname):
+        return fullname.replace(".", "/") + ".so"
+
+    def build_extension(self, extension):
+        folder = Path(self.get_ext_fullpath(extension.name)).resolve().parent.parent
+        subprocess.check_call(["cmake", "-S", ".", "-B", "build", f"-DPYTHON={sys.executable}"])
+        subprocess.check_call(["cmake", "--build", "build"])
+        subprocess.check_call(["cmake", "--install", "build", "--prefix", str(folder)])
+
+
+setup(
+    name="doubling",
+    version="1",
+    packages=["doubling"],
+    ext_modules=[Extension("doubling._C", [])],
+    cmdclass={"build_ext": CMakeBuild},
+)
+"""
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
+@pytest.mark.thorough
+def test_a_project_that_is_built_by_cmake(project: Path) -> None:
+    (project / "CMakeLists.txt").write_text(CMAKE)
+    (project / "setup.py").write_text(CMAKE_SETUP)
+    migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
+    result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
+    verdicts = {test.name.rpartition("::")[2]: test.verdict.value for test in result.tests}
+    assert verdicts == {"test_values": "same", "test_changed_later": "changed"}
+    assert not (project / "build").exists()
