@@ -13,7 +13,7 @@ from guardfix.linter.files.entry_store import EntryStore
 from guardfix.linter.files.user_cache import facts_folder, user_cache_folder
 
 _COMPILED = ("programs", "extensions", "contained")
-"""What is compiled for programs and for extensions, and what programs compile themselves: `runtime_shim` writes them."""
+"""What is compiled for programs, for extensions, and by programs themselves: `runtime_shim` writes them."""
 _SHARED = ("headers", "objects", "unfinished")
 """Folders in these that hold entries of other kinds."""
 _DAY = 86_400

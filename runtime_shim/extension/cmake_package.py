@@ -50,7 +50,7 @@ endif()
 def cmake_prefix_path() -> str:
     """The folder for `CMAKE_PREFIX_PATH`: `torch.utils.cmake_prefix_path`. It is made where it isn't there.
 
-    What it holds depends on the interpreter, whose headers ours include. Raises OSError when the cache can't be written.
+    What it holds depends on the interpreter, whose headers ours include. Raises OSError if the cache can't be written.
     """
     folders = [*extension_include_folders(), sysconfig.get_path("include")]
     files = {
