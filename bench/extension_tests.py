@@ -36,13 +36,69 @@ class Project:
 
     name: str
     tests: str
+    written: tuple[tuple[str, str], ...] = ()
+    """Files put beside its own, by their paths: for tests that default to a GPU, or that are scripts."""
+    built_in: str = ""
+    """The folder of its setup.py, if that isn't the root."""
+
+    def prepare(self, copy: Path) -> None:
+        for path, text in self.written:
+            (copy / path).write_text(text, encoding="utf-8")
 
 
+TVDCN = """\
+import sys
+
+import pytest
+import torch
+
+sys.path.insert(0, "tests")
+import test_grad
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("name", ["test_deform_conv", "test_deform_conv_transpose"])
+def test_on_the_cpu(name, dim):
+    getattr(test_grad, name)(dim, torch.float64, "cpu")
+"""
+LLTM = """\
+import sys
+
+import torch
+
+sys.path[:0] = ["cpp", "."]
+from lltm import LLTM, LLTMFunction
+from python.lltm_baseline import LLTM as Baseline
+
+
+def variables():
+    torch.manual_seed(3)
+    sizes = (3, 17), (15, 22), (1, 15), (3, 5), (3, 5)
+    return [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
+
+
+def test_gradients():
+    assert torch.autograd.gradcheck(LLTMFunction.apply, variables())
+
+
+def test_values():
+    x, weights, bias, h, cell = variables()
+    module, baseline = LLTM(17, 5), Baseline(17, 5)
+    for one in (module, baseline):
+        one.double()
+        one.weights.data.copy_(weights)
+        one.bias.data.copy_(bias)
+    for ours, theirs in zip(module(x, (h, cell)), baseline(x, (h, cell))):
+        assert torch.allclose(ours, theirs)
+"""
 PROJECTS = (
+    Project("extension-cpp 2019", "test_lltm.py", (("test_lltm.py", LLTM),), "cpp"),
     Project("extension-cpp 2024", "test"),
     Project("extension-cpp", "test"),
     Project("pytorch_scatter", "test"),
     Project("pytorch_cluster", "test"),
+    Project("tvdcn", "test_cpu.py", (("test_cpu.py", TVDCN),)),
+    Project("pyg-lib", "test"),
 )
 
 
@@ -51,13 +107,15 @@ def passed_on_torch(project: Project, root: Path, python: str, jobs: int) -> set
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / root.name
         TreeCopy(root, copy, TREE).restore({})
+        project.prepare(copy)
         variables = os.environ | {
             "PYTHONPATH": str(copy),
             "MAX_JOBS": str(jobs),
             "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
         }
         built = subprocess.run(
-            [python, "setup.py", "build_ext", "--inplace"], cwd=copy, env=variables, capture_output=True, text=True,
+            [python, "setup.py", "build_ext", "--inplace"], cwd=copy / project.built_in, env=variables,
+            capture_output=True, text=True,
             check=False,
         )  # fmt: skip
         if built.returncode != 0:
@@ -78,8 +136,10 @@ def run_on_shim(project: Project, root: Path) -> Round:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / root.name
         TreeCopy(root, copy, TREE).restore({})
+        project.prepare(copy)
+        build = f"sh -c 'cd {project.built_in} && python setup.py build_ext --inplace'" if project.built_in else None
         command = f"python -m pytest -q -p no:cacheprovider {project.tests}"
-        return build_and_test(copy, Path(folder) / "run", TestSettings(command, seconds=3000))
+        return build_and_test(copy, Path(folder) / "run", TestSettings(command, build, seconds=3000))
 
 
 def short(name: str) -> str:

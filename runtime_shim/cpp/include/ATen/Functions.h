@@ -411,3 +411,6 @@ Tensor& index_put_(Tensor& self, std::initializer_list<indexing::TensorIndex> in
 }
 
 }  // namespace at
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>

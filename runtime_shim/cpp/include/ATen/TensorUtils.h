@@ -142,3 +142,6 @@ inline std::vector<int64_t> defaultStrides(IntArrayRef sizes) {
 }  // namespace detail
 
 }  // namespace at
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>

@@ -2,3 +2,6 @@
 #pragma once
 
 #include <ATen/Functions.h>
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>

@@ -36,3 +36,6 @@ inline std::vector<Tensor> cached_cast(ScalarType type, TensorList tensors, Devi
 }
 
 }  // namespace at::autocast
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>

@@ -1,3 +1,4 @@
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
+#include <torch/types.h>

@@ -1,7 +1,7 @@
 // Printing a tensor as PyTorch's C++ side does (which is not how its Python side does).
 #pragma once
 
-#include <ATen/Functions.h>
+#include <ATen/core/Tensor.h>
 
 #include <cmath>
 #include <cstdio>

@@ -7,6 +7,11 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/SymInt.h>
 #include <c10/core/TensorOptions.h>
+#include <c10/util/Type.h>
+#include <c10/util/accumulate.h>
+#include <c10/util/intrusive_ptr.h>
+#include <c10/util/irange.h>
+#include <c10/util/llvmMathExtras.h>
 #include <guardfix/call.h>
 #include <torch/csrc/autograd/view_meta.h>
 

@@ -274,3 +274,6 @@ auto Function<T>::apply(Args&&... args) -> std::enable_if_t<std::is_same_v<X, T>
 }
 
 }  // namespace torch::autograd
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>

@@ -24,3 +24,6 @@ inline void bump_version(const Variable& variable) { variable.unsafeGetTensorImp
 
 }  // namespace impl
 }  // namespace torch::autograd
+
+// As in PyTorch, whose header brings these along; last, since they need what is declared here.
+#include <ATen/ATen.h>
