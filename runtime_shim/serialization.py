@@ -130,7 +130,7 @@ class _FileNames:
             "nn.parameter rebuild_buffer": self._tensor(rebuild_buffer),
             "core.dtypes by_name": _kind,
             "core.device device": lambda: device("cpu"),
-            "nn.state_dict StateDict": StateDict,
+            "nn.state_dict StateDict": _empty_state_dict,
             "serialization stored_array": stored_array,
             "serialization stored_number": stored_number,
         }
@@ -173,7 +173,7 @@ class _FileNames:
         if isinstance(instance, device) and state == (None, {"type": "cpu", "index": None}):
             return
         if type(instance) is StateDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
-            instance._metadata = OrderedDict(of_kind(OrderedDict, state["_metadata"]))
+            instance._metadata = of_kind(OrderedDict, state["_metadata"])
             return
         raise ValueError(f"a state for a {type(instance).__name__}")
 
@@ -188,6 +188,7 @@ class _FileNames:
                 raise ValueError(f"a tensor of {dtypes.of(own[1]).name} whose requires_grad is {brief(flag)}")
             if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
                 raise ValueError("a tensor's attributes that aren't a dict of names")
+            pay(len(attributes), pickled_values.ENTRY * len(attributes))
             taken = next((name for name in attributes if hasattr(Tensor, name)), None)
             if taken is not None:
                 raise ValueError(f"an attribute of a tensor called {brief(taken)}, which would hide its own")
@@ -240,6 +241,11 @@ _FACTORIES: dict[str, Any] = {
     for module in ("builtins", "__builtin__")
     for kind in (int, float, str, list, dict, set)
 }
+
+
+def _empty_state_dict() -> StateDict:
+    """What is in it comes later, entry by entry."""
+    return StateDict()
 
 
 def _factory(named: Any) -> Any:

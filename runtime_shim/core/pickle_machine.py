@@ -59,7 +59,7 @@ class Names(Protocol):
 
 _MARK = object()
 _KEYS = (str, int, float, complex, bool)
-_WIDEST_KEY = 1000
+WIDEST_KEY = 1000
 """Parts of a tuple that is a key or stands in a set: Python computes its hash anew each time."""
 _POINTER = 8
 
@@ -100,6 +100,8 @@ class PickleMachine:
             raise Malformed(f"not a complete pickle: {error}") from error
         if len(self._stack) != 1:
             raise Malformed(f"leaves {len(self._stack)} values where one is expected")
+        if self._stack[0] is _MARK:
+            raise Malformed("leaves a mark, and a value is missing")
         return self._pop()
 
     # Each method below is one opcode.
@@ -202,7 +204,7 @@ class PickleMachine:
         if not isinstance(key, self._keys):
             raise ValueError(f"a key of type {type(key).__name__}")
         if isinstance(key, (tuple, frozenset)):
-            weight(key, _WIDEST_KEY)
+            weight(key, WIDEST_KEY)
         if not isinstance(key, (str, bytes)):  # the hashes of these are salted
             place = id(target), hash(key)
             others = self._hashes.get(place, 0)

@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .account import pay, pay_for_hashes
-from .pickle_machine import VALUE_OPCODES, Opcode, PickleMachine, protocols
+from .account import pay, pay_for_hashes, weight
+from .pickle_machine import VALUE_OPCODES, WIDEST_KEY, Opcode, PickleMachine, protocols
 
 OPCODES: dict[str, Opcode] = {
     **VALUE_OPCODES,
@@ -30,9 +30,13 @@ def of_kind(kind: type, value: Any) -> Any:
     raise ValueError(f"{type(value).__name__} where {kind.__name__} is expected")
 
 
+ENTRY = 100
+"""Bytes that an element of a set or a dict takes in it, at most."""
+
+
 def in_set(values: Any) -> list[Any]:
-    """The elements of a set. Raises ValueError for anything but numbers and texts; pays for their hashes."""
-    pay(len(of_kind(list, values)))
+    """The elements of a set. Raises ValueError for anything but numbers and texts; pays for them and their hashes."""
+    pay(len(of_kind(list, values)), ENTRY * len(values))
     for value in values:
         if not isinstance(value, (str, int, float, complex, bool, bytes, type(None))):
             raise ValueError(f"a {type(value).__name__} in a set")
@@ -44,13 +48,27 @@ def _latin(text: Any, encoding: Any) -> bytes:
     """How protocols below 3 write bytes."""
     if not isinstance(text, str) or encoding != "latin1":
         raise ValueError("an encoding that pickle does not use")
+    pay(1, len(text))
     return text.encode("latin1")
+
+
+def _bytearray(data: Any = b"") -> bytearray:
+    pay(1, len(of_kind(bytes, data)))
+    return bytearray(data)
+
+
+def _counter(counts: Any = None) -> Counter[Any]:
+    values = of_kind(dict, {} if counts is None else counts)
+    pay(sum(weight(key, WIDEST_KEY) for key in values), ENTRY * len(values))
+    pay_for_hashes(values)
+    return Counter(values)
+
 
 
 _BUILT_IN: dict[str, Callable[..., Any]] = {
     "set": lambda values: set(in_set(values)),
     "complex": lambda real, imaginary: complex(of_kind(float, real), of_kind(float, imaginary)),
-    "bytearray": lambda data=b"": bytearray(of_kind(bytes, data)),
+    "bytearray": _bytearray,
 }
 
 
@@ -62,7 +80,7 @@ def built_in(calls: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., An
 CALLS: dict[str, Callable[..., Any]] = {
     **built_in(_BUILT_IN),
     "collections OrderedDict": lambda: OrderedDict(),
-    "collections Counter": lambda counts=None: Counter(of_kind(dict, {} if counts is None else counts)),
+    "collections Counter": _counter,
     "_codecs encode": _latin,
 }
 """What each name makes of its arguments."""

@@ -58,6 +58,14 @@ class Reduces:
         return self._call
 
 
+def repeated(setup: bytes, once: bytes, times: int) -> bytes:
+    """A tuple of what `setup` leaves, and of so many values that `once` makes of it."""
+    return b"(" + setup + once * times + b"t"
+
+
+LARGE = 1 << 20
+"""Bytes of a value of which copies are asked for."""
+NUMBERS = b"}(" + b"".join(plain(i) + b"N" for i in range(20_000)) + b"uq\x00"
 TOWER: Any = ()
 for _ in range(60):
     TOWER = (TOWER, TOWER)
@@ -93,6 +101,14 @@ HOSTILE = [
     pytest.param(b"cbuiltins\nbytearray\n" + plain((1 << 40,)) + b"R", "int where bytes is expected", id="a million million bytes"),
     pytest.param(b"cbuiltins\nset\ncbuiltins\nrange\n" + plain((1 << 40,)) + b"R\x85R", "range where list is expected", id="a set of a range"),
     pytest.param(b"ccollections\nCounter\ncbuiltins\nrange\n" + plain((1 << 40,)) + b"R\x85R", "range where dict is expected", id="a counter of a range"),
+    pytest.param(repeated(b"cbuiltins\nbytearray\nq\x00" + data(bytes(LARGE)) + b"q\x01", b"h\x00h\x01\x85R", 1000), "bytes of memory", id="copies of bytes"),
+    pytest.param(repeated(b"c_codecs\nencode\nq\x00" + text(b"a" * LARGE) + b"q\x01" + text(b"latin1") + b"q\x02", b"h\x00h\x01h\x02\x86R", 2000), "bytes of memory", id="encodings of a text"),
+    pytest.param(repeated(NUMBERS + b"ccollections\nCounter\nq\x01", b"h\x01h\x00\x85R", 5000), "steps|bytes of memory", id="copies of a counter"),
+    pytest.param(repeated(b"cbuiltins\nset\nq\x00](" + b"".join(map(plain, range(20_000))) + b"eq\x01", b"h\x00h\x01\x85R", 3000), "steps|bytes of memory", id="copies of a set"),
+    pytest.param(repeated(b"}(" + b"".join(text(b"z%d" % i) + b"N" for i in range(20_000)) + b"uq\x32](" + plain(0) + array() + b"eq\x33", REBUILD + b"(h\x33" + plain(((2,), (4,), 0)) + b"\x89h\x32tR", 3000), "steps|bytes of memory", id="copies of attributes"),
+    pytest.param(b"c" + SHIM + b"nn.state_dict\nStateDict\n" + plain((TOWER,)) + b"R", "not called like that|takes 0", id="a state dict of what shares its parts"),
+    pytest.param(b"c" + SHIM + b"nn.state_dict\nStateDict\n](" + b"".join(plain((i * ((1 << 61) - 1), None)) for i in range(1, 20_000)) + b"e\x85R", "not called like that|takes 0", id="a state dict of keys of one hash"),
+    pytest.param(b"(", "a value is missing", id="a mark alone"),
     pytest.param(b"c" + SHIM + b"core.dtypes\nSize\ncbuiltins\nrange\n" + plain((9,)) + b"R\x85\x81", "not made like that", id="a size of a range"),
     pytest.param(b"ccollections\ndefaultdict\nccollections\ndefaultdict\n\x85R", "something else than", id="a default dict of default dicts"),
     pytest.param(b"c" + SHIM + b"nn.state_dict\nStateDict\n)R}" + text(b"__class__") + plain(1) + b"sb", "a state for", id="a state with another attribute"),
