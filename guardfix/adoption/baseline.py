@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from guardfix.linter.engine import Report
+from guardfix.linter.files.sources import Unreadable, read_regular
 from guardfix.linter.findings import Finding
 
 from .fingerprints import Mark, function_name, mark_of_finding
@@ -76,10 +77,11 @@ class Baseline:
     def read(cls, path: str) -> Baseline:
         """The baseline of a file. Raises `BadBaseline`."""
         try:
-            with open(path, encoding="utf-8") as file:
-                told = json.load(file)
+            told = json.loads(read_regular(path).decode("utf-8"))
         except OSError as error:
             raise BadBaseline(f"{path}: {error.strerror or error}") from None
+        except Unreadable as error:
+            raise BadBaseline(f"{path}: {error}") from None
         except ValueError as error:
             raise BadBaseline(f"{path}: not valid JSON: {error}") from None
         except RecursionError:

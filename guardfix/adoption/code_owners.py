@@ -10,6 +10,8 @@ import os
 import re
 from dataclasses import dataclass
 
+from guardfix.linter.files.sources import Unreadable, read_regular
+
 PLACES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
 """Where the file stands, from the top of the repository."""
 NO_OWNER = "(no owner)"
@@ -27,9 +29,8 @@ class CodeOwners:
         """The file of a repository; without one, nobody owns anything."""
         for place in PLACES:
             try:
-                with open(os.path.join(top, place), encoding="utf-8", errors="replace") as file:
-                    return cls.parse(file.read())
-            except OSError:
+                return cls.parse(read_regular(os.path.join(top, place)).decode("utf-8", "replace"))
+            except (OSError, Unreadable):
                 continue
         return cls()
 

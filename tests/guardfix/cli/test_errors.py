@@ -165,6 +165,25 @@ def test_a_configuration_that_is_none(kind: str, name: str, tree: Path) -> None:
     assert shell("guardfix check --isolated kernel.cpp", tree).returncode == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("by_option", [False, True])
+@pytest.mark.some(1)
+def test_a_baseline_that_is_a_pipe(by_option: bool, tree: Path) -> None:
+    os.mkfifo(tree / "b.json")
+    if not by_option:
+        (tree / "guardfix.toml").write_text('baseline = "b.json"')
+    outcome = shell(f"guardfix check {'--baseline b.json' if by_option else ''} .", tree)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("Error: ")
+    assert "b.json: not a regular file" in outcome.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_owners_that_are_a_pipe(tree: Path) -> None:
+    os.mkfifo(tree / "CODEOWNERS")
+    assert shell("guardfix status .", tree).returncode == 0
+
+
 @pytest.mark.parametrize(
     "text", [pytest.param("[tool]\nguardfix = [1]", id="a list"), pytest.param("tool.guardfix = 1", id="a number")]
 )
