@@ -64,7 +64,6 @@ def _counter(counts: Any = None) -> Counter[Any]:
     return Counter(values)
 
 
-
 _BUILT_IN: dict[str, Callable[..., Any]] = {
     "set": lambda values: set(in_set(values)),
     "complex": lambda real, imaginary: complex(of_kind(float, real), of_kind(float, imaginary)),
