@@ -41,6 +41,12 @@ def refusal(rewritten: Rewrite) -> str:
     return f"{rewritten.source.path}: {what}: {rewritten.refused}"
 
 
+def clear_abandoned(report: FixableReport) -> None:
+    """Remove what killed runs left in the folders of the files that were looked at."""
+    folders = {os.path.dirname(path) for path in (*report.paths, *report.project.files)}
+    remove_abandoned(os.path.realpath(folder) for folder in folders)
+
+
 def apply_fixes(report: FixableReport) -> Outcome:
     """Write what the chosen fixes of a report come to, each file whole or not at all."""
     return write_settled(settle(report))
@@ -49,7 +55,7 @@ def apply_fixes(report: FixableReport) -> Outcome:
 def write_settled(settled: Settled) -> Outcome:
     """Write the files that change, each whole or not at all."""
     outcome = Outcome()
-    remove_abandoned(os.path.dirname(os.path.realpath(path)) for path in settled.first.project.files)
+    clear_abandoned(settled.first)
     for rewritten in settled.rewrites:
         if rewritten.refused:
             outcome.refused.append(rewritten)

@@ -27,6 +27,7 @@ def add_comments(report: FixableReport, run: CommandRun) -> int:
     The texts are checked again before they are written: a comment that silences nothing where it stands, in the middle
     of a string, is tried on a line above, and else not written.
     """
+    from guardfix.codemods.apply.applying import clear_abandoned
     from guardfix.codemods.apply.rewriting import Rewrite
     from guardfix.codemods.apply.writing import NotWritten, write
 
@@ -37,6 +38,7 @@ def add_comments(report: FixableReport, run: CommandRun) -> int:
     loud: list[Finding] = []
     if on_top:
         loud = _still_found(on_top, commented(report, _without(wanted, on_top), on_top), report, run)
+    clear_abandoned(report)
     added = 0
     failed = False
     silenced = _without(wanted, loud)

@@ -55,19 +55,32 @@ def value_of(
     Those that are `undefined` are 0. Whether another one is defined is unknown.
     """
     try:
-        result = _Reading(condition, values, defined, undefined).whole()
+        found = [
+            _Reading(condition, values, defined, undefined, signed).whole()
+            for signed in ((True, False) if _EITHER_SIGN.search(condition) else (True,))
+        ]
     except _NotAnExpression:
         return None
-    return None if result is None else result.value
+    return None if found[0] is None or found[-1] is None or found[0].value != found[-1].value else found[0].value
+
+
+_EITHER_SIGN = re.compile(r"(?:\bL|\bu8)'")
+"""Characters that are signed with some compilers."""
 
 
 class _Reading:
     """One condition, read from left to right by the strength of its operators."""
 
     def __init__(
-        self, condition: str, values: Mapping[str, int], defined: Container[str], undefined: Container[str]
+        self,
+        condition: str,
+        values: Mapping[str, int],
+        defined: Container[str],
+        undefined: Container[str],
+        signed_characters: bool,
     ) -> None:
         self._values, self._defined, self._undefined = values, defined, undefined
+        self._signed_characters = signed_characters
         self._tokens: list[tuple[str, str]] = []
         for match in _TOKEN.finditer(condition):
             kind, text = match.lastgroup or "", match[match.lastgroup or 0]
@@ -89,7 +102,9 @@ class _Reading:
             if self._place == len(self._tokens):
                 break
             self._next()
-            if sign == "?":
+            if sign == "," and "(" in self._waiting:  # gcc and clang take it in brackets
+                self._apply_down_to(0)
+            elif sign == "?":
                 self._apply_down_to(1)
             elif sign == ":":
                 self._close("?")
@@ -98,7 +113,7 @@ class _Reading:
             else:
                 raise _NotAnExpression
             self._waiting.append(sign)
-        self._apply_down_to(0)
+        self._apply_down_to(_WEAKEST)
         if self._waiting:
             raise _NotAnExpression
         return self._operands.pop()
@@ -127,7 +142,7 @@ class _Reading:
         if kind == "number":
             self._operands.append(_number(text))
         elif kind == "character":
-            self._operands.append(_character(text))
+            self._operands.append(_character(text, self._signed_characters))
         elif kind == "name":
             self._operands.append(self._named(text))
         else:
@@ -135,7 +150,7 @@ class _Reading:
 
     def _close(self, opener: str) -> None:
         """Apply what waits since the bracket or `?` that ends here."""
-        self._apply_down_to(0)
+        self._apply_down_to(_WEAKEST)
         if not self._waiting or self._waiting.pop() != opener:
             raise _NotAnExpression
 
@@ -145,7 +160,9 @@ class _Reading:
         while waiting and waiting[-1] not in ("(", "?") and _strength(waiting[-1]) >= weakest:
             sign = waiting.pop()
             last = operands.pop()
-            if sign == ":":
+            if sign == ",":
+                operands[-1] = last
+            elif sign == ":":
                 then, asked = operands.pop(), operands.pop()
                 operands.append(_chosen(asked, then, last))
             elif sign.startswith("unary"):
@@ -201,8 +218,11 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92
 _UNIT = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,8})|(?P<simple>.))|(?P<plain>.)", re.DOTALL)
 
 
-def _character(text: str) -> Operand:
-    """The value of a character constant of ASCII; that of others depends on the compiler."""
+def _character(text: str, signed: bool) -> Operand:
+    """The value of a character constant of ASCII; that of others depends on the compiler.
+
+    `signed` says whether wide characters and those of UTF-8 are.
+    """
     prefix, _, inner = text.partition("'")
     values = []
     for unit in _UNIT.finditer(inner[:-1]):
@@ -215,9 +235,9 @@ def _character(text: str) -> Operand:
         if not 0 <= value < 128:
             return None
         values.append(value)
-    if len(values) > (1 if prefix else 4) or prefix in ("L", "u8"):  # whether these are signed depends as well
+    if len(values) > (1 if prefix else 4):
         return None
-    return Number(int.from_bytes(bytes(values), "big"), unsigned=bool(prefix))
+    return Number(int.from_bytes(bytes(values), "big"), bool(prefix) and not (signed and prefix in ("L", "u8")))
 
 
 def _wrapped(value: int, unsigned: bool) -> Number:
@@ -259,13 +279,15 @@ _STRENGTH = {
     for strength, signs in enumerate("|| && | ^ & ==,!= <,>,<=,>= <<,>> +,- *,/,%".split(), 1)
     for sign in signs.split(",")
 }
+_WEAKEST = -1
+"""The strength of a comma."""
 _STRONGEST = 100
 """The strength of a sign in front of an operand."""
 
 
 def _strength(sign: str) -> int:
-    """The strength of a waiting operator; of all, `?:` is the weakest."""
-    return 0 if sign == ":" else _STRENGTH.get(sign, _STRONGEST)
+    """The strength of a waiting operator; of all but the comma, `?:` is the weakest."""
+    return _WEAKEST if sign == "," else 0 if sign == ":" else _STRENGTH.get(sign, _STRONGEST)
 
 
 def _chosen(asked: Operand, then: Operand, otherwise: Operand) -> Operand:

@@ -69,7 +69,7 @@ _SPLICED = re.compile(_SPLICE)
 _PARTED = re.compile(
     rb"(?P<slash>/)(?P<in_opener>(?:%(S)b)+)(?P<opens>[/*])|(?P<star>\*)(?P<in_closer>(?:%(S)b)+)(?=/)"
     rb"|(?<!\\)(?P<backslashes>\\+)(?P<behind>(?:%(S)b)+)|(?P<percent>%%)(?P<in_digraph>(?:%(S)b)+)(?=:)"
-    rb"|(?P<head>#(?:[ \t\v\f]|%(S)b)*(?:[a-z]+(?:%(S)b)*)*)" % {b"S": _SPLICE}
+    rb"|(?P<head>#(?:[ \t\v\f]|/\*[^*\\\n]*\*/|%(S)b)*(?:\w+(?:%(S)b)*)*)" % {b"S": _SPLICE}
 )
 
 

@@ -470,3 +470,14 @@ def test_pre_commit_passes_every_file_that_the_walk_takes() -> None:
             assert re.search(pattern, f"src/a{suffix}"), suffix
         assert not re.search(pattern, "src/a.cpp.bak")
         assert not re.search(pattern, "src/cpp")
+
+
+@pytest.mark.parametrize("command", ["migrate --unsafe --apply", "check --add-noqa"])
+def test_what_a_killed_run_left_is_removed(command: str, tree: Path) -> None:
+    """Also beside a file that has no guard any more."""
+    (tree / "done").mkdir()
+    (tree / "done" / "plain.cpp").write_text("int x;\n")
+    left = tree / "done" / ".plain.cpp.0123456789abcdef.guardfix"
+    left.touch()
+    guardfix(*command.split(), ".", cwd=tree)
+    assert not left.exists()

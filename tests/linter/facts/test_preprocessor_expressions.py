@@ -24,7 +24,7 @@ VALUES = [
     ("1 ? 0 : 1", 0), ("0 ? 0 : 0 ? 5 : 6", 6), ("UNKNOWN ? 0 : 0", 0), ("UNKNOWN ? 0 : 1", None),
     ("-1 < 0", 1), ("-1 < 0u", 0), ("-1 > 1U", 1), ("0xFFFFFFFFFFFFFFFF == -1", 1), ("0x7fffffffffffffff + 1 < 0", 1),
     ("'a' == 97", 1), ("'A' == 65", 1), ("'\\0'", 0), ("'\\n'", 10), ("'\\x41' == 0101", 1), ("'ab'", 24930), ("L'\\0' && 0", 0), ("'\\''", 39),
-    ("'\\xff' < 0", None), ("'é'", None), ("L'a'", None), ("u'a' > -1", 0), ("'a'_x", None), ("'a", None), ("'\\q'", None), ("'abcde'", None),
+    ("'\\xff' < 0", None), ("'é'", None), ("L'a'", 97), ("L'\\0'", 0), ("u8'\\0'", 0), ("L'a' > -1", None), ("u8'\\xff'", None), ("(1, 0)", 0), ("(0, 1, 2) - 2", 0), ("((1, 0) || 0, 3)", 3), ("(UNKNOWN, 0)", 0), ("1, 0", None), ("(1,)", None), ("(1 ? 2 : 3, 4)", 4), ("u'a' > -1", 0), ("'a'_x", None), ("'a", None), ("'\\q'", None), ("'abcde'", None),
     ("UNKNOWN", None), ("UNKNOWN && 0", 0), ("0 && UNKNOWN", 0), ("UNKNOWN || 1", 1), ("UNKNOWN || 0", None), ("UNKNOWN && 1", None),
     ("defined(UNKNOWN) && 0", 0), ("defined UNKNOWN && 0", 0), ("!defined(UNKNOWN) && 0", 0), ("0 && defined(UNKNOWN)", 0), ("defined(UNKNOWN)", None),
     ("defined(ZERO)", 1), ("defined TWO", 1), ("ZERO", 0), ("TWO - 2", 0), ("TWO >= 2 && !ZERO", 1), ("UNKNOWN * 0", None),

@@ -29,6 +29,8 @@ TEXTS = [
     pytest.param("#\\\nif 0\nno\n#\\\nendif\nyes", id="a directive's sign"),
     pytest.param("#i\\\nf 0\nno\n#en\\\n\\\ndif\nyes", id="a directive's name"),
     pytest.param("# \\\n if 0\nno\n#\\\n  else\nyes\n#endif", id="blanks around the backslash"),
+    pytest.param("#\\\n/* c */ i\\\nf 0\nno\n#/* c */e\\\nlse\nyes\n#endif", id="a name behind a comment"),
+    pytest.param("#if\\\n0\nyes\n", id="a name that ends on the next line"),
     pytest.param("%\\\n:if 0\nno\n%:endif\nyes", id="a digraph"),
     pytest.param("\\\n#if 0\nno\n#endif\nyes", id="an empty line before the sign"),
     pytest.param("x \\\n#if 0\nyes\n#endif\n", id="no directive: something stands before the sign"),
@@ -59,7 +61,31 @@ TEXTS = [
     pytest.param("#if 1\n#define X 0\n#endif\n#if X\nno\n#endif\nyes", id="below a condition that holds"),
     pytest.param("#ifndef X\n#define X 0\n#endif\n#if X\nyes\n#endif", id="a default"),
     pytest.param("/*\n#define X 0\n*/\n#if X\nyes\n#endif", id="defined in a comment"),
-    pytest.param("#define X(a) 0\n#if X(1)\nyes\n#endif", id="with parameters"),
+    pytest.param("#define X(a) 0\n#if X(1)\nno\n#endif\nyes", id="with parameters"),
+    pytest.param("#define X(a) (a)\n#if X(0)\nno\n#endif\n#if X(1)\nyes\n#endif\n#if X(B)\nyes\n#endif", id="that it uses"),
+    pytest.param("#define X(a, b) (a > b)\n#if X(1, 3)\nno\n#elif X(3, 1)\nyes\n#endif", id="with two of them"),
+    pytest.param("#define X() 0\n#if X()\nno\n#endif\nyes", id="with none of them"),
+    pytest.param("#define X(a, b) a\n#if X(0)\nyes\n#endif", id="with too few"),
+    pytest.param("#define X(...) __VA_ARGS__\n#if X(0)\nno\n#elif (X(0, 1))\nyes\n#endif", id="with any number of them"),
+    pytest.param("#define C(a, b) a##b\n#if C(0, 0)\nno\n#elif C(1, 0) == 10\nyes\n#endif", id="that it joins"),
+    pytest.param("#define C(a) #a\n#if C(0)\nyes\n#endif", id="that it makes a string of"),
+    pytest.param("#define X(a) a\n#if X\nyes\n#endif", id="that isn't called"),
+    pytest.param("#define X(a) Y(a)\n#define Y(a) !a\n#if X(1)\nno\n#endif\nyes", id="that calls another one"),
+    pytest.param("#define X X\n#define Y Z\n#define Z Y\n#if X || Y\nyes\n#endif", id="that stand for themselves"),
+    pytest.param("#define A A2 A2\n#define A2 A3 A3\n#define A3 A4 A4\n#if A\nyes\n#endif", id="that grow"),
+    pytest.param("#define X defined(Y)\n#undef Y\n#if X\nno\n#endif\nyes", id="that asks for another one"),
+    pytest.param("#define X 1 - \\\n 1\n#if X\nno\n#endif\nyes", id="a sum"),
+    pytest.param("#define X defined\n#if X B\nyes\n#endif", id="a part of a question"),
+    pytest.param("#ifndef __cplusplus\nno\n#else\nyes\n#endif\n#if !defined(__cplusplus)\nno\n#endif", id="the language's own macro"),
+    pytest.param("#if __cplusplus < 201703L\nyes\n#endif", id="and its value"),
+    pytest.param("#ifdef A\n#ifndef A\nno\n#else\nyes\n#endif\n#endif", id="the opposite of what holds already"),
+    pytest.param("#ifdef A\nyes\n#elif defined(A)\nno\n#else\n#ifdef A\nno\n#endif\nyes\n#endif\n#ifdef A\nyes\n#endif", id="in the arms behind it"),
+    pytest.param("#if defined(A) && !defined(B)\n#if !defined A || defined B\nno\n#endif\n#else\n#ifdef A\nyes\n#endif\n#endif", id="two that hold together"),
+    pytest.param("#if defined(A) || defined(B)\n#ifdef A\nyes\n#endif\n#ifdef B\nyes\n#endif\n#endif", id="one of two holds"),
+    pytest.param("#ifndef A\n#include <a.h>\n#ifdef A\nyes\n#endif\n#endif", id="an included file may change that"),
+    pytest.param("#ifdef A\n#undef A\n#ifdef A\nno\n#endif\n#endif\n#ifdef A\nyes\n#endif", id="and so may the code"),
+    pytest.param("#define X 0\n#if defined(X) && defined(A)\n#if X\nno\n#endif\n#endif\n#if X\nno\n#endif\nyes", id="what is known says more"),
+    pytest.param("".join(f"#{'el' if i else ''}if defined(A{i})\nyes\n" for i in range(300)) + "#endif", id="many arms"),
     pytest.param("#define X f(0)\n#define Y 1 +\n#if X || Y 1\nyes\n#endif", id="something else than a number"),
     pytest.param("#define X 0u\n#if -1 > X\nyes\n#endif", id="an unsigned number"),
     pytest.param("#define X 0\n#pragma push_macro(\"X\")\n#undef X\n#define X 1\n#pragma pop_macro(\"X\")\n#if X\nyes\n#endif", id="pushed and popped"),
@@ -87,7 +113,7 @@ def _seen(text: str) -> list[str]:
 
 _SPLICE = st.sampled_from(["\\\n", "\\\r\n", "\\ \n", "\\\n\\\n", ""])
 _BREAK = st.sampled_from([" ", "/* c */", "/*\n*/", "/* ' */", "\\\n", "\t"])
-_NUMBER = st.sampled_from(["0", "1", "0x0", "'A' - 65", "'\\0'", "'\\'' == 39", "'\"'", "L'a' && 0", "(0)", "!1", "0L", "'/' == '*'"])  # fmt: skip
+_NUMBER = st.sampled_from(["0", "1", "F(0)", "F(1)", "F(X)", "G(0, 1)", "L'\\0'", "(1, 0)", "!defined(__cplusplus)", "0x0", "'A' - 65", "'\\0'", "'\\'' == 39", "'\"'", "L'a' && 0", "(0)", "!1", "0L", "'/' == '*'"])  # fmt: skip
 _MACRO = st.sampled_from(["X", "Y", "Z"])
 _QUESTION = st.one_of(_NUMBER, _MACRO, _MACRO.map("defined({})".format), st.sampled_from(["A", "defined B", "A && 0"]))
 _KEPT = st.sampled_from(["", "", "isn't /* ", "it's \" ", "\" /* ", "// it's ", "/* ' */ ", "'\"' /* */ ", "/\\\n/ ", "\"a\\\nb\" "])  # fmt: skip
@@ -107,7 +133,7 @@ def _block(draw: st.DrawFn, depth: int = 2) -> list[str]:
     for _ in range(draw(st.integers(1, 4))):
         kind = draw(st.integers(0, 5 if depth else 3))
         if kind == 0:
-            lines.append(draw(_directive("define", f"{draw(_MACRO)} {draw(st.sampled_from(['0', '1', '(0)', 'X', '', '0 // c']))}")))  # fmt: skip
+            lines.append(draw(_directive("define", f"{draw(_MACRO)} {draw(st.sampled_from(['0', '1', '(0)', 'X', '', '0 // c', 'Y', 'F(0)', '1 - 1', 'defined(A)']))}")))  # fmt: skip
         elif kind == 1:
             lines.append(draw(_directive("undef", draw(_MACRO))))
         elif kind == 2:
@@ -131,6 +157,7 @@ def _block(draw: st.DrawFn, depth: int = 2) -> list[str]:
 @given(_block(), st.sampled_from(["\n", "\r\n"]))
 def test_dead_code_as_the_preprocessor_has_it(lines: list[str], newline: str) -> None:
     number = itertools.count()
+    lines = ["#define F(a) a", "#define G(a, b) a##b", *lines]
     text = newline.join(re.sub(r"\bmark\b", lambda _: f"mark{next(number)}", line) for line in lines)
     runs = [_preprocessed(text, *given) for given in ((), ("-DA=1",), ("-DB",), ("-DA=1", "-DB"))]
     assume(None not in runs)
