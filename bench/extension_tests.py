@@ -184,7 +184,7 @@ def main() -> int:
         )
         if options.failures:
             reasons = Counter(
-                (ours[name].missing or ours[name].message.strip().partition("\n")[0]) if name in ours else "did not run"
+                "did not run" if name not in ours else ours[name].missing or ours[name].message.strip().split("\n")[-1]
                 for name in wanted - passed
             )
             for reason, times in reasons.most_common(20):

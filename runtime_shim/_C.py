@@ -19,6 +19,10 @@ from .tape.saved_tensors import SavedTensor
 __all__ = ["_unsafe_preserve_version_counter", "is_grad_enabled", "is_inference_mode_enabled"]
 
 
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is logged."""
+
+
 class DispatchKeySet:
     """A set of dispatch keys, printed with PyTorch's names; `bits` are those of
     `guardfix.runtime_shim.core.thread_state`.

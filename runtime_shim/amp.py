@@ -88,6 +88,35 @@ class GradScaler:
         """Does nothing: without a GPU no state is kept."""
 
 
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) -> Any:
+    """Marks the forward of an autograd function for autocast, which is off here."""
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        args[0]._fwd_used_autocast = False
+        return fwd(*args, **kwargs)
+
+    return called
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """Marks the backward of an autograd function for autocast."""
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return bwd(*args, **kwargs)
+
+    return called
+
+
 def is_autocast_available(device_type: str) -> bool:
     return device_type == "cpu"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -108,7 +109,12 @@ def _amp() -> ModuleType:
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__("cuda", *args, **kwargs)
 
-    made.__dict__.update(autocast=autocast, GradScaler=GradScaler)
+    made.__dict__.update(
+        autocast=autocast,
+        GradScaler=GradScaler,
+        custom_fwd=functools.partial(amp.custom_fwd, device_type="cuda"),
+        custom_bwd=functools.partial(amp.custom_bwd, device_type="cuda"),
+    )
     return made
 
 

@@ -220,6 +220,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "torch":  # PyTorch's module imports it, and so has it
         return importlib.import_module("guardfix.runtime_shim")
+    if name == "profiler":
+        return importlib.import_module("guardfix.runtime_shim.profiler")
     if name in _SUBMODULES:
         return importlib.import_module(f"{_HERE}.{name}")
     if name in _ELSEWHERE:

@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("grad", "modules"):
+    if name in ("grad", "modules", "common_types", "attention", "_reduction"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -712,10 +712,10 @@ def scaled_dot_product_attention(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "grad":
+    if name in ("grad", "_Reduction"):
         import importlib
 
-        return importlib.import_module("guardfix.runtime_shim.nn.grad")
+        return importlib.import_module(f"guardfix.runtime_shim.nn.{name.lower()}")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn.functional", name)

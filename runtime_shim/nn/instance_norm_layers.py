@@ -7,10 +7,10 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from . import functional as F
-from .layers import _BatchNorm
+from .layers import _NormBase
 
 
-class _InstanceNorm(_BatchNorm):
+class _InstanceNorm(_NormBase):
     """By default without parameters and running statistics. Takes one sample as well as a batch of them."""
 
     #: Dimensions of the input without a batch.

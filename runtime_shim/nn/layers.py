@@ -21,28 +21,26 @@ def _parameter(shape: tuple[int, ...], dtype: Any) -> Parameter:
     return Parameter(FUNCTIONS["empty"](shape, dtype=dtype))
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What plain and transposed convolutions share. Weight (out, in / groups, *kernel), or (in, out / groups,
-    *kernel) if transposed; bias (out,).
+    *kernel) if transposed; bias (out,). Packages derive layers of their own from it.
     """
-
-    _dimensions = 0
-    _transposed = False
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...] | str,
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
         device: Any = None,
         dtype: Any = None,
-        output_padding: Any = 0,
     ) -> None:
         super().__init__()
         if groups <= 0:
@@ -54,28 +52,26 @@ class _Convolution(Module):
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'valid', 'same'}}")
-            if padding == "same" and any(s != 1 for s in _tuple(stride, self._dimensions)):
+            if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         modes = ("zeros", "reflect", "replicate", "circular")
         if padding_mode not in modes:
             raise ValueError(
                 f"padding_mode must be one of {{{str(modes)[1:-1]}}}, but got padding_mode='{padding_mode}'"
             )
-        n = self._dimensions
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = _tuple(kernel_size, n)
-        self.stride = _tuple(stride, n)
-        self.padding = padding if isinstance(padding, str) else _tuple(padding, n)
-        self.dilation = _tuple(dilation, n)
-        self.transposed = self._transposed
-        self.output_padding = _tuple(output_padding, n)
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
-        first, second = (
-            (in_channels, out_channels // groups) if self._transposed else (out_channels, in_channels // groups)
-        )
-        self.weight = _parameter((first, second, *self.kernel_size), dtype)
+        self._reversed_padding_repeated_twice = self._around()
+        first, second = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
+        self.weight = _parameter((first, second, *kernel_size), dtype)
         if bias:
             self.bias = _parameter((out_channels,), dtype)
         else:
@@ -91,7 +87,7 @@ class _Convolution(Module):
                 init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        n = self._dimensions
+        n = len(self.kernel_size)
         parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"]
         parts.append(f"stride={self.stride}")
         for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0)):
@@ -115,12 +111,55 @@ class _Convolution(Module):
             return found
         return [p for p in self.padding[::-1] for _ in range(2)]
 
-    def forward(self, input: Tensor) -> Tensor:
+
+class _Convolution(_ConvNd):
+    """A convolution over so many dimensions, each with the same numbers unless it has its own."""
+
+    _dimensions = 0
+    _transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+        output_padding: Any = 0,
+    ) -> None:
+        n = self._dimensions
+        super().__init__(
+            in_channels,
+            out_channels,
+            _tuple(kernel_size, n),
+            _tuple(stride, n),
+            padding if isinstance(padding, str) else _tuple(padding, n),
+            _tuple(dilation, n),
+            self._transposed,
+            _tuple(output_padding, n),
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution with weights of somebody else's making."""
         call = FUNCTIONS[f"conv{self._dimensions}d"]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._around(), self.padding_mode), 0
-        return call(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        return call(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Convolution):
@@ -141,7 +180,7 @@ class Conv3d(_Convolution):
     _dimensions = 3
 
 
-class _ConvTranspose(_Convolution):
+class _ConvTransposeNd(_Convolution):
     _transposed = True
 
     def __init__(
@@ -216,19 +255,19 @@ class _ConvTranspose(_Convolution):
         )
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTransposeNd):
     """The adjoint of Conv1d."""
 
     _dimensions = 1
 
 
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTransposeNd):
     """The adjoint of Conv2d."""
 
     _dimensions = 2
 
 
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTransposeNd):
     """The adjoint of Conv3d."""
 
     _dimensions = 3
@@ -238,11 +277,10 @@ class ConvTranspose3d(_ConvTranspose):
 # ---------------------------------------------------------------------------------------------
 
 
-class _BatchNorm(Module):
+class _NormBase(Module):
     """Running statistics are buffers: `running_mean`, `running_var`, `num_batches_tracked`."""
 
     _version = 2
-    _allowed: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -292,15 +330,24 @@ class _BatchNorm(Module):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() not in self._allowed:
-            wanted = " or ".join(f"{n}D" for n in self._allowed)
-            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
+        raise NotImplementedError
 
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
+
+
+class _BatchNorm(_NormBase):
+    """Batch normalization of inputs with so many dimensions."""
+
+    _allowed: tuple[int, ...] = ()
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in self._allowed:
+            wanted = " or ".join(f"{n}D" for n in self._allowed)
+            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

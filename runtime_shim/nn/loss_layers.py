@@ -7,7 +7,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .stateless import _Loss
+from .stateless import _Loss, _WeightedLoss
 from .window_layers import PairwiseDistance
 
 
@@ -17,6 +17,8 @@ def _loss(name: str, function: Any, inputs: int = 2, **options: Any) -> type[_Lo
     Its call takes as many `inputs` as the function.
     """
     table = {**options, "size_average": None, "reduce": None, "reduction": "mean"}
+    base: type[_Loss] = _WeightedLoss if "weight" in options else _Loss
+    of_base = table.keys() - (options.keys() - {"weight"})
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         given = dict(table)
@@ -25,8 +27,9 @@ def _loss(name: str, function: Any, inputs: int = 2, **options: Any) -> type[_Lo
             if key not in table:
                 raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
             given[key] = value
-        weight = given.pop("weight", None)
-        _Loss.__init__(self, weight, **given)
+        base.__init__(self, **{key: given.pop(key) for key in of_base})
+        for key, value in given.items():
+            setattr(self, key, value)
 
     def forward(self: Any, *tensors: Tensor) -> Tensor:
         if len(tensors) != inputs:
@@ -35,8 +38,8 @@ def _loss(name: str, function: Any, inputs: int = 2, **options: Any) -> type[_Lo
 
     made = type(
         name,
-        (_Loss,),
-        {"__init__": __init__, "forward": forward, "_options": tuple(options), "__module__": __name__},
+        (base,),
+        {"__init__": __init__, "forward": forward, "__module__": __name__},
     )
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
     return made
@@ -64,7 +67,7 @@ class PoissonNLLLoss(_Loss):
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(None, size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -86,7 +89,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,

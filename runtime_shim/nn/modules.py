@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -52,16 +53,27 @@ _HOMES = frozenset(
 __path__: list[str] = []  # so that `import torch.nn.modules.conv` looks for it here
 
 
+#: What packages derive layers of their own from, by the file that has it.
+_BASES = {
+    "_BatchNorm": "layers",
+    "_ConvNd": "layers",
+    "_ConvTransposeNd": "layers",
+    "_NormBase": "layers",
+    "_InstanceNorm": "instance_norm_layers",
+    "_DropoutNd": "stateless",
+    "_Loss": "stateless",
+    "_WeightedLoss": "stateless",
+}
+
+
 class _Home(ModuleType):
     def __getattr__(self, name: str) -> Any:
         from .. import nn
 
         if name.startswith("__"):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
-        if name == "_BatchNorm":
-            from .layers import _BatchNorm
-
-            return _BatchNorm
+        if name in _BASES:
+            return getattr(importlib.import_module(f"..{_BASES[name]}", __name__), name)
         return getattr(nn, name)
 
 
@@ -71,4 +83,6 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         made = globals()[name] = _Home(f"torch.nn.modules.{name}")
         return made
+    if name == "utils":
+        return importlib.import_module("..module_utils", __name__)
     return getattr(nn, name)

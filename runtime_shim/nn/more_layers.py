@@ -79,10 +79,10 @@ class GaussianNLLLoss(_Loss):
     """The negative log likelihood of targets under normal distributions of these means and variances."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(None, reduction=reduction)
+        super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:  # type: ignore[override]
+    def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 

@@ -157,7 +157,7 @@ AdaptiveAvgPool1d = _layer("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, {"output_
 AdaptiveAvgPool2d = _layer("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, {"output_size": _REQUIRED})
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     """Zeroes elements in training; does nothing in evaluation."""
 
     _function: Any = None
@@ -176,13 +176,13 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Zeroes single elements."""
 
     _function = staticmethod(F.dropout)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Zeroes whole channels."""
 
     _function = staticmethod(F.dropout2d)
@@ -292,10 +292,18 @@ class ReplicationPad2d(_Padding):
 
 
 class _Loss(Module):
-    """Calls a loss function with the reduction and whatever options it has; `weight` is a buffer."""
+    """What all losses have: a reduction."""
 
-    _function: Any = None
-    _options: tuple[str, ...] = ()
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            F._reduction(reduction, size_average, reduce)
+            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight, which is a buffer."""
 
     def __init__(
         self,
@@ -303,15 +311,18 @@ class _Loss(Module):
         size_average: bool | None = None,
         reduce: bool | None = None,
         reduction: str = "mean",
-        **options: Any,
     ) -> None:
-        super().__init__()
-        if "weight" in self._options:
-            self.register_buffer("weight", weight)
-        if size_average is not None or reduce is not None:
-            F._reduction(reduction, size_average, reduce)
-            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        self.reduction = reduction
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class _FunctionLoss(_Loss):
+    """Calls a loss function with the reduction and whatever options it has."""
+
+    _function: Any = None
+    _options: tuple[str, ...] = ()
+
+    def _set_options(self, options: dict[str, Any]) -> None:
         for key, value in options.items():
             if key not in self._options:
                 raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{key}'")
@@ -326,15 +337,17 @@ class _Loss(Module):
 
 
 def _loss(name: str, function: Any, *options: str) -> type[_Loss]:
-    made = type(name, (_Loss,), {"_function": staticmethod(function), "_options": options, "__module__": __name__})
+    base: type[_Loss] = _WeightedLoss if "weight" in options else _Loss
+    positions = ("weight",) * ("weight" in options) + ("size_average", "reduce", "reduction")
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        plain = {key: kwargs.pop(key) for key in positions if key in kwargs}
+        base.__init__(self, *args, **plain)
+        self._set_options(kwargs)
+
+    values = {"_function": staticmethod(function), "_options": options, "__module__": __name__, "__init__": __init__}
+    made = type(name, (_FunctionLoss, base) if base is not _Loss else (_FunctionLoss,), values)
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
-    if "weight" not in options:
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            given = dict(zip(("size_average", "reduce", "reduction"), args, strict=False))
-            _Loss.__init__(self, None, **given, **kwargs)
-
-        made.__init__ = __init__  # type: ignore[misc]
     return made
 
 

@@ -12,7 +12,7 @@ from .stateless import (
     _MAX,
     _REQUIRED,
     _avg_shown,
-    _Dropout,
+    _DropoutNd,
     _layer,
     _max_shown,
     _Padding,
@@ -181,8 +181,8 @@ CircularPad1d, CircularPad2d, CircularPad3d = (_pad("Circular", n) for n in (1, 
 # ---------------------------------------------------------------------------------------------------
 
 
-def _dropout(name: str, function: Callable[..., Any]) -> type[_Dropout]:
-    made = type(name, (_Dropout,), {"_function": staticmethod(function), "__module__": __name__})
+def _dropout(name: str, function: Callable[..., Any]) -> type[_DropoutNd]:
+    made = type(name, (_DropoutNd,), {"_function": staticmethod(function), "__module__": __name__})
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
     return made
 

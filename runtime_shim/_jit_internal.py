@@ -1,0 +1,52 @@
+"""`torch._jit_internal`: what packages import for their annotations, and what TorchScript would take apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
+
+from .jit.scripted_functions import _overload, export, ignore, is_scripting, unused
+
+__all__ = [
+    "Dict", "Final", "List", "Optional", "Tuple", "Union", "_overload", "boolean_dispatch", "export", "ignore",
+    "is_scripting", "unused",
+]  # fmt: skip
+
+
+class _BroadcastingList:
+    """`BroadcastingList2[int]`: one value or a list of them."""
+
+    def __getitem__(self, types: Any) -> None:
+        """An annotation says nothing to Python."""
+
+
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
+
+
+def boolean_dispatch(
+    arg_name: str,
+    arg_index: int,
+    default: bool,
+    if_true: Callable[..., Any],
+    if_false: Callable[..., Any],
+    module_name: str,
+    func_name: str,
+) -> Callable[..., Any]:
+    """The function that calls one of two, as an argument says."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
+        return (if_true if chosen else if_false)(*args, **kwargs)
+
+    called.__name__, called.__module__ = func_name, module_name
+    return called
+
+
+def _copy_to_script_wrapper(fn: Any) -> Any:
+    return fn
+
+
+def __getattr__(name: str) -> Any:
+    from .core.supported_names import missing_attribute
+
+    raise missing_attribute("torch._jit_internal", name)
