@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ def functional_call(
     """Call a module with these tensors by their dotted names; afterwards it has its own again.
 
     With `tie_weights` a tensor that the module has under several names is replaced under all of them. RuntimeError
-    with `strict` when names are missing or unknown; ValueError when one name has several tensors.
+    with `strict` when names are missing or unknown; ValueError when one name, or one tensor, is given several.
     """
     given = _joined(parameter_and_buffer_dicts)
     own = {
@@ -27,12 +28,9 @@ def functional_call(
         for tensors in (module.named_parameters, module.named_buffers)
         for name, tensor in tensors(remove_duplicate=False)
     }
+    wanted = _tied(own, given) if tie_weights else given
     if strict:
-        _check_names(own, given)
-    wanted = dict(given)
-    if tie_weights:
-        by_tensor = {id(own[name]): tensor for name, tensor in given.items() if name in own}
-        wanted = {name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor} | wanted
+        _check_names(module, own, wanted)
     if not isinstance(args, tuple):
         args = () if args is None else (args,)
     with _replaced(module, wanted):
@@ -42,23 +40,42 @@ def functional_call(
 def _joined(dicts: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if isinstance(dicts, Mapping):
         return dict(dicts)
-    found: dict[str, Any] = {}
-    for one in dicts:
-        twice = found.keys() & one.keys()
-        if twice:
-            raise ValueError(f"{min(twice)} appears in multiple dictionaries; behavior of functional call is ambiguous")
-        found.update(one)
+    counts = Counter(name for one in dicts for name in one)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+    return {name: tensor for one in dicts for name, tensor in one.items()}
+
+
+def _tied(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The tensors under all names that the module has for one of them."""
+    names: dict[int, list[str]] = {}
+    for name, tensor in own.items():
+        names.setdefault(id(tensor), []).append(name)
+    found = dict(given)
+    for tied in names.values():
+        values = {id(given[name]): given[name] for name in tied if name in given}
+        if len(values) > 1:
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider using "
+                "tie_weights=False"
+            )
+        for value in values.values():
+            found.update(dict.fromkeys(tied, value))
     return found
 
 
-def _check_names(own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _check_names(module: Any, own: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     texts = [
-        f"{what} key(s): {', '.join(map(repr, sorted(names)))}."
-        for what, names in (("Unexpected", given.keys() - own.keys()), ("Missing", own.keys() - given.keys()))
+        f"{what} key(s): {', '.join(map(repr, names))}."
+        for what, names in (
+            ("Unexpected", [name for name in given if name not in own]),
+            ("Missing", [name for name in own if name not in given]),
+        )
         if names
     ]
     if texts:
-        raise RuntimeError("Error(s) in functional_call: " + " ".join(texts))
+        raise RuntimeError("\n\t".join([f"Error(s) in reparametrizing for {module._get_name()}:", *texts]))
 
 
 @contextmanager

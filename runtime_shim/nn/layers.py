@@ -69,7 +69,7 @@ class _ConvNd(Module):
         self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
-        self._reversed_padding_repeated_twice = self._around()
+        self._reversed_padding_repeated_twice = tuple(self._around())
         first, second = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
         self.weight = _parameter((first, second, *kernel_size), dtype)
         if bias:
