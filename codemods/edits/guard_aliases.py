@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from guardfix.linter import guards
+from guardfix.linter.analysis.alias_scopes import mentions_of_stand_in
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Form
@@ -64,14 +65,15 @@ def retargeted_alias(site: Site) -> Fix | None:
     else:
         target = f"at::{new}" if is_unqualified(use.named) else str(renamed(use.named, new))
     edits = [Edit(use.type_span, target)]
-    for where, other in site.project.mentions_of(name, site.facts):
+    mentions = mentions_of_stand_in(use, name, site.facts, site.project)
+    for where, other in mentions:
         if where.path == site.facts.path and use.form is not Form.USING:
             edits += argument_edits(other, site) or []
     if context is Context.INFERENCE:
         include = needed_include(site, guards.INFERENCE_MODE)
         edits += [include] if include is not None else []
     doubts = [*doubts_about_the_context(site.decision), *doubts_of_comments(use, site.facts)]
-    for where, other in site.project.mentions_of(name, site.facts):
+    for where, other in mentions:
         if context is Context.INFERENCE:
             doubts += hazards_in_words(other, where, site.project)
         elif context is Context.KERNEL:

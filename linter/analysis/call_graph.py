@@ -32,7 +32,7 @@ from ..facts.expressions import (
     pointee,
     simple_name,
 )
-from ..facts.index import index_of
+from ..facts.index import declarations_of, index_of
 from ..facts.spans import Sorted
 from .call_names import MOST_METHODS, CallNames, FunctionNode
 from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
@@ -359,8 +359,9 @@ class CallGraph:
 
     def _made_by(self, name: str, facts: Facts, call: Call) -> list[str] | None:
         """The class of `auto runner = std::make_unique<Runner>(…)`, of `auto& runner = runners_[i]`."""
-        for assignment in index_of(facts).assignments.within(facts.enclosing(call.function)[-1].body):
-            if not assignment.declares or assignment.variable != name or assignment.value is None:
+        declared = declarations_of(facts).get(name)
+        for assignment in declared.within(facts.enclosing(call.function)[-1].body) if declared is not None else ():
+            if assignment.value is None:
                 continue
             value = pointee(assignment.value)
             if isinstance(value, (NewExpression, Construction)):

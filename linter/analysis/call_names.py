@@ -13,6 +13,8 @@ from .project import Project
 
 MOST_METHODS = 40
 """Methods of one name in a class and its relatives."""
+_MOST_OF_ONE_NAME = 100
+"""Functions that one call may mean: of so many, no call says which it means."""
 _CONTAINERS = frozenset({"unique_ptr", "shared_ptr", "vector", "const"})
 
 
@@ -81,10 +83,11 @@ class CallNames:
         return [word for word in words if word not in _CONTAINERS and word != name] or [name]
 
     def functions(self, path: tuple[str, ...]) -> tuple[FunctionNode, ...]:
-        """The functions that a name as written can mean."""
+        """The functions that a name as written can mean; none where too many have that name to mean any of them."""
         self.asked.add(path[-1])
         found = []
-        for node, function, _ in self._functions.get(path[-1], ()):
+        of_this_name = self._functions.get(path[-1], ())
+        for node, function, _ in of_this_name if len(of_this_name) <= _MOST_OF_ONE_NAME else ():
             size = min(len(path), len(function.qualified))
             if function.qualified[-size:] == path[-size:]:
                 found.append(node)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -257,14 +258,15 @@ class Project:
     def _calls_of(self, name: str) -> Iterator[tuple[Facts, Call]]:
         return ((facts, call) for facts in self._callers.get(name, ()) for call in self._calls_in(facts)[name])
 
-    def callers_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Call]]:
-        """Calls that name `function`; its own body does not count."""
-        return [
+    def callers_of(self, facts: Facts, function: Function, most: int | None = None) -> list[tuple[Facts, Call]]:
+        """Calls that name `function`, so many at most; its own body does not count."""
+        found = (
             (where, call)
             for where, call in self._calls_in_sight(function.name).at(facts.path)
             if not (where.path == facts.path and function.span.holds(call.span))
             and _names_agree(call.path or (call.name,), function.qualified)
-        ]
+        )
+        return list(islice(found, most))
 
     # -- classes
 

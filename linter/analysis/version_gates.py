@@ -48,15 +48,28 @@ def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
 
     A use through an alias is as deliberate as the alias.
     """
-    waiting, seen = [(facts, use)], {""}
+    if use.alias is None:
+        return _has_new_counterpart(use, facts)
+    known = project.memory(_AliasCounterparts)
+    if use.alias not in known:
+        known[use.alias] = _has_new_alias(use.alias, project)
+    return known[use.alias]
+
+
+class _AliasCounterparts(dict[str, bool]):
+    """Of an alias's name: whether one that is called so is deliberate."""
+
+
+def _has_new_alias(name: str, project: Project) -> bool:
+    waiting, seen = [name], {"", name}
     while waiting:  # aliases of aliases can be many
-        where, one = waiting.pop()
-        if one.alias is None:
-            if _has_new_counterpart(one, where):
-                return True
-        elif one.alias not in seen:
-            seen.add(one.alias)
-            waiting += project.alias_uses(one.alias)
+        for facts, use in project.alias_uses(waiting.pop()):
+            if use.alias is None:
+                if _has_new_counterpart(use, facts):
+                    return True
+            elif use.alias not in seen:
+                seen.add(use.alias)
+                waiting.append(use.alias)
     return False
 
 

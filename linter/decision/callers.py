@@ -39,7 +39,7 @@ def caller_signals(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
 def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> list[Signal]:
     if function.name in scene.project.common:
         return []
-    callers = scene.project.callers_of(scene.facts, function)
+    callers = scene.project.callers_of(scene.facts, function, policy.most_callers + 1)
     if len(callers) > policy.most_callers:
         return []
     first: dict[Context, Signal] = {}

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from ..analysis.alias_scopes import mentions_of_stand_in
 from ..facts import Form, GuardUse
 from ..facts.expressions import is_named
 from ..facts.index import index_of
@@ -30,7 +31,8 @@ def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
     if scene.use.macro is not None and scene.chain:
         return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
     if scene.use.form is not Form.USING:
-        return [scene_of(scene.project, facts, use) for facts, use in scene.project.mentions_of(name, scene.facts)]
+        places = mentions_of_stand_in(scene.use, name, scene.facts, scene.project)
+        return [scene_of(scene.project, facts, use) for facts, use in places]
     # The name is known in the block of the using-declaration, and in others of the same namespace.
     here = index_of(scene.facts)
     uses = _named(name, scene.use, here.uses.within(scene.use.scope)) or _named(name, scene.use, scene.facts.guard_uses)

@@ -127,6 +127,16 @@ def assignments_by_layer(facts: Facts) -> Layered[Assignment]:
 
 
 @lru_cache(maxsize=64)
+def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
+    """By name, the assignments that declare the variable."""
+    found: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in facts.assignments:
+        if assignment.declares and assignment.variable:
+            found[assignment.variable].append(assignment)
+    return {name: Sorted(declared, lambda assignment: assignment.span) for name, declared in found.items()}
+
+
+@lru_cache(maxsize=64)
 def values_given(facts: Facts) -> dict[str, Sorted[Assignment]]:
     """By name, the assignments that give the variable a value: `=` in whatever form."""
     found: dict[str, list[Assignment]] = defaultdict(list)

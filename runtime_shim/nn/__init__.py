@@ -6,17 +6,12 @@ from typing import Any
 
 from . import functional, init, utils
 from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .conv_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embedding_bag import EmbeddingBag
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
     Embedding,
     GroupNorm,
     LayerNorm,

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
+from .gradient_utils import consume_prefix_in_state_dict_if_present
+
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
@@ -38,18 +40,3 @@ def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     return [v if v is not None else d for v, d in zip(out_size, defaults[-len(out_size) :], strict=True)]
-
-
-def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take the prefix off the names, in place: `module.` of DataParallel."""
-    for key in list(state_dict):
-        if key.startswith(prefix):
-            state_dict[key[len(prefix) :]] = state_dict.pop(key)
-    metadata: dict[str, Any] = getattr(state_dict, "_metadata", {})
-    for key in list(metadata):
-        if key == "":
-            continue
-        if key == prefix.removesuffix("."):
-            metadata[""] = metadata.pop(key)
-        elif key.startswith(prefix):
-            metadata[key[len(prefix) :]] = metadata.pop(key)

@@ -56,8 +56,8 @@ __path__: list[str] = []  # so that `import torch.nn.modules.conv` looks for it 
 #: What packages derive layers of their own from, by the file that has it.
 _BASES = {
     "_BatchNorm": "layers",
-    "_ConvNd": "layers",
-    "_ConvTransposeNd": "layers",
+    "_ConvNd": "conv_layers",
+    "_ConvTransposeNd": "conv_layers",
     "_NormBase": "layers",
     "_InstanceNorm": "instance_norm_layers",
     "_DropoutNd": "stateless",

@@ -72,6 +72,9 @@ CPP: dict[str, Shape] = {
     "functions": cpp("", USE),
     "functions in one line": cpp("", USE.replace("\n", " ")),
     "methods of one class": cpp("struct Net {\n", USE, "};\n"),
+    "overloads that call each other": cpp("", f"at::Tensor k(at::Tensor x, T@ y) {{ {GUARD} return k(x, y); }}\n"),
+    "aliases in namespaces": cpp("", f"namespace n@ {{ using G = at::AutoNonVariableTypeMode; at::Tensor f{NET} {{ G g(true); {RUN} }} }}\n"),
+    "views of views below one guard": cpp(f"void f(at::Tensor x0) {{ {GUARD}\n", "auto x% = x@.view(-1); x%.add_(1);\n", "}\n"),
     "methods of one name": cpp("", f"struct Net@ {{ at::Tensor run(at::Tensor x) {{ {GUARD} {RUN} }} }};\n"),
     "overloads of one name": cpp("", f"at::Tensor run(T@ m, at::Tensor x) {{ {GUARD} {RUN} }}\n"),
     "templates": cpp("", f"template <class M, int N> at::Tensor f@(M& m, at::Tensor x) {{ {GUARD} {RUN} }}\n"),
@@ -267,6 +270,9 @@ CPP: dict[str, Shape] = {
     "conditions": cpp("", f"#ifdef A@\n{USE}#else\n{USE}#endif\n"),
     "conditions inside": cpp(f"void f{NET} {{\n", f"#if A@ > 2\n{GUARD}\n#else\nat::NoGradGuard g;\n#endif\n", "}\n"),
     "elif": cpp("#if 0\n", f"#elif A == @\n{USE}", "#endif\n"),
+    "elif without uses": cpp(f"#if A\n{USE}", "#elif A@\n", "#endif\n"),
+    "macros with parameters": cpp("", f"#define IS_@(a) (a > @)\n#if IS_@(0)\n{USE}#endif\n"),
+    "below what is defined": cpp("", f"#ifdef A@\n#ifndef A@\n{USE}#endif\n{USE}#endif\n"),
     "version gates": cpp(
         "",
         "#if TORCH_VERSION_MAJOR > 1 || (TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR >= 9)\n"

@@ -17,6 +17,8 @@ _LISTS = frozenset({"compound_statement", "case_statement"})
 _ENDS = frozenset({"return_statement", "throw_statement", "goto_statement", "co_return_statement"})
 _FAR = 8
 """How many conditions behind the block are looked at: a function may hold many blocks, each followed by all others."""
+_HIGHEST = 32
+"""How many nodes above the block are looked at: a function may be one `if` with a thousand `else if`."""
 _FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
 
 
@@ -29,7 +31,9 @@ def runs_after(block: Node) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     current, in_branch = block, False
     jump = _last_jump(block)
-    while current.type not in _FUNCTIONS:
+    for _ in range(_HIGHEST):
+        if current.type in _FUNCTIONS:
+            break
         if jump is not None:
             target = _target(jump)
             if target is None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from .call_arguments import Arguments, reduction
 from .call_registry import CallFunction
-from .tensor_calls import BackendLacks, adapter, backend_function, functional_call
+from .tensor_calls import BackendLacks, adapter, backend_function, function_for_call
 
 
 @adapter("batch_norm")
 def _batch_norm(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "batch_norm")
+    function = function_for_call(arguments, "batch_norm")
 
     def batch_norm(
         x: Any,
@@ -31,7 +31,7 @@ def _batch_norm(arguments: Arguments) -> CallFunction:
 
 @adapter("instance_norm")
 def _instance_norm(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "instance_norm")
+    function = function_for_call(arguments, "instance_norm")
 
     def instance_norm(
         x: Any,
@@ -51,19 +51,19 @@ def _instance_norm(arguments: Arguments) -> CallFunction:
 
 @adapter("layer_norm")
 def _layer_norm(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "layer_norm")
+    function = function_for_call(arguments, "layer_norm")
     return lambda x, shape, weight=None, bias=None, eps=1e-5, cudnn=True: function(x, shape, weight, bias, eps)
 
 
 @adapter("group_norm")
 def _group_norm(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "group_norm")
+    function = function_for_call(arguments, "group_norm")
     return lambda x, groups, weight=None, bias=None, eps=1e-5, cudnn=True: function(x, groups, weight, bias, eps)
 
 
 @adapter("embedding")
 def _embedding(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "embedding")
+    function = function_for_call(arguments, "embedding")
 
     def embedding(
         weight: Any,
@@ -149,7 +149,7 @@ def _max_pool(name: str, indices: bool) -> None:
 
     @adapter(name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, public)
+        function = function_for_call(arguments, public)
 
         def max_pool(
             x: Any,
@@ -175,7 +175,7 @@ for _rank in (1, 2, 3):
 def _avg_pool(name: str) -> None:
     @adapter(name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, name)
+        function = function_for_call(arguments, name)
 
         def avg_pool(x: Any, kernel: Any, stride: Any = (), padding: Any = 0, *more: Any) -> Any:
             return function(x, kernel, stride or None, padding, *more)
@@ -190,7 +190,7 @@ for _rank in (1, 2, 3):
 def _adaptive_max_pool(name: str) -> None:
     @adapter(name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, name)
+        function = function_for_call(arguments, name)
         return lambda x, size: function(x, size, return_indices=True)
 
 
@@ -201,7 +201,7 @@ for _rank in (1, 2, 3):
 def _dropout(name: str, public: str, in_place: bool) -> None:
     @adapter(name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, public)
+        function = function_for_call(arguments, public)
         keywords: dict[str, Any] = {"inplace": True} if in_place else {}
         return lambda x, p, train: function(x, p, train, **keywords)
 
@@ -224,7 +224,7 @@ def _in_place_activation(name: str) -> None:
         try:
             return backend_function(arguments.backend, f"nn.functional.{name}_", f"{name}_", f"Tensor.{name}_")
         except BackendLacks:
-            function = functional_call(arguments, name)
+            function = function_for_call(arguments, name)
             return lambda x, *values: function(x, *values, inplace=True)
 
 
@@ -252,7 +252,7 @@ def _loss(op_name: str, public: str, reduction_at: int, more: tuple[str, ...] = 
 
     @adapter(op_name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, public)
+        function = function_for_call(arguments, public)
         before = ("weight", "pos_weight")[: reduction_at - 2]
 
         def loss(*values: Any, **given: Any) -> Any:
@@ -283,7 +283,7 @@ _loss("cross_entropy_loss", "cross_entropy", 3, ("ignore_index", "label_smoothin
 
 @adapter("poisson_nll_loss")
 def _poisson_nll_loss(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "poisson_nll_loss")
+    function = function_for_call(arguments, "poisson_nll_loss")
     return lambda x, target, log_input, full, eps, code: function(
         x, target, log_input=log_input, full=full, eps=eps, reduction=reduction(code)
     )
@@ -294,7 +294,7 @@ def _margin_loss(op_name: str, inputs: int, *options: str) -> None:
 
     @adapter(op_name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, op_name)
+        function = function_for_call(arguments, op_name)
 
         def loss(*values: Any) -> Any:
             keywords = dict(zip(options, values[inputs:], strict=False))
@@ -313,13 +313,13 @@ _margin_loss("triplet_margin_loss", 3, "margin", "p", "eps", "swap")
 
 @adapter("im2col")
 def _unfold(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "unfold")
+    function = function_for_call(arguments, "unfold")
     return lambda x, size, dilation, padding, stride: function(x, size, dilation, padding, stride)
 
 
 @adapter("col2im")
 def _fold(arguments: Arguments) -> CallFunction:
-    function = functional_call(arguments, "fold")
+    function = function_for_call(arguments, "fold")
     return lambda x, out, size, dilation, padding, stride: function(x, out, size, dilation, padding, stride)
 
 
@@ -329,7 +329,7 @@ def _fold(arguments: Arguments) -> CallFunction:
 def _upsample(op_name: str, mode: str, align: bool) -> None:
     @adapter(op_name)
     def make(arguments: Arguments) -> CallFunction:
-        function = functional_call(arguments, "interpolate")
+        function = function_for_call(arguments, "interpolate")
 
         def upsample(x: Any, size: Any, *values: Any) -> Any:
             rest = list(values)

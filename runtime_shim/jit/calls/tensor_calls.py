@@ -44,7 +44,7 @@ def backend_function(backend: Any, *paths: str) -> CallFunction:
     raise BackendLacks(" or ".join(f"torch.{path}" for path in paths))
 
 
-def functional_call(arguments: Arguments, name: str) -> CallFunction:
+def function_for_call(arguments: Arguments, name: str) -> CallFunction:
     return backend_function(arguments.backend, f"nn.functional.{name}", name)
 
 

@@ -14,8 +14,8 @@ from guardfix.verify.missing_names import missing_python_names
 PYTHON = {
     "a function": ("import torch\ntorch.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
     "under another name": ("import torch as t\nt.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
-    "a module of PyTorch's": ("import torch.fx as fx\nfx.symbolic_trace(f)", ["torch.fx"]),
-    "from a module": ("from torch.fx import Graph, symbolic_trace", ["torch.fx"]),
+    "a module of PyTorch's": ("import torch.sparse as sparse\nsparse.mm(f, f)", ["torch.sparse"]),
+    "from a module": ("from torch.sparse import addmm, mm", ["torch.sparse"]),
     "a layer": ("from torch import nn\nnn.LazyLinear(2)\nnn.LazyLinear(3)", ["torch.nn.LazyLinear"]),
     "a method by its class": ("import torch\ntorch.Tensor.sspaddmm(x)", ["torch.Tensor.sspaddmm"]),
     "two names": (
