@@ -37,6 +37,8 @@ from .script_statements import (
 from .script_values import UNINITIALIZED, Enumerator, Future, ScriptObject
 from .type_annotations import NotAType, Type, World, dotted_name, type_of_annotation
 
+_LONGEST = 4000
+"""Letters of a message that an archive raises."""
 _LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float("inf"))}
 
 
@@ -399,7 +401,8 @@ class _FunctionCompiler:
     def _raise(self, arguments: list[ScriptExpression]) -> ScriptExpression:
         def raise_exception(env: Env) -> Any:
             values = [argument(env) for argument in arguments]
-            text, *name = [value if isinstance(value, str) else brief(value) for value in values]
+            short = [value if isinstance(value, str) and len(value) <= _LONGEST else brief(value) for value in values]
+            text, *name = short
             raise ScriptRaise(text, name[0] if name else None)
 
         return raise_exception

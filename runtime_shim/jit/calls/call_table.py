@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -168,7 +169,7 @@ def _paid(spelled: str, function: CallFunction, tensor_class: type) -> CallFunct
                 if isinstance(part, tensor_class):
                     account.hold(getattr(part, "_array", None))
         elif isinstance(result, str):
-            account.pay(len(result) // 1000, len(result))
+            account.pay(len(result) // 1000, sys.getsizeof(result))
         return result
 
     return call

@@ -55,6 +55,18 @@ COSTLY = [
     pytest.param("a = torch.mul('a', 1000000)\nl = torch.mul(annotate(List[str], [a]), 1000)\ns = torch.join(a, l)", "bytes of memory", id="a text of parts"),
     pytest.param("a = torch.mul('a', 1000000)\nl = torch.mul(annotate(List[str], [a]), 1000)\ns = torch.format('{}', l)", "parts", id="a text of a list"),
     pytest.param("a = torch.mul('a b ', 10000000)\ns = torch.split(a)", "bytes of memory", id="the words of a long text"),
+    pytest.param("a = torch.mul('a', 6000000)\nb = torch.add('ab', torch.mul('a', 3000000))\nc = torch.rfind(a, b)", "takes longer", id="a long text searched backwards"),
+    pytest.param("a = torch.mul('a', 6000000)\nb = torch.add('ab', torch.mul('a', 3000000))\nc = torch.rsplit(a, b)", "takes longer|bytes of memory", id="and split backwards"),
+    pytest.param("a = torch.mul('a', 1000000)\nb = torch.add(torch.mul('b', 1000000), 'a')\nc = torch.strip(a, b)", "takes longer", id="letters looked for among many"),
+    pytest.param("s = torch.mul(torch.chr(128512), 180000000)", "bytes of memory", id="a text of wide letters"),
+    pytest.param("s = torch.ljust('a', 180000000, torch.chr(128512))", "bytes of memory", id="a text filled up with wide letters"),
+    pytest.param("s = torch.upper(torch.mul(torch.chr(223), 40000000))", "bytes of memory", id="letters that become two"),
+    pytest.param("l = annotate(List[Tuple[complex, int]], [])\nfor i in range(20000):\n  l1 = torch.append(l, (torch.Complex(torch.neg(torch.mul(i, 1000003)), i), 1))\nd = torch.dict(l)", "steps", id="keys of one hash"),
+    pytest.param("d = annotate(Dict[complex, int], {})\nfor i in range(20000):\n  ops.aten._set_item(d, torch.Complex(torch.neg(torch.mul(i, 1000003)), i), 1)", "steps", id="keys of one hash, one by one"),
+    pytest.param("x = torch.quantile(torch.ones([8000, 2]), torch.expand(torch.tensor([0.5]), [20000]), 1)", "bytes of memory", id="many quantiles"),
+    pytest.param("x = torch.mode(torch.reshape(torch.arange(0, 10000000), [5000000, 2]))", "takes longer|bytes of memory", id="the most frequent of many rows"),
+    pytest.param("x = torch.erfinv(torch.rand([4000000]))", "takes longer|bytes of memory", id="a slow function"),
+    pytest.param("x = torch.digamma(torch.rand([4000000]))", "takes longer|bytes of memory", id="another one"),
     pytest.param("l = ops.prim.rangelist(100000000000)", "steps|bytes of memory", id="a list of numbers"),
     pytest.param("l = torch.mul([1, 2], 100000000000)", "steps|bytes of memory", id="a list repeated"),
     pytest.param("l = [1]\nfor i in range(60):\n  l = torch.add(l, l)", "steps|bytes of memory", id="a list doubled", marks=pytest.mark.thorough),
@@ -102,6 +114,13 @@ def test_a_run_that_asks_for_too_much(body: str, message: str) -> None:
     code = HEADER + FORWARD.replace("x: Tensor", "x0: Tensor") + lines + "    return x0\n"
     error = _refused(zipped(model(code)), message, run=True)
     assert error.record == "code/__torch__.py"
+
+
+def test_a_message_is_cut() -> None:
+    body = "    ops.prim.RaiseException(torch.mul('a', 50000000))\n"
+    with pytest.raises(jit.ArchiveError, match="aaa") as caught:
+        jit.load(io.BytesIO(zipped(model(HEADER + SET_STATE + body, pickled=b"\x80\x02c__torch__\nM\n)\x81K\x01b."))))
+    assert len(str(caught.value)) < 5000
 
 
 def tower(levels: int) -> bytes:
