@@ -134,8 +134,12 @@ def _same_characters(name: str, before: bytes, after: bytes) -> bool:
     if before[:2] in _BOMS:
         return True
     if _is_cpp(name):
-        before, after = (_PIECE.sub(_if_it_stays, text) for text in (before, after))
+        before, after = (_GUARD_VARIABLE.sub(rb"\1", _PIECE.sub(_if_it_stays, text)) for text in (before, after))
     return re.sub(rb"[\x00-\x7f]+", b"", before) == re.sub(rb"[\x00-\x7f]+", b"", after)
+
+
+_GUARD_VARIABLE = re.compile(rb"((?:Guard|Mode|Autograd|View)\s+)[\w\x80-\xff]+")
+"""A guard's own variable may go with it."""
 
 
 def _if_it_stays(piece: re.Match[bytes]) -> bytes:

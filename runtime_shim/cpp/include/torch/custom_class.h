@@ -18,7 +18,11 @@ using CustomPointer = c10::intrusive_ptr<torch::CustomClassHolder>;
 template <typename T>
 struct CustomClass {
   inline static PyObject* python_class = nullptr;
-  inline static std::string qualified_name;
+  /// A function's, since classes are registered before such a variable of a template is sure to be initialised.
+  static std::string& qualified_name() {
+    static std::string name;
+    return name;
+  }
 };
 
 /// A method as Python calls it: takes `self` and its arguments off a stack and leaves its result there.
@@ -79,13 +83,13 @@ c10::intrusive_ptr<T> custom_pointer_of(const c10::IValue& value) {
   auto* pointer = static_cast<CustomPointer*>(PyCapsule_GetPointer(capsule.get(), custom_object));
   if (pointer == nullptr) throw_python_error("custom class");
   T* object = dynamic_cast<T*>(pointer->get());
-  TORCH_CHECK(object != nullptr, "Expected an object of the class ", CustomClass<T>::qualified_name);
+  TORCH_CHECK(object != nullptr, "Expected an object of the class ", CustomClass<T>::qualified_name());
   return c10::intrusive_ptr<T>::reclaim_copy(object);
 }
 
 template <typename T>
 struct SchemaName<c10::intrusive_ptr<T>> {
-  static std::string text() { return CustomClass<T>::qualified_name; }
+  static std::string text() { return CustomClass<T>::qualified_name(); }
 };
 
 }  // namespace guardfix
@@ -146,7 +150,7 @@ class class_ {
   class_(const std::string& ns, const std::string& name, const std::string& doc = "") {
     static const guardfix::Hook define{"define_class"};
     python_ = define({ns, name, doc});
-    guardfix::CustomClass<T>::qualified_name = "__torch__.torch.classes." + ns + "." + name;
+    guardfix::CustomClass<T>::qualified_name() = "__torch__.torch.classes." + ns + "." + name;
     const guardfix::Gil gil;
     guardfix::CustomClass<T>::python_class = guardfix::Object(python_).release();
   }
