@@ -242,7 +242,7 @@ def _made_in(body: Sequence[ast.stmt], resolve: Resolve) -> dict[str, _Made]:
             continue
         names = [targets] if isinstance(targets, ast.Name) else getattr(targets, "elts", [])
         resolved = resolve(value.func) if isinstance(value, ast.Call) else None
-        sure = makes_tensor(value, resolved, set(made))
+        sure = makes_tensor(value, resolved, made)
         for target in names:
             if isinstance(target, ast.Name):
                 if sure:

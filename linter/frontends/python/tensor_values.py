@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from .syntax_walking import child_fields
 
@@ -89,7 +89,7 @@ def is_tensor_function(name: str | None) -> bool:
     )
 
 
-def makes_tensor(value: ast.expr, resolved: str | None, made: set[str]) -> str:
+def makes_tensor(value: ast.expr, resolved: str | None, made: Container[str]) -> str:
     """`surely`, `likely` or nothing: whether a value assigned under inference mode is a new tensor.
 
     `resolved` is the dotted name of the function when the value is a call; `made` are names already made there.
