@@ -9,6 +9,7 @@ from pathlib import Path
 from ..cpp.toolchain import INCLUDE
 
 STANDARD = "-std=c++17"
+OPENMP = "-fopenmp"
 CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
 """Of sources that are left out: the shim has no GPU."""
 

@@ -128,7 +128,7 @@ TORCH_LIBRARY(sample, m) {
       .def_readwrite("count", &sample::Counter::count)
       .def_pickle([](const c10::intrusive_ptr<sample::Counter>& self) { return self->count; },
                   [](int64_t count) { return c10::make_intrusive<sample::Counter>(count); });
-  m.def("scale(Tensor x, float by=2, int[] dims=[1, 2], *, str? mode=None) -> Tensor");
+  m.def("scale(Tensor x, float by = 2, int[] dims = [1, 2], *, str? mode = None) -> Tensor");
   m.def("scale.Tensor(Tensor x, Tensor by) -> Tensor", &sample::scale_by_tensor);
   m.def("swapped(Tensor a, Tensor b) -> (Tensor, Tensor)");
   m.def("described", &sample::described);

@@ -34,8 +34,11 @@ class Argument {
   explicit Argument(std::string text, bool kwarg_only = false) : kwarg_only_(kwarg_only) {
     const size_t equals = text.find('=');
     if (equals != std::string::npos) {
-      default_ = text.substr(equals + 1);
+      // Blanks may stand on either side of the sign.
+      const size_t begin = text.find_first_not_of(' ', equals + 1);
+      default_ = begin == std::string::npos ? "" : text.substr(begin);
       text.resize(equals);
+      text.resize(text.find_last_not_of(' ') + 1);
     }
     int depth = 0;
     size_t space = std::string::npos;
