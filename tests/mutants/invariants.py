@@ -134,8 +134,15 @@ def _same_characters(name: str, before: bytes, after: bytes) -> bool:
     if before[:2] in _BOMS:
         return True
     if _is_cpp(name):
-        before, after = (_GUARD_VARIABLE.sub(rb"\1", _PIECE.sub(_if_it_stays, text)) for text in (before, after))
-    return re.sub(rb"[\x00-\x7f]+", b"", before) == re.sub(rb"[\x00-\x7f]+", b"", after)
+        before, after = (_PIECE.sub(_if_it_stays, text) for text in (before, after))
+    if _others(before) == _others(after):
+        return True
+    before, after = (_GUARD_VARIABLE.sub(rb"\1", text) for text in (before, after))
+    return _others(before) == _others(after)
+
+
+def _others(text: bytes) -> bytes:
+    return re.sub(rb"[\x00-\x7f]+", b"", text)
 
 
 _GUARD_VARIABLE = re.compile(rb"((?:Guard|Mode|Autograd|View)\s+)[\w\x80-\xff]+")

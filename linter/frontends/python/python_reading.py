@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
+from ...facts.model import MOST_AROUND
 from ...facts.model_flow import ModelFlow
 from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
 from ...guards import canonical_name
@@ -349,10 +350,12 @@ class ModuleReading:
     def _entered_on_stack(self, entered: ast.Call, rest: Sequence[ast.stmt], place: _Place) -> _Place:
         """The place behind `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
         span = self.module.span(entered)
-        use = next((index for index, found in enumerate(self.uses) if found.call_span == span), None)
+        last = len(self.uses) - 1
+        use = next((index for index in range(last, -1, -1) if self.uses[index].call_span == span), None)
         if use is None or not rest:
             return place
-        self._escapes(ast.With(items=[], body=list(rest)), place, use)
+        if len(place.around) < MOST_AROUND - 1:  # of more modes, those in the middle aren't looked at
+            self._escapes(ast.With(items=[], body=list(rest)), place, use)
         return replace(place, around=_few((*place.around, use)))
 
     def _escapes(self, node: ast.With, place: _Place, use: int, handed: ast.Name | None = None) -> None:
