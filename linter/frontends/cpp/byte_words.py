@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 
 _FEW = 64
 """Up to so many names are each looked for on their own."""
-_WHOLE_WORD = re.compile(rb"\w+")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+_WHOLE_WORD = re.compile(rb"[\w\x80-\xff]+")
+"""Letters that are not ASCII belong to a word. Other characters of that kind stand beside a name in no program."""
+_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
 def places(needle: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
@@ -44,7 +45,8 @@ def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:
     names = set(names)
     if len(names) > _FEW:
         # As many names as a file has functions: then every word of the text is looked up once.
-        return [(match.start(), word) for match in _WORD.finditer(text) if (word := match[0].decode()) in names]
+        found_words = ((match.start(), match[0].decode("utf-8", "replace")) for match in _WORD.finditer(text))
+        return [(start, word) for start, word in found_words if word in names]
     found = sorted((place, -len(name), name) for name in names for place in words(name.encode(), text))
     kept: list[tuple[int, str]] = []
     end = 0
@@ -60,7 +62,7 @@ def begins_word(text: bytes, offset: int) -> bool:
 
 
 def _is_letter(character: bytes) -> bool:
-    return character.isalnum() or character == b"_"
+    return character.isalnum() or character == b"_" or character >= b"\x80"
 
 
 def line_before(text: bytes, offset: int) -> int | None:

@@ -14,15 +14,15 @@ from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp, find_inclu
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros
 from guardfix.linter.frontends.cpp.focus import focused, needs_all
 
-_BITS = ("Guard", "AutoGuard", "at::Guard", "Guard2", "_", " ", "\n", "::", "(", "x", "é", ";")
+_BITS = ("Guard", "AutoGuard", "at::Guard", "Guard2", "_", " ", "\n", "::", "(", "x", "é", ";", "ß")
 
 
 @given(st.lists(st.sampled_from(_BITS), max_size=30).map("".join))
 def test_names_are_found_where_an_expression_finds_them(text: str) -> None:
     names = ["Guard", "AutoGuard", "at::Guard"]
     by_length = sorted(names, key=len, reverse=True)
-    pattern = re.compile(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in by_length) + rb")\b")
-    expected = [(match.start(), match.group().decode()) for match in pattern.finditer(text.encode())]
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, by_length))})\b")
+    expected = [(len(text[: match.start()].encode()), match.group()) for match in pattern.finditer(text)]
     assert any_of(names, text.encode()) == expected
 
 
@@ -32,6 +32,11 @@ def test_names_are_found_where_an_expression_finds_them(text: str) -> None:
         pytest.param(b"Guard g; MyGuard h; Guard_ i; at::Guard(true)", [0, 34], id="whole words only"),
         pytest.param(b"GuardGuard", [], id="twice in one word"),
         pytest.param(b"x=Guard", [2], id="at the end of the text"),
+        pytest.param(
+            "éGuard Guardé \xa0Guard Guard".encode(),
+            [len("éGuard Guardé \xa0Guard ".encode())],
+            id="letters that are not ASCII",
+        ),
     ],
 )
 def test_words(text: bytes, expected: list[int]) -> None:
