@@ -45,6 +45,8 @@ MOST_FUNCTIONS = 2000
 """Functions that are followed in one project."""
 MOST_CALLS_DOWN = 6
 """How many calls down from a use functions are followed: what is done deeper says little about it."""
+MOST_COPIES = 16
+"""How often a variable is followed to the one of which it is a copy; two can be each other's, as far as is read."""
 MOST_NAMESAKES = 8
 """A name with more functions says nothing about an object whose class is not known."""
 _MODULES = frozenset({"Module", "ScriptModule"})
@@ -324,17 +326,20 @@ class CallGraph:
         self._want_class(name)
         return self._names.methods_of_class(name, name), True
 
-    def _classes_of(self, expression: Expression, facts: Facts, call: Call) -> list[str] | None:
-        """The classes that an object can have, by what its declaration names; None where that is not in sight."""
+    def _classes_of(self, expression: Expression, facts: Facts, call: Call, copies: int = 0) -> list[str] | None:
+        """The classes that an object can have, by what its declaration names; None where that is not in sight.
+
+        `copies` is how many variables were followed to what they were declared with.
+        """
         bare = pointee(expression)
         if isinstance(bare, Subscript):
-            return self._classes_of(bare.object, facts, call)
+            return self._classes_of(bare.object, facts, call, copies)
         if isinstance(bare, CallExpression):
             callee = bare.callee
             if isinstance(callee, MemberAccess) and callee.name in _HANDS_ON:
-                return self._classes_of(callee.object, facts, call)
+                return self._classes_of(callee.object, facts, call, copies)
             if last_name(callee) in _HANDS_ON and len(bare.arguments) == 1:
-                return self._classes_of(bare.arguments[0], facts, call)
+                return self._classes_of(bare.arguments[0], facts, call, copies)
             if last_name(callee) in MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
                 return self._named_in(callee.template_arguments[0])
             name = last_name(callee)
@@ -345,10 +350,10 @@ class CallGraph:
             if type_ is None and (owner := _owner(facts.enclosing(call.function))):
                 type_ = self._member(owner, name)
             if type_ is not None and type_.last == "auto":
-                return self._made_by(name, facts, call)
+                return self._made_by(name, facts, call, copies)
         elif isinstance(bare, MemberAccess):
             owners = [_owner(facts.enclosing(call.function))] if is_this(bare.object) else None
-            owners = owners or self._classes_of(bare.object, facts, call)
+            owners = owners or self._classes_of(bare.object, facts, call, copies)
             for owner in owners or ():
                 type_ = type_ or self._member(owner, bare.name)
         return self._named_in(type_) if type_ is not None else None
@@ -357,8 +362,10 @@ class CallGraph:
         self._want_class(owner)
         return self._names.member(owner, name)
 
-    def _made_by(self, name: str, facts: Facts, call: Call) -> list[str] | None:
+    def _made_by(self, name: str, facts: Facts, call: Call, copies: int) -> list[str] | None:
         """The class of `auto runner = std::make_unique<Runner>(…)`, of `auto& runner = runners_[i]`."""
+        if copies == MOST_COPIES:
+            return None
         declared = declarations_of(facts).get(name)
         for assignment in declared.within(facts.enclosing(call.function)[-1].body) if declared is not None else ():
             if assignment.value is None:
@@ -368,7 +375,7 @@ class CallGraph:
                 return self._named_in(value.type)
             if simple_name(value) == name:
                 return None
-            return self._classes_of(value, facts, call)
+            return self._classes_of(value, facts, call, copies + 1)
         return None
 
     def _named_in(self, type_: Expression) -> list[str] | None:

@@ -244,6 +244,7 @@ CPP: dict[str, Shape] = {
         "", f"void f@{NET} {{ {GUARD} std::thread t([&] {{ m.forward({{x}}); }}); t.join(); }}\n"
     ),
     "variables": cpp(f"void f{NET} {{\n{GUARD}\n", "auto y@ = x + @; x = y@.clone();\n", "m.forward(x);\n}\n"),
+    "copies of variables": cpp(f"void f(Net& x0, at::Tensor y) {{ {GUARD}\n", "auto x% = x@; x%.run(y);\n", "}\n"),
     "changes in place": cpp("void f(at::Tensor x) {\nat::AutoDispatchBelowADInplaceOrView g;\n", "x.add_(@);\n", "}\n"),
     # Control flow.
     "else-if": cpp(f"void f{NET} {{\n", f"if (x.numel() == @) {{ {GUARD} m.forward(x); }} else\n", "m.forward(x);\n}\n"),

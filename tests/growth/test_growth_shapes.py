@@ -91,6 +91,7 @@ COUNTED = (
     "C++: one caller of many helpers",
     "C++: kernels that are registered",
     "C++: registrations of each kernel",
+    "C++: copies of variables",
     "C++: changes in place",
     "C++: else-if",
     "C++: cases",

@@ -125,6 +125,15 @@ def use(code: str, members: str = "") -> str:
             "run",
             id="a module that is a member",
         ),
+        pytest.param(
+            MODEL + TABLE + use("auto a = Model(); auto b = a; auto c = b; c.infer(x);"), "run", id="a copy of a copy"
+        ),
+        pytest.param(MODEL + TABLE + use("auto a = b; auto b = a; b.infer(x);"), "", id="copies of each other"),
+        pytest.param(
+            MODEL + TABLE + use("".join(f"auto m{n + 1} = m{n};" for n in range(2000)) + "m2000.infer(x);"),
+            "",
+            id="a copy after 2000 copies",
+        ),
         pytest.param("void size(T x) { " + RUNS + "; }" + use("x.size(0);"), "", id="a method that every object has"),
     ],
 )
