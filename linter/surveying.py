@@ -26,6 +26,8 @@ _ROUNDS = 2
 """What is read for one use can make the callers of another unclear, which is asked then."""
 _STEPS = 12
 """How many times files are read for what the files that were read before call."""
+_STEPS_IN_LARGE = 3
+"""The same where only the files near the uses were looked at: a long chain of calls leaves them."""
 _MOST_FILES = 400
 """How many files are read for their sake."""
 
@@ -78,9 +80,9 @@ class Surveying(Struct, frozen=True):
         """The project with the functions that are called below these uses, by them in turn, and so on."""
         around = set(self.around)
         read: set[str] = set()
-        for _ in range(_STEPS):
+        survey = project.survey
+        for _ in range(_STEPS if survey is not None and survey.complete else _STEPS_IN_LARGE):
             names = self._wanted(project, uses)
-            survey = project.survey
             if not names or survey is None:
                 break
             paths = {path for name in names for path in survey.defining(name)}

@@ -10,7 +10,7 @@ import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 _Found = TypeVar("_Found")
 
 POOL_FROM = 24
-"""Below this many files to parse a pool of processes costs more than it saves."""
+_POOL_FROM_BYTES = 400_000
+"""Below so many files, or so many bytes of text, to parse a pool of processes costs more than it saves."""
 
 
 _MANY = 200
@@ -252,7 +253,7 @@ def _mapped(
     lost: list[str],
 ) -> list[_Found]:
     """What is found in all the job's files, here or in other processes."""
-    few = workers == 1 or len(job.hits) < POOL_FROM
+    few = workers == 1 or _are_few(job.hits)
     if executor is None and few and not (limits and CAN_FORK):
         return work.find(job)
     if executor is not None:
@@ -263,6 +264,17 @@ def _mapped(
 
     with collection_paused(), ProcessPoolExecutor(workers - 1, initializer=gc.enable) as pool:
         return _mapped_with(pool, workers - 1, work.find, job, progress)
+
+
+def _are_few(hits: Sequence[Hit]) -> bool:
+    """Whether one process reads the files sooner than several."""
+    if len(hits) >= POOL_FROM:
+        return False
+    size = 0
+    for _, path, trouble in hits if len(hits) > 1 else ():
+        with suppress(OSError, ValueError):
+            size += 0 if trouble else os.stat(path).st_size
+    return size < _POOL_FROM_BYTES
 
 
 def _mapped_forked(

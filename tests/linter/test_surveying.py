@@ -27,7 +27,7 @@ NET = """\
 void Net::answer(at::Tensor x) { module_.forward({x}); }
 void Net::unrelated(at::Tensor x) { other(x); }
 """
-OP = "#include <torch/library.h>\nTORCH_LIBRARY(ns, m) {}\n"
+OP = '#include <torch/library.h>\nTORCH_LIBRARY_IMPL(ns, CPU, m) { m.impl("op", op); }\n'
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ OP = "#include <torch/library.h>\nTORCH_LIBRARY(ns, m) {}\n"
             {"net.h": HEADER, "net.cpp": NET, "op.cpp": OP}, 100, "inference medium", id="in a project with ops"
         ),
         pytest.param(
-            {"src/net.h": HEADER, "src/net.cpp": NET, "op.cpp": OP, "a/b.cpp": "", "a/c.cpp": ""},
+            {"src/net.h": OP + HEADER, "src/net.cpp": NET, "a/b.cpp": "", "a/c.cpp": ""},
             3,
             "inference medium",
             id="in a large project, in the folder of the use",
@@ -76,3 +76,30 @@ def test_nothing_is_surveyed_where_every_use_is_decided(tmp_path: Path, monkeypa
 )
 def test_the_nearest_files_come_first(files: list[str], uses: list[str], expected: list[str]) -> None:
     assert nearest(files, uses, 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "largest", "expected"),
+    [
+        pytest.param(5, 100, "inference high", id="through five files"),
+        pytest.param(3, 10, "inference high", id="in a large project through three"),
+        pytest.param(5, 10, "unknown low", id="in a large project not through five"),
+    ],
+)
+def test_calls_are_followed_so_far(
+    calls: int, largest: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveying, "LARGE", largest)
+    steps = [
+        f"#include <torch/script.h>\nvoid step_{n}(at::Tensor x) {{ step_{n + 1}(x); }}\n" for n in range(1, calls)
+    ]
+    last = f"#include <torch/script.h>\nvoid step_{calls}(at::Tensor x) {{ torch::jit::load(name).forward({{x}}); }}\n"
+    files = {f"src/step_{n}.cpp": text for n, text in enumerate([*steps, last], start=1)}
+    unrelated = {f"tools/other_{n}.cpp": "" for n in range(10)}
+    use = OP + USE.replace("net_->answer", "step_1")  # what was read shows that the project defines ops
+    for name, text in {"src/server.cpp": use, **files, **unrelated}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (finding,) = check([str(tmp_path)], Options(select=("GF101",), workers=1)).findings
+    assert finding.decision is not None
+    assert f"{finding.decision.context.value} {finding.decision.confidence.value}" == expected

