@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,11 +38,16 @@ class Project:
     name: str
     tests: str
     written: tuple[tuple[str, str], ...] = ()
-    """Files put beside its own, by their paths: for tests that default to a GPU, or that are scripts."""
+    """Files put beside its own, or over them, by their paths: for tests that default to a GPU, or that are scripts."""
     built_in: str = ""
     """The folder of its setup.py, if that isn't the root."""
 
+    removed: str = ""
+    """Folders without which it is built, as a pattern."""
+
     def prepare(self, copy: Path) -> None:
+        for folder in copy.glob(self.removed) if self.removed else ():
+            shutil.rmtree(folder)
         for path, text in self.written:
             (copy / path).write_text(text, encoding="utf-8")
 
@@ -91,7 +97,43 @@ def test_values():
     for ours, theirs in zip(module(x, (h, cell)), baseline(x, (h, cell))):
         assert torch.allclose(ours, theirs)
 """
+# The ops alone: without images, videos, models and what exports to ONNX, without what is quantized, and without a file
+# that PyTorch 2.13 doesn't compile.
+VISION_SETUP = """\
+from glob import glob
+
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+
+folders = ".", "ops", "ops/autograd", "ops/cpu"
+sources = [path for folder in folders for path in sorted(glob(f"torchvision/csrc/{folder}/*.cpp"))]
+sources.remove("torchvision/csrc/ops/cpu/interpolate_aa_kernels.cpp")
+extension = CppExtension("torchvision._C", sources, include_dirs=["torchvision/csrc"])
+setup(name="torchvision", ext_modules=[extension], cmdclass={"build_ext": BuildExtension})
+"""
+VISION_UTILITIES = """\
+import pytest
+import torch
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+def cpu_only(test):
+    return test
+"""
+VISION_PACKAGE = """\
+from .extension import _HAS_OPS
+from torchvision import ops
+from torchvision.ops import misc
+"""
+VISION_WRITTEN = (
+    ("setup.py", VISION_SETUP),
+    ("torchvision/__init__.py", VISION_PACKAGE),
+    ("torchvision/ops/_register_onnx_ops.py", "def _register_custom_op():\n    pass\n"),
+    ("test/common_utils.py", VISION_UTILITIES),
+)
 PROJECTS = (
+    Project("vision", "test/test_ops.py", VISION_WRITTEN, removed="torchvision/csrc/ops/quantized"),
     Project("extension-cpp 2019", "test_lltm.py", (("test_lltm.py", LLTM),), "cpp"),
     Project("extension-cpp 2024", "test"),
     Project("extension-cpp", "test"),

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
 
+from .jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from .jit.scripted_functions import _overload, export, ignore, is_scripting, unused
 
 __all__ = [
+    "BroadcastingList1", "BroadcastingList2", "BroadcastingList3",
     "Dict", "Final", "List", "Optional", "Tuple", "Union", "_overload", "boolean_dispatch", "export", "ignore",
     "is_scripting", "unused",
 ]  # fmt: skip
-
-
-class _BroadcastingList:
-    """`BroadcastingList2[int]`: one value or a list of them."""
-
-    def __getitem__(self, types: Any) -> None:
-        """An annotation says nothing to Python."""
-
-
-BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
 
 
 def boolean_dispatch(

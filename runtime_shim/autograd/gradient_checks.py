@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.device import mkldnn
 from ..core.dtypes import BY_CHAR, Array, Size
 from ..core.onednn_array import elements_of
 from ..core.tensor import Tensor, requires_grad
+from ..core.thread_state import tls
 from . import _as_tuple, grad
 
 _GRADIENT = "f", "c", "V"
@@ -312,17 +314,19 @@ def _numerical(
 
     elements = elements_of(t)
     steps = [(eps, 1)] if elements.dtype.kind != "c" else [(eps, 1), (eps * 1j, 1j)]
-    for row, index in enumerate(np.ndindex(elements.shape)):
-        before = elements[index].copy()
-        for step, direction in steps:
-            elements[index] = before - step
-            low = results()
-            elements[index] = before + step
-            high = results()
-            elements[index] = before
-            for jacobian, above, below in zip(found, high, low, strict=True):
-                _check_alike(below, above, index, step)
-                jacobian[row] += (above - below).reshape(-1) / (2 * eps) * direction
+    tracer = tls.state.tracer
+    with nullcontext() if tracer is None else tracer.repeating():
+        for row, index in enumerate(np.ndindex(elements.shape)):
+            before = elements[index].copy()
+            for step, direction in steps:
+                elements[index] = before - step
+                low = results()
+                elements[index] = before + step
+                high = results()
+                elements[index] = before
+                for jacobian, above, below in zip(found, high, low, strict=True):
+                    _check_alike(below, above, index, step)
+                    jacobian[row] += (above - below).reshape(-1) / (2 * eps) * direction
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,10 @@ class Trace:
 
     def accumulated(self, variable: Tensor, grad: Any) -> None:
         """Backward has put `grad` into a leaf."""
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Inside, the program's steps are those that were seen already, with other numbers."""
+        return nullcontext()
 
 
 @contextmanager

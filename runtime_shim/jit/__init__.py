@@ -26,6 +26,7 @@ from .torchscript_archive import ArchiveLimits as Limits
 _OF_FUNCTIONS = (
     "ScriptFunction",
     "_overload",
+    "_script_if_tracing",
     "annotate",
     "export",
     "ignore",

@@ -136,7 +136,7 @@ def _scripted(function: Callable[..., Any], callers: tuple[Callable[..., Any], .
     if not isinstance(found, ScriptFunction):
         source = _Source(function)
         _Checker(function, source, (*callers, function)).check()
-        found = ScriptFunction(function, source, schema_of(function))
+        found = ScriptFunction(function, source, schema_of(function, source.node))
         function.__torch_script__ = found  # type: ignore[attr-defined]
     return found
 
@@ -156,7 +156,10 @@ class _Source:
         self.file = inspect.getsourcefile(plain) or "<unknown>"
         self.text = textwrap.dedent("".join(lines))
         self.code = plain.__code__
-        (node,) = ast.parse(self.text).body
+        try:
+            (node,) = ast.parse(self.text, type_comments=True).body
+        except SyntaxError:  # a comment that begins like one of types
+            (node,) = ast.parse(self.text).body
         if not isinstance(node, ast.FunctionDef):
             raise NotSupportedError(f"Expected a single top-level function: {self.file}:{first}")
         self.node = node
@@ -422,6 +425,9 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 def script_if_tracing(fn: Any) -> Any:
     """`fn`: the shim doesn't trace."""
     return fn
+
+
+_script_if_tracing = script_if_tracing
 
 
 def is_tracing() -> bool:

@@ -1,7 +1,8 @@
-"""The schema of a scripted function, from its annotations: a parameter without one is a tensor."""
+"""The schema of a scripted function, from its annotations or type comments: a parameter without one is a tensor."""
 
 from __future__ import annotations
 
+import ast
 import collections.abc
 import inspect
 import types
@@ -28,12 +29,16 @@ _LISTS = list, collections.abc.Sequence
 _UNIONS = typing.Union, types.UnionType
 
 
-def schema_of(function: Callable[..., Any]) -> Schema:
-    """The types, names and defaults of a function's parameters."""
+def schema_of(function: Callable[..., Any], definition: ast.FunctionDef) -> Schema:
+    """The types, names and defaults of a function's parameters; its type comments win, as in PyTorch.
+
+    RuntimeError for a comment that has another number of types than there are parameters, or an unknown type.
+    """
     try:
         hints = typing.get_type_hints(function)
     except Exception:  # a string that isn't a type in this scope
         hints = {}
+    hints |= _comments(function, definition)
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         default = REQUIRED if parameter.default is parameter.empty else parameter.default
@@ -41,6 +46,39 @@ def schema_of(function: Callable[..., Any]) -> Schema:
         arguments.append(SchemaArgument(parameter.name, kind, default, parameter.kind is parameter.KEYWORD_ONLY))
     returned = type_of(hints.get("return", Tensor))
     return Schema("", function.__name__, "", tuple(arguments), ((returned, ""),))
+
+
+def _comments(function: Callable[..., Any], definition: ast.FunctionDef) -> dict[str, Any]:
+    """The types that comments give to parameters (`x,  # type: Tensor`) and to the whole (`# type: (int) -> int`)."""
+    given = definition.args
+    parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    found = {each.arg: each.type_comment for each in parameters if each.type_comment}
+    signature = (definition.type_comment or "").strip()
+    if signature and "->" not in signature:
+        signature += " -> Tensor"  # PyTorch infers it
+    if signature:
+        whole = ast.parse(signature, mode="func_type")
+        types = [] if signature.startswith("(...)") else [ast.unparse(each) for each in whole.argtypes]
+        if types and len(types) != len(parameters):
+            raise RuntimeError(
+                f"Number of type annotations ({len(types)}) did not match the number of function parameters "
+                f"({len(parameters)}):\n  # type: {definition.type_comment}"
+            )
+        found |= dict(zip([each.arg for each in parameters], types, strict=False))
+        found["return"] = ast.unparse(whole.returns)
+    names = {**_TYPING, **getattr(inspect.unwrap(function), "__globals__", {})}
+    return {name: _named(text, names) for name, text in found.items()}
+
+
+_TYPING = {"Tensor": Tensor, **{name: getattr(typing, name) for name in ("Any", "Dict", "List", "Optional", "Tuple")}}
+"""What comments may name without an import."""
+
+
+def _named(text: str, names: dict[str, Any]) -> Any:
+    try:
+        return eval(text, names)  # as typing.get_type_hints does with annotations that are strings
+    except NameError as error:
+        raise RuntimeError(f"Unknown type name '{error.name}':\n# type: {text}") from error
 
 
 def type_of(annotation: Any) -> SchemaType:

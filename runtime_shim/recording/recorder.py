@@ -50,6 +50,8 @@ class _Thread(threading.local):
         self.kernels: tuple[str, ...] = ()
         self.hidden_in_backward = False
         self.raised: BaseException | None = None
+        self.repeating = False
+        """The steps are those written already, with other numbers: gradcheck's differences, by the thousand."""
 
 
 class Recorder(Trace):
@@ -115,7 +117,7 @@ class Recorder(Trace):
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if thread.depth:
+            if thread.depth or (thread.repeating and not uninitialised):
                 return function(*args, **kwargs)
             self._attach()
             thread.kernels = ()
@@ -151,6 +153,8 @@ class Recorder(Trace):
 
         @functools.wraps(apply)
         def call(function: type, *args: Any, **kwargs: Any) -> Any:
+            if thread.repeating:
+                return apply(function, *args, **kwargs)
             self._attach()
             guards = tuple(tls.state.guards)
             line = self._line()
@@ -170,6 +174,8 @@ class Recorder(Trace):
         return call
 
     def _step(self, op: str, guards: tuple[str, ...], line: int | None, result: Any) -> None:
+        if self.thread.repeating:
+            return
         kernels = () if op in ("backward", "grad") else self.thread.kernels
         where = {} if line is None else {"line": line}
         number = self.thread.number
@@ -219,6 +225,14 @@ class Recorder(Trace):
             yield
         finally:
             self.thread.depth = depth
+
+    @contextlib.contextmanager
+    def repeating(self) -> Iterator[None]:
+        before, self.thread.repeating = self.thread.repeating, True
+        try:
+            yield
+        finally:
+            self.thread.repeating = before
 
     # ---- what the layers tell
 
@@ -285,7 +299,7 @@ class Recorder(Trace):
         return found
 
     def accumulated(self, variable: Tensor, grad: Any) -> None:
-        if isinstance(grad, Tensor):
+        if isinstance(grad, Tensor) and not self.thread.repeating:
             leaf = {} if self.identities is None else {"leaf": self.identities.of(variable)["tensor"]}
             self.writer.write("gradient", thread=self.thread.number, **leaf, results=_results(grad))
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
 import guardfix.runtime_shim as torch
+from guardfix.runtime_shim.recording.recorder import Recorder, watching
+from guardfix.runtime_shim.recording.trace_events import Writer
 
 
 class Cube(torch.autograd.Function):
@@ -88,3 +93,14 @@ def test_a_type_with_a_name_alone() -> None:
     for attempt in (lambda: torch.ones(1, dtype=torch.float8_e5m2), lambda: torch.ones(1).to(torch.float8_e5m2)):
         with pytest.raises(NotImplementedError, match=r"the shim has no torch\.float8_e5m2"):
             attempt()
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_a_recording_has_no_differences(size: int) -> None:
+    """They are the same steps by the thousand; tests of kernels consist of them."""
+    stream = io.StringIO()
+    with watching(Recorder(Writer(stream))):
+        x = torch.rand(size, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda t: Cube.of(3.0)(t).sin(), (x,))
+    steps = Counter(event.get("op") for event in map(json.loads, stream.getvalue().splitlines()))
+    assert (steps["sin"], steps["Cube"]) == (4, 4)

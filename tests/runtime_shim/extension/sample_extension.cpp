@@ -113,6 +113,7 @@ struct Counter : torch::CustomClassHolder {
   explicit Counter(int64_t start) : count(start) {}
   int64_t add(int64_t n) { return count += n; }
   c10::intrusive_ptr<Counter> copy() const { return c10::make_intrusive<Counter>(count); }
+  at::Device device() { return at::kCPU; }
   int64_t count;
 };
 int64_t count_of(const c10::intrusive_ptr<Counter>& counter) { return counter->count; }
@@ -124,6 +125,7 @@ TORCH_LIBRARY(sample, m) {
       .def(torch::init<int64_t>(), "", {torch::arg("start") = 0})
       .def("add", &sample::Counter::add)
       .def("copy", &sample::Counter::copy)
+      .def("device", &sample::Counter::device)
       .def("__len__", [](const c10::intrusive_ptr<sample::Counter>& self) { return self->count; })
       .def_readwrite("count", &sample::Counter::count)
       .def_pickle([](const c10::intrusive_ptr<sample::Counter>& self) { return self->count; },

@@ -218,6 +218,7 @@ def test_an_object_of_a_class(sample: Any) -> None:
     assert torch.ops.sample.count_of(counter) == 1
     assert torch.classes.sample.Counter().count == 0
     assert torch.classes.sample.Counter(start=5).copy().count == 5
+    assert counter.device() == torch.device("cpu")
 
 
 def test_an_object_of_a_class_is_pickled(sample: Any) -> None:

@@ -106,6 +106,34 @@ def opens(x):
     return open("x")
 
 
+def signature_comment(x, sizes):
+    # type: (Tensor, Tuple[int, int]) -> Tensor
+    return x * sizes[0]
+
+
+def comments(
+    x,  # type: Tensor
+    n,  # type: int
+):
+    # type: (...) -> Tensor
+    return x * n
+
+
+def no_result(x, n):
+    # type: (Tensor, int)
+    return x * n
+
+
+def too_many_types(x):
+    # type: (Tensor, int, int) -> Tensor
+    return x
+
+
+def unknown_type(x, n):
+    # type: (Tensor, Nothing) -> Tensor
+    return x
+
+
 def no_such_op(x):
     return torch.no_such_op(x)
 
@@ -147,6 +175,9 @@ RESULTS: list[Any] = [
         lambda m, s: s(m.with_guard)(m.torch.ones(1, requires_grad=True)).requires_grad, False, id="a guard in it"
     ),
     pytest.param(lambda m, s: s(m.calls_ignored)(m.torch.ones(1)).tolist(), [2.0], id="an ignored function"),
+    pytest.param(lambda m, s: s(m.signature_comment)(m.torch.ones(1), (2, 1)).tolist(), [2.0], id="a type comment"),
+    pytest.param(lambda m, s: str(s(m.comments).schema), "comments(Tensor x, int n) -> Tensor", id="one a parameter"),
+    pytest.param(lambda m, s: str(s(m.no_result).schema), "no_result(Tensor x, int n) -> Tensor", id="no result"),
     pytest.param(lambda m, s: s(s(m.helper)).name, "helper", id="scripted twice"),
     pytest.param(lambda m, s: type(s(m.helper)).__name__, "ScriptFunction", id="its type"),
 ]
@@ -160,6 +191,13 @@ REFUSALS: list[Any] = [
     pytest.param(lambda m, s: s(m.recursive), "is called recursively|recursive", id="recursion"),
     pytest.param(lambda m, s: s(m.uses_list), "python value of type 'list' cannot be used as a value", id="a list"),
     pytest.param(lambda m, s: s(m.uses_number), "python value of type 'int' cannot be used as a value", id="a number"),
+    pytest.param(lambda m, s: s(m.too_many_types), r"Number of type annotations \(3\) did not match", id="3 types"),
+    pytest.param(lambda m, s: s(m.unknown_type), "Unknown type name 'Nothing'", id="an unknown type"),
+    pytest.param(
+        lambda m, s: s(m.signature_comment)(m.torch.ones(1), m.torch.ones(1)),
+        "signature_comment\\(\\) Expected a value of type",
+        id="another type than the comment's",
+    ),
     pytest.param(lambda m, s: s(m.opens), "Python builtin <built-in function open> is currently not", id="open"),
     pytest.param(
         lambda m, s: s(m.helper)(3),

@@ -229,7 +229,10 @@ inline void set_python_error() noexcept {
     message = e.what();
   } catch (...) {
   }
-  const Object error = Object::steal(PyObject_CallFunction(kind, "s#", message.data(), Py_ssize_t(message.size())));
+  // No format with `#`: that needs PY_SSIZE_T_CLEAN, which is defined before Python.h if at all.
+  const Object words = Object::steal(PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()), "replace"));
+  if (!words) return;
+  const Object error = Object::steal(PyObject_CallFunctionObjArgs(kind, words.get(), nullptr));
   if (!error) return;
   const Object capsule = Object::steal(PyCapsule_New(new std::exception_ptr(std::current_exception()),
                                                      detail::carried_exception, detail::free_carried));

@@ -48,4 +48,6 @@ int main() {
   c10::optional<int64_t> none;
   std::cout << c10::IValue(none).isNone() << c10::IValue(std::vector<int64_t>{1, 2}).toIntVector().size() << c10::IValue(std::vector<double>{1.5}).toDoubleVector()[0] << std::endl;
   std::cout << c10::IValue(torch::kFloat).toScalarType() << c10::IValue(at::Scalar(3)).isScalar() << c10::IValue(1.5).toScalar() << std::endl;
+  const c10::IValue device(at::Device(at::kCPU));
+  std::cout << device << device.isDevice() << device.tagKind() << int(device.toDevice().index()) << device.isString() << std::endl;
 }

@@ -82,7 +82,7 @@ class IValue final {
   IValue(T value) : IValue(made(value)) {}
   IValue(const char* value) : IValue(made(value)) {}
   IValue(const std::string& value) : IValue(made(value)) {}
-  IValue(Device value) : IValue(made(value)) {}
+  IValue(Device value) : IValue(device_object(value)) {}
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
   IValue(std::string_view value) : IValue(made(value)) {}
   IValue(SymInt value) : IValue(value.expect_int()) {}
@@ -122,6 +122,11 @@ class IValue final {
   bool isInt() const { return object_ && PyLong_Check(object_.get()) && !isBool(); }
   bool isDouble() const { return object_ && PyFloat_Check(object_.get()); }
   bool isScalar() const { return isInt() || isDouble() || isBool() || isComplexDouble(); }
+  bool isDevice() const {
+    if (!object_) return false;
+    const std::string_view type = Py_TYPE(object_.get())->tp_name;
+    return type == "device" || type == "torch.device";
+  }
   bool isString() const { return object_ && PyUnicode_Check(object_.get()); }
   bool isList() const { return object_ && PyList_Check(object_.get()); }
   bool isTuple() const { return object_ && PyTuple_Check(object_.get()); }
@@ -240,6 +245,13 @@ class IValue final {
   static guardfix::Object made(guardfix::Arg arg) {
     const guardfix::Gil gil;
     return arg.python();
+  }
+  static guardfix::Object device_object(Device device) {
+    const guardfix::Gil gil;
+    PyObject* object = PyObject_CallMethod(guardfix::backend(), "device", "s", device.str().c_str());
+    if (object != nullptr) return guardfix::Object::steal(object);
+    PyErr_Clear();  // the backend hasn't this device; its name does where none is made on it
+    return made(device);
   }
   template <typename Values>
   static guardfix::Object list(const Values& values) {
@@ -371,6 +383,7 @@ inline std::string IValue::tagKind() const {
   if (isInt()) return "Int";
   if (isDouble()) return "Double";
   if (isString()) return "String";
+  if (isDevice()) return "Device";
   if (isList()) return "GenericList";
   if (isTuple()) return "Tuple";
   if (isGenericDict()) return "GenericDict";
@@ -508,6 +521,7 @@ inline std::ostream& operator<<(std::ostream& out, const IValue& value) {
     return out << at::detail::shortest(number) << (number == static_cast<int64_t>(number) ? "." : "");
   }
   if (value.isString()) return out << value.toStringRef();
+  if (value.isDevice()) return out << value.toDevice();
   if (value.isList()) {
     detail::print_between(out, "[", value.elements(), "]", print);
   } else if (value.isTuple()) {
