@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..facts import Assignment, Call, Facts, Function, Span
 from ..facts.expressions import CallExpression, Expression, NamePath, TypeName, variable_of, words_of
 from ..facts.index import index_of
@@ -34,9 +36,25 @@ def handles_plain_data_alone(span: Span, function: int | None, facts: Facts, dep
     )
 
 
-def is_plain(type_: TypeName | None) -> bool:
-    """Whether a type is a number, a string, or of the standard library and made of such."""
-    return type_ is not None and bool(type_.path) and words_of(type_) <= _BUILT_IN | _OF_STD
+def is_plain(type_: TypeName | None, facts: Facts) -> bool:
+    """Whether a type is a number, a string, a struct of such, or of the standard library and made of these."""
+    return type_ is not None and bool(type_.path) and words_of(type_) <= _BUILT_IN | _OF_STD | _plain_structs(facts)
+
+
+@lru_cache(maxsize=16)
+def _plain_structs(facts: Facts) -> frozenset[str]:
+    """The names of the file's structs that have plain members and nothing else."""
+    members: dict[str, list[TypeName]] = {}
+    others = {class_.name for class_ in facts.classes if class_.bases or not class_.only_data or not class_.members}
+    for class_ in facts.classes:
+        members.setdefault(class_.name, []).extend(member.type for member in class_.members)
+    plain: frozenset[str] = frozenset(members.keys() - others - {""})
+    while True:
+        known = _BUILT_IN | _OF_STD | plain
+        left = frozenset(name for name in plain if all(words_of(type_) <= known for type_ in members[name]))
+        if left == plain:
+            return plain
+        plain = left
 
 
 def _is_plain_assignment(given: Assignment, facts: Facts) -> bool:
@@ -47,13 +65,13 @@ def _is_plain_assignment(given: Assignment, facts: Facts) -> bool:
         by_call = (
             isinstance(value, CallExpression) and isinstance(value.callee, NamePath) and value.callee.path[0] == "std"
         )
-        return is_plain(given.type) or by_call
+        return is_plain(given.type, facts) or by_call
     return _is_plain_variable(given.target, given.function, given.span.start, facts)
 
 
 def _is_plain_variable(value: Expression | None, function: int | None, place: int, facts: Facts) -> bool:
     name = variable_of(value).removeprefix("this->")
-    return bool(name) and is_plain(declared_type(name, function, place, facts))
+    return bool(name) and is_plain(declared_type(name, function, place, facts), facts)
 
 
 def _is_plain_call(call: Call, function: int | None, facts: Facts, depth: int) -> bool:
@@ -71,9 +89,9 @@ def _is_plain_call(call: Call, function: int | None, facts: Facts, depth: int) -
 
 def _is_plain_function(function: Function, facts: Facts, depth: int) -> bool:
     """Whether a function of the file takes, gives and handles plain data alone; not so one that was not read."""
-    if not function.declared_as or function.returns is None or not is_plain(function.returns):
+    if not function.declared_as or function.returns is None or not is_plain(function.returns, facts):
         return False
-    if not all(is_plain(parameter.type) for parameter in function.parameters):
+    if not all(is_plain(parameter.type, facts) for parameter in function.parameters):
         return False
     here = index_of(facts)
     index = here.function_numbers.get(id(function))

@@ -83,6 +83,8 @@ class Class(NamedTuple):
     """It has a member function other than constructors and the destructor."""
     has_constructors: bool = False
     """It declares a constructor that is neither deleted nor the default: what its members are given may stand there."""
+    only_data: bool = False
+    """Nothing but data members is declared in it: no function, no destructor, no friend."""
 
 
 class Call(NamedTuple):

@@ -24,7 +24,7 @@ from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
-_EXECUTOR = re.compile(r"Executor|Interpreter|Runtime|Evaluator")
+_EXECUTOR = re.compile(r"Exec|Interpreter|Runtime|Evaluator|Graph|Session")
 _NODE = re.compile(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
 _RUNS_NODE = frozenset({"run", "Run", "execute", "Execute", "forward", "evaluate", "eval"})
 _ABOUT_DISPATCH = frozenset(

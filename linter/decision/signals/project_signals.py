@@ -12,8 +12,8 @@ from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, signal
 
-_LEAST_FILES = 3
-"""A project of fewer files is what was looked at anyway."""
+_LEAST_FILES = 2
+"""A project of one file is what was looked at anyway."""
 _INITIALISES = re.compile(r"(?:re)?(?:set|init)")
 """Functions that may give a module the parameters with which it is trained."""
 _HARDLY = 10

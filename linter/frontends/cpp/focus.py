@@ -108,21 +108,38 @@ class Focus(NamedTuple):
 
 
 def focused(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Focus:
-    """The code with every outermost function blanked that holds none of the places, and has none of the names."""
+    """The code with every outermost function blanked that holds none of the places, and has none of the names.
+
+    A function that is called behind such a place is left as well: what a guard covers may stand there.
+    """
     wanted = sorted(places)
     masked = bytearray(code)
     functions = []
-    for head, start, end in _bodies(code):
-        if _any_between(wanted, head, end) or (named and _name_in(code, head, start) in named):
+    bodies = _bodies(code)
+    called = _called_behind(wanted, bodies, code)
+    for head, start, end in bodies:
+        if _any_between(wanted, head, end):
+            continue
+        name = _name_in(code, head, start)
+        if name in called or name in named:
             continue
         # A function goes with its head; of what is none, or may be none, only what the braces hold.
         if not _ends_parameters(code[head : start - 1].rstrip()):
             blank(masked, start, end)
             continue
         blank(masked, head, end + 1)
-        written = _name_in(code, head, start)
-        functions.append(Function(written, (written,), Span(head, end + 1), Span(start - 1, end + 1), is_read=False))
+        functions.append(Function(name, (name,), Span(head, end + 1), Span(start - 1, end + 1), is_read=False))
     return Focus(bytes(masked), tuple(functions))
+
+
+def _called_behind(wanted: list[int], bodies: Iterable[tuple[int, int, int]], code: bytes) -> frozenset[str]:
+    """The names before a bracket between the first wanted place of a body and the body's end."""
+    found: set[bytes] = set()
+    for _, start, end in bodies:
+        index = bisect_left(wanted, start)
+        if index < len(wanted) and wanted[index] < end:
+            found.update(_NAME.findall(code, wanted[index], end))
+    return frozenset(name.decode("utf-8", "replace") for name in found - _NO_NAMES)
 
 
 def function_names(code: bytes) -> frozenset[str]:

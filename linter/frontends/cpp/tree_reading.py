@@ -189,6 +189,7 @@ class Reading:
                     members,
                     methods,
                     body is not None and any(_builds(child, plain) for child in body.named_children),
+                    body is not None and all(map(_is_data, body.named_children)),
                 )
             )
 
@@ -470,6 +471,14 @@ def _itself(span: Span) -> Span:
 
 def _is_held(span: Span, spans: Nested[Span]) -> bool:
     return next(spans.around(span), None) is not None
+
+
+def _is_data(child: Node) -> bool:
+    """Whether a part of a class's body is a data member, or nothing that runs."""
+    if child.type != "field_declaration":
+        return child.type in ("access_specifier", "comment")
+    declarator = child.child_by_field_name("declarator")
+    return declarator is not None and function_declarator(child) is None
 
 
 def _builds(member: Node, class_name: str) -> bool:

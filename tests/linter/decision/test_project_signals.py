@@ -39,7 +39,8 @@ IN_COMMENT = "// TORCH_LIBRARY(ns, m) registers nothing here\n"
         pytest.param([TENSORS, PLAIN, BINDING], "unknown low", id="a library that Python calls, perhaps to train"),
         pytest.param([TENSORS, PLAIN, TRAINS], "unknown low", id="a library with gradients"),
         pytest.param([TENSORS, PLAIN, OP], "unknown low", id="a library of ops"),
-        pytest.param([LOADS], "unknown low", id="two files aren't a project"),
+        pytest.param([LOADS], "inference medium project-runs-models", id="its other file loads a model"),
+        pytest.param([], "unknown low", id="one file isn't a project"),
     ],
 )
 def test_a_project_speaks_for_a_use(others: list[str], expected: str) -> None:
