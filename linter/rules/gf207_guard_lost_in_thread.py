@@ -1,9 +1,9 @@
 """GF207 guard-lost-in-thread: a guard has no effect in the threads that its scope starts.
 
 What it flags: a lambda passed to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or `dispatch_async`
-within the scope of a guard, or queued as a continuation (`then`, `addCallback`), if the lambda computes tensors and has
-no guard. Also a function of the same file that is started by its name, such as `std::thread(&Server::run, this)` in a
-guarded constructor.
+within the scope of a guard, or queued as a continuation (`then`, `addCallback`), if the lambda, or a function of the
+same file that it calls, computes tensors and has no guard. Also a function of the same file that is started by its
+name, such as `std::thread(&Server::run, this)` in a guarded constructor.
 
 Why it is bad: grad mode, inference mode and the dispatch keys are thread-local. A new thread starts in normal mode,
 whatever the mode of its parent: it records gradients, or modifies an inference tensor in place and raises an error.
@@ -86,6 +86,8 @@ _PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"))
 _CONTINUATIONS = frozenset({"then", "thenValue", "thenTry", "addCallback", "defer", "deferValue"})
 """What queues a lambda for an executor that may run it in any of its threads."""
 _POOL = re.compile(r"(?i)pool|executor|workers?|threads?")
+_DEPTH = 3
+"""How many functions of the file are followed from a lambda to where tensors are computed."""
 _POOL_METHODS = frozenset(
     """submit submit_task enqueue post execute run schedule push push_task detach_task add addTask emplace_back
     push_back emplace""".split()
@@ -150,7 +152,11 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
     if _is_template(function.passed_to, "packaged_task"):
         variable = _packaged_in(function, facts)
     elif function.passed_to is not None:
-        if not (_starts(function.passed_to) or _is_put_among_threads(function, facts)):
+        if not (
+            _starts(function.passed_to)
+            or _is_given_to_pool(function, facts)
+            or _is_put_among_threads(function, facts)
+        ):
             return None
         if _is_deferred(function.span, facts):
             return None
@@ -244,6 +250,17 @@ def _named(callee: Expression) -> str:
 
 def _is_template(type_: Expression | None, name: str) -> bool:
     return isinstance(type_, NamePath) and type_.name == name and type_.template_arguments is not None
+
+
+def _is_given_to_pool(function: Function, facts: Facts) -> bool:
+    """`later->add([&] { … })`, where `later` is declared as an executor or a pool."""
+    takes = function.passed_to
+    if not isinstance(takes, MemberAccess) or takes.name not in _POOL_METHODS or function.parent is None:
+        return False
+    type_ = declared_type(last_name(takes.object), function.parent, function.span.start, facts)
+    return type_ is not None and any(
+        _POOL.search(last_name(node)) for node in nodes_of(type_) if isinstance(node, NamePath)
+    )
 
 
 def _is_put_among_threads(function: Function, facts: Facts) -> bool:
@@ -367,15 +384,29 @@ _MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
 _NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|stream|device")
 
 
-def _first_work(index: int, facts: Facts) -> Call | None:
-    """The first call in the lambda that computes tensors and is not known to be guarded by itself."""
+def _first_work(index: int, facts: Facts, depth: int = _DEPTH) -> Call | None:
+    """The first call in the lambda that computes tensors and is not known to be guarded by itself.
+
+    Or that calls a function of the file, without a guard of its own, of which the same is true.
+    """
     guarded = _functions_with_guards(facts)
     for call in index_of(facts).calls.within(facts.functions[index].body):
-        if not computes_tensors(call) or call.name in guarded or _makes_data(call):
+        if call.name in guarded or _makes_data(call):
             continue
-        if _is_run_by(index, call.function, guarded, facts):
+        works = computes_tensors(call) or (depth > 0 and _leads_to_work(call, facts, depth))
+        if works and _is_run_by(index, call.function, guarded, facts):
             return call
     return None
+
+
+def _leads_to_work(call: Call, facts: Facts, depth: int) -> bool:
+    if call.receiver is not None and simple_name(call.receiver) != "this":
+        return False
+    here = index_of(facts)
+    found = [one for one in here.functions_named.get(call.name, ()) if not one.is_lambda] if call.name else []
+    if len(found) != 1 or not found[0].is_read or _sets_its_mode(found[0], facts):
+        return False
+    return _first_work(here.function_numbers[id(found[0])], facts, depth - 1) is not None
 
 
 # What makes tensors of data or asks about them records nothing, under a guard or without one.
