@@ -153,9 +153,7 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
         variable = _packaged_in(function, facts)
     elif function.passed_to is not None:
         if not (
-            _starts(function.passed_to)
-            or _is_given_to_pool(function, facts)
-            or _is_put_among_threads(function, facts)
+            _starts(function.passed_to) or _is_given_to_pool(function, facts) or _is_put_among_threads(function, facts)
         ):
             return None
         if _is_deferred(function.span, facts):
