@@ -81,7 +81,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf204_static_or_global_guard.py': (2753, 522306953),
     'rules/gf205_heap_guard.py': (6642, 3127991633),
     'rules/gf206_guard_member.py': (3239, 1630721473),
-    'rules/gf207_guard_lost_in_thread.py': (18863, 843735357),
+    'rules/gf207_guard_lost_in_thread.py': (18839, 512237643),
     'rules/gf208_guard_after_work.py': (6766, 184646462),
     'rules/gf301_kernel_guard_in_user_code.py': (6875, 1805845119),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),

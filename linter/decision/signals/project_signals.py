@@ -14,6 +14,8 @@ from ..signal_kinds import Asked, Sighting, Weight, signal
 
 _LEAST_FILES = 2
 """A project of one file is what was looked at anyway."""
+_LEAST_SILENT_FILES = 4
+"""That something appears nowhere says little where there are few files."""
 _INITIALISES = re.compile(r"(?:re)?(?:set|init)")
 """Functions that may give a module the parameters with which it is trained."""
 _HARDLY = 10
@@ -48,7 +50,9 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
 def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
     """the project computes with tensors, defines no ops, and computes no gradients"""
     survey = _survey_for(scene)
-    if survey is None or survey.count(Topic.GRADIENT) or survey.count(Topic.BINDING):
+    if survey is None or survey.files < _LEAST_SILENT_FILES:
+        return
+    if survey.count(Topic.GRADIENT) or survey.count(Topic.BINDING):
         return
     place = survey.place(Topic.TENSOR)
     if place is not None:

@@ -36,6 +36,7 @@ IN_COMMENT = "// TORCH_LIBRARY(ns, m) registers nothing here\n"
         pytest.param(
             [TENSORS, PLAIN, PLAIN], "inference low project-without-gradients", id="a library without gradients"
         ),
+        pytest.param([TENSORS, PLAIN], "unknown low", id="what three files lack says nothing"),
         pytest.param([TENSORS, PLAIN, BINDING], "unknown low", id="a library that Python calls, perhaps to train"),
         pytest.param([TENSORS, PLAIN, TRAINS], "unknown low", id="a library with gradients"),
         pytest.param([TENSORS, PLAIN, OP], "unknown low", id="a library of ops"),
