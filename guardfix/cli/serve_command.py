@@ -64,11 +64,12 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
 
 
 def _listen(port: int) -> socket.socket:
-    """A socket that this machine alone reaches."""
+    """A socket that this machine alone reaches, and already does."""
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
+        found.listen()  # whoever comes before the server is up waits for it
     except OSError as error:
         found.close()
         raise Failure(f"port {port}: {error.strerror or error}; `--port 0` takes a free one") from None
