@@ -1,5 +1,5 @@
 """TorchScript without PyTorch: `load(path)` gives a module of an archive, which `save(module, path)` writes again;
-`script(function)` checks a function.
+`script` checks a function or a module.
 
     module = jit.load("model.pt")
     module.eval()
@@ -24,7 +24,9 @@ from .script_source import Method
 from .torchscript_archive import ArchiveLimits as Limits
 
 _OF_FUNCTIONS = (
+    "RecursiveScriptModule",
     "ScriptFunction",
+    "ScriptModule",
     "_overload",
     "_script_if_tracing",
     "annotate",
