@@ -44,17 +44,22 @@ def is_plain(type_: TypeName | None, facts: Facts) -> bool:
 @lru_cache(maxsize=16)
 def _plain_structs(facts: Facts) -> frozenset[str]:
     """The names of the file's structs that have plain members and nothing else."""
-    members: dict[str, list[TypeName]] = {}
-    others = {class_.name for class_ in facts.classes if class_.bases or not class_.only_data or not class_.members}
+    words: dict[str, set[str]] = {}
     for class_ in facts.classes:
-        members.setdefault(class_.name, []).extend(member.type for member in class_.members)
-    plain: frozenset[str] = frozenset(members.keys() - others - {""})
-    while True:
-        known = _BUILT_IN | _OF_STD | plain
-        left = frozenset(name for name in plain if all(words_of(type_) <= known for type_ in members[name]))
-        if left == plain:
-            return plain
-        plain = left
+        words.setdefault(class_.name, set()).update(*(words_of(member.type) for member in class_.members))
+    others = {class_.name for class_ in facts.classes if class_.bases or not class_.only_data or not class_.members}
+    users: dict[str, list[str]] = {}
+    for name, used in words.items():
+        for word in used - _BUILT_IN - _OF_STD:
+            users.setdefault(word, []).append(name)
+    refuted = [*others, *users.keys() - words.keys()]
+    plain = words.keys() - others - {""}
+    while refuted:
+        for name in users.pop(refuted.pop(), ()):
+            if name in plain:
+                plain.discard(name)
+                refuted.append(name)
+    return frozenset(plain)
 
 
 def _is_plain_assignment(given: Assignment, facts: Facts) -> bool:
