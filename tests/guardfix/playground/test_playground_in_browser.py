@@ -77,7 +77,8 @@ def test_the_report_is_loaded_again_after_a_save(served: tuple[str, Path]) -> No
         assert wait_for(driver, "document.getElementById('shown').textContent === '1 finding'")
         (folder / "evaluate.py").write_text("import torch\ntorch.no_grad()\n")
         assert wait_for(driver, "document.getElementById('shown').textContent === '2 findings'")
-        driver.find_element("css selector", ".finding > .head").click()
+        # Each found and clicked at once: what is loaded or opened is drawn anew.
+        driver.execute_script("document.querySelector('.finding > .head').click()")
         assert wait_for(driver, "document.querySelector('.body a') !== null")
-        driver.execute_script("document.querySelector('.body a').click()")  # at once: what is opened is drawn anew
+        driver.execute_script("document.querySelector('.body a').click()")
         assert wait_for(driver, "document.querySelector('tr:target')?.textContent.includes('no_grad')")
