@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.sketch import Mention, Sketch, Topic
@@ -20,6 +21,7 @@ _VENDORED = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 16)  # an editor asks for all files of a project at each change
 def is_vendored(path: str) -> bool:
     """Whether a file stands in a folder for other people's code."""
     return _VENDORED.search(path) is not None
