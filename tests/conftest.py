@@ -50,9 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The workers of pytest-xdist inherit it from the process that starts them, so what one has compiled, all have.
     """
-    if (
-        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    ):  # as in a shell's background, and what tests start inherits it
+    # A shell's background ignores it, and what the tests start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["GUARDFIX_NO_CACHE"] = "1"  # no test depends on what another one has read
     os.environ[_YES] = "1"  # `guardfix verify` runs what tests write without asking

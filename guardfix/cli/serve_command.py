@@ -69,7 +69,7 @@ def _listen(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
-        found.listen()  # whoever comes before the server is up waits for it
+        found.listen()  # connections made before the server is up wait for it
     except OSError as error:
         found.close()
         raise Failure(f"port {port}: {error.strerror or error}; `--port 0` takes a free one") from None

@@ -324,16 +324,19 @@ class FunctionChecker(ast.NodeVisitor):
                 f"{self.source.marked(node)}"
             ) from None
 
+    def refuse_recursion(self, function: Callable[..., Any], name: str, node: ast.expr) -> None:
+        """RuntimeError if the function is being checked already; `name` is what PyTorch calls it."""
+        if function in self.callers:
+            raise RuntimeError(
+                f"\n{name} is called recursively. Recursive calls are not supported:\n{self.source.marked(node)}"
+            )
+
     def use(self, found: Any, node: ast.expr, values: tuple[type, ...] = ATTRIBUTES) -> None:
         """Scripts a function of Python; refuses a value, but those of the types that attributes of modules may have."""
         if inspect.isfunction(found):
             if is_ours(found) or hasattr(found, "_torchscript_modifier"):
                 return
-            if found in self.callers:
-                raise RuntimeError(
-                    f"\nfunction '{found.__name__}' is called recursively. Recursive calls are not supported:\n"
-                    f"{self.source.marked(node)}"
-                )
+            self.refuse_recursion(found, f"function '{found.__name__}'", node)
             scripted_function(found, self.callers)
         elif not (callable(found) or isinstance(found, (*values, types.ModuleType)) or is_ours(type(found))):
             raise RuntimeError(

@@ -55,7 +55,7 @@ class RecursiveScriptModule(Module):
         method = self._methods.get("forward")
         if method is None:  # a layer of PyTorch's own, or a module without one
             return self._python.forward(*args, **kwargs)
-        return method.call(self._python, args, kwargs)
+        return method(self._python, *args, **kwargs)
 
     def save(self, f: Any, **kwargs: Any) -> None:
         """Refused: NotImplementedError."""
@@ -68,7 +68,7 @@ class RecursiveScriptModule(Module):
         if "_python" not in own or name.startswith("__"):
             return super().__getattr__(name)
         if name in own["_methods"]:
-            return functools.partial(_call_method, own["_methods"][name], own["_python"])
+            return functools.partial(own["_methods"][name], own["_python"])
         python: Module = own["_python"]
         if name in python.__dict__ and _is_attribute(python.__dict__[name]):
             return python.__dict__[name]
@@ -117,13 +117,9 @@ class ScriptMethod:
         self.schema = schema
         self.function = function
 
-    def call(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def __call__(self, module: Module, /, *args: Any, **kwargs: Any) -> Any:
         values, keywords = self.schema.bind(args, kwargs)
         return run_scripted(self.function, self.source, (module, *values), keywords)
-
-
-def _call_method(method: ScriptMethod, module: Module, *args: Any, **kwargs: Any) -> Any:
-    return method.call(module, args, kwargs)
 
 
 def scripted_module(module: Module) -> RecursiveScriptModule:
@@ -217,11 +213,7 @@ class _MethodChecker(FunctionChecker):
         if inspect.isfunction(function):
             if is_ours(function) or hasattr(function, "_torchscript_modifier"):
                 return
-            if function in self.callers:
-                raise RuntimeError(
-                    f"\n method '{name}' is called recursively. Recursive calls are not supported:\n"
-                    f"{self.source.marked(node)}"
-                )
+            self.refuse_recursion(function, f" method '{name}'", node)
             _check_method(self.module, name, self.methods, self.callers)
         elif not _is_attribute(found := getattr(self.module, name)):
             raise RuntimeError(

@@ -34,6 +34,25 @@ RICH = {
 """The capabilities of an editor that can do everything."""
 
 
+def applied(text: str, edit: Message) -> str:
+    """A text (without characters outside of the basic plane) after an edit of the editor."""
+    if "documentChanges" in edit:
+        [change] = edit["documentChanges"]
+        edits = change["edits"]
+    else:
+        [edits] = edit["changes"].values()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def offset(position: Message) -> int:
+        return min(starts[position["line"]] + position["character"], len(text))
+
+    for one in sorted(edits, key=lambda each: offset(each["range"]["start"]), reverse=True):
+        text = text[: offset(one["range"]["start"])] + one["newText"] + text[offset(one["range"]["end"]) :]
+    return text
+
+
 class EditorClient:
     """One editor with one server."""
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pygls")
-sys.path.insert(0, str(Path(__file__).parent))
 
-from editor_client import RICH, EditorClient, Message, span
+from .editor_client import RICH, EditorClient, Message, applied, span
 
 LEGACY = """#include <torch/script.h>
 
@@ -79,21 +78,6 @@ def configure(editor: EditorClient, **settings: object) -> None:
 
 def codes(found: list[Message]) -> list[str]:
     return [one["code"] for one in found]
-
-
-def applied(text: str, edit: Message) -> str:
-    """A text (without characters outside of the basic plane) after an edit of the editor."""
-    [change] = edit["documentChanges"]
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-
-    def offset(position: Message) -> int:
-        return min(starts[position["line"]] + position["character"], len(text))
-
-    for one in sorted(change["edits"], key=lambda each: offset(each["range"]["start"]), reverse=True):
-        text = text[: offset(one["range"]["start"])] + one["newText"] + text[offset(one["range"]["end"]) :]
-    return text
 
 
 def test_what_it_says_it_can(shared: EditorClient) -> None:

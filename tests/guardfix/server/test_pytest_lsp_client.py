@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
+from lsprotocol.converters import get_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, LspSpecificationWarning, client_capabilities
+
+from .editor_client import applied
 
 OPS = """\
 #include <torch/script.h>
@@ -70,19 +73,8 @@ async def _talk(client: LanguageClient, editor: str, folder: Path) -> None:
     if fix.edit is None:
         fix = await client.code_action_resolve_async(fix)
     assert fix.edit is not None
-    if fix.edit.document_changes is not None:
-        edits = [edit for change in fix.edit.document_changes for edit in change.edits]  # type: ignore[union-attr]
-    else:
-        assert fix.edit.changes is not None
-        edits = list(fix.edit.changes[uri])
-    lines = OPS.splitlines(keepends=True)
-    for edit in sorted(edits, key=lambda edit: edit.range.start.line, reverse=True):  # type: ignore[union-attr]
-        first, last = edit.range.start, edit.range.end  # type: ignore[union-attr]
-        lines[first.line : last.line + 1] = [
-            lines[first.line][: first.character] + edit.new_text + lines[last.line][last.character :]  # type: ignore[union-attr]
-        ]
-    fixed = lsp.TextDocumentContentChangeWholeDocument("".join(lines))
-    assert "  c10::InferenceMode guard(true);\n" in fixed.text
+    fixed = lsp.TextDocumentContentChangeWholeDocument(applied(OPS, get_converter().unstructure(fix.edit)))
+    assert "  c10::InferenceMode guard;\n" in fixed.text
     version = lsp.VersionedTextDocumentIdentifier(version=2, uri=uri)
     client.text_document_did_change(lsp.DidChangeTextDocumentParams(version, [fixed]))
     await client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)

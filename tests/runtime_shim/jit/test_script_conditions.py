@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import types
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .written_modules import imported
 
 HEAD = """
 import types
@@ -60,18 +61,11 @@ ROWS = [*((*row, False) for row in NOT_COMPILED), *((*row, True) for row in COMP
 
 def module_of(folder: Path, torch: str) -> types.ModuleType:
     """A module in which function `f0` is the first row, and so on."""
-    text = HEAD.replace("{module}", torch)
+    text = HEAD
     for number, (parameters, body, _) in enumerate(ROWS):
         lines = body.replace("M", MISSING).split("\n")
         text += "\n".join([f"def f{number}({parameters}):", *(f"    {line}" for line in lines), "", "", ""])
-    path = folder / "conditions.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("conditions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    return imported(folder / "conditions.py", text, torch)
 
 
 def is_compiled(module: Any, number: int) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from .written_modules import assert_pytorch_answers, imported
 
 SOURCE = """
 from typing import Dict, List, Optional, Tuple
@@ -148,15 +148,8 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     return sample(tmp_path_factory.mktemp("scripted"), "guardfix.runtime_shim")
 
 
-def sample(folder: Path, module: str) -> ModuleType:
-    path = folder / "sample_functions.py"
-    path.write_text(SOURCE.replace("{module}", module))
-    spec = importlib.util.spec_from_file_location("sample_functions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+def sample(folder: Path, torch: str) -> ModuleType:
+    return imported(folder / "sample_functions.py", SOURCE, torch)
 
 
 Call = Callable[[Any, Any], Any]
@@ -239,11 +232,4 @@ def test_what_the_shim_lacks_is_named(shim: ModuleType) -> None:
 @pytest.mark.oracle
 def test_pytorch_gives_the_same_answers(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    theirs = sample(tmp_path, "torch")
-    script = theirs.torch.jit.script
-    assert [row.values[0](theirs, script) for row in RESULTS] == [row.values[1] for row in RESULTS]
-    for row in REFUSALS:
-        call, words = row.values
-        with pytest.raises(Exception) as error:  # noqa: PT011
-            call(theirs, script)
-        assert re.search(words, str(error.value)), f"{row.id}: {error.value}"
+    assert_pytorch_answers(sample(tmp_path, "torch"), RESULTS, REFUSALS)
