@@ -3,7 +3,7 @@
 
     python bench/reached_guards.py CHECKOUTS [--only NAME] [--exercise]
 
-CHECKOUTS is a folder as `bench/extensions.py` makes it. Their authors have migrated long ago: in a copy each guard that
+CHECKOUTS is a folder as `bench/extensions.py` makes it. Most of their authors have migrated: in a copy each guard that
 excludes autograd keys is written back to the deprecated one. Then guardfix migrates the copy, builds both and runs
 the tests on the shim. `--exercise` also calls the ops that no test reaches, with made-up inputs. Exit status 1 when
 fewer than 90 % of the guards are reached.
@@ -29,6 +29,7 @@ from guardfix.verify.tree_copies import TREE, TreeCopy
 
 TARGET = 0.9
 _MISSED = "not reached"
+_OLD = b"AutoNonVariableTypeMode"
 _NEW = re.compile(rb"\b(?:at::|c10::)?(?:AutoDispatchBelowADInplaceOrView|AutoDispatchBelowAutograd|InferenceMode)\b")
 
 
@@ -37,7 +38,7 @@ def with_old_guards(root: Path) -> int:
     count = 0
     for path in sorted(root.rglob("*")):
         if path.suffix in FRONTEND.suffixes and path.is_file():
-            text, times = _NEW.subn(b"at::AutoNonVariableTypeMode", path.read_bytes())
+            text, times = _NEW.subn(b"at::" + _OLD, path.read_bytes())
             if times:
                 path.write_bytes(text)
                 count += times
@@ -94,7 +95,7 @@ def main() -> int:
 
 def _has_guards(root: Path) -> bool:
     files = (path for path in root.rglob("*") if path.suffix in FRONTEND.suffixes and path.is_file())
-    return any(_NEW.search(path.read_bytes()) for path in files)
+    return any(_OLD in text or _NEW.search(text) for text in map(Path.read_bytes, files))
 
 
 def _in_words(verdicts: Counter[str]) -> str:
