@@ -34,6 +34,10 @@ class ScriptModuleQuestions:
     def jit_copy(self, module: Any, deep: bool) -> Any:
         return copy.deepcopy(module) if deep else copy.copy(module)
 
+    def jit_freeze(self, module: Any, preserved: list[str]) -> Any:
+        """The module as a frozen one; one that is frozen already has no flag `training`."""
+        return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
+
     def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
         return list(getattr(module, f"named_{kind}")())
 

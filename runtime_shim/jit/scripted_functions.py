@@ -8,9 +8,18 @@ from typing import Any
 from ..core.error_texts import UnsupportedError
 from ..nn.module import Module
 from .checked_functions import ScriptFunction, is_scripting, scripted_function
+from .frozen_modules import freeze, optimize_for_inference
 from .scripted_modules import RecursiveScriptModule, scripted_module
 
-__all__ = ["RecursiveScriptModule", "ScriptFunction", "ScriptModule", "is_scripting", "script"]
+__all__ = [
+    "RecursiveScriptModule",
+    "ScriptFunction",
+    "ScriptModule",
+    "freeze",
+    "is_scripting",
+    "optimize_for_inference",
+    "script",
+]
 
 ScriptModule = RecursiveScriptModule
 """Its base in PyTorch, which code asks `isinstance` for."""

@@ -252,6 +252,21 @@ inline Module load(std::istream& in, std::optional<at::Device> device = std::nul
   return load(in, device, none);
 }
 
+/// The module's `forward` and its preserved attributes, with the parameters as constants.
+inline Module freeze(const Module& module, const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
+                     bool = true) {
+  TORCH_CHECK(!module.hasattr("training") || !module.is_training(),
+              "Freezing is currently only implemented for modules in eval mode. Please call .eval() before freezing");
+  static const guardfix::Hook hook{"jit_freeze"};
+  const c10::IValue names(preserved_attrs.value_or(std::vector<std::string>()));
+  return Module(hook({module.object(), names.object()}));
+}
+inline Module optimize_for_inference(Module& module, const std::vector<std::string>& other_methods = {}) {
+  Module frozen = module.hasattr("training") ? freeze(module) : module;
+  for (const std::string& name : other_methods) TORCH_CHECK(frozen.find_method(name), "Method '", name, "' is not defined.");
+  return frozen;
+}
+
 }  // namespace torch::jit
 
 namespace c10 {
