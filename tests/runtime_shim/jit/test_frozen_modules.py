@@ -93,7 +93,9 @@ RESULTS = [
     pytest.param(frozen(lambda t, f: repr(f)), "RecursiveScriptModule(original_name=Net)", id="as text"),
     pytest.param(frozen(lambda t, f: isinstance(f, t.jit.ScriptModule)), True, id="its type"),
     pytest.param(frozen(lambda t, f: t.jit.script(f) is f), True, id="it is scripted"),
-    pytest.param(optimized(lambda t, f: f(t.ones(2)).requires_grad), False, id="optimized: frozen, and out of training"),
+    pytest.param(
+        optimized(lambda t, f: f(t.ones(2)).requires_grad), False, id="optimized: frozen, and out of training"
+    ),
     pytest.param(
         optimized(lambda t, f: f.shifted(t.ones(1)).tolist(), other_methods=["shifted"]), [2.0], id="other methods"
     ),
