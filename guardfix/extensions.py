@@ -84,6 +84,7 @@ def _rules_in(loaded: Any) -> Iterator[Any]:
 
 
 def _checked(rule: Any, plugin: str) -> Rule:
+    from guardfix.linter.frontends.frontend import frontends
     from guardfix.linter.rule import Rule
     from guardfix.linter.rule_names import rule_names
 
@@ -93,6 +94,17 @@ def _checked(rule: Any, plugin: str) -> Rule:
         raise BadExtension(
             f"`plugins`: `{plugin}` has a rule with the code `{rule.code}`; a code is letters and three "
             "digits or more, and not one of guardfix's own"
+        )
+    for language in rule.languages:
+        if language not in frontends():
+            raise BadExtension(
+                f"`plugins`: `{plugin}` has a rule, {rule.code}, for the language `{language}`; those that are read: "
+                + ", ".join(frontends())
+            )
+    if not rule.has_check:
+        raise BadExtension(
+            f"`plugins`: `{plugin}` has a rule, {rule.code}, without a check: nothing is decorated with "
+            "`@RULE.check_file` or `@RULE.check_use`"
         )
     rule.url = rule.url or ""
     return rule

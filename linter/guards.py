@@ -206,6 +206,11 @@ def torch_c_guards(guard: Guard) -> bool:
     return guard.namespaces == _PRIVATE
 
 
+def needs_argument(guard: Guard) -> bool:
+    """Those that nothing but an argument makes: `set_grad_enabled()` raises TypeError."""
+    return guard.takes in (Takes.BOOL, Takes.OTHER)
+
+
 def no_guards(guard: Guard) -> bool:
     """For a rule that looks at calls or other text only."""
     return False

@@ -76,6 +76,13 @@ class Rule:
     _comments: list[CommentCheck] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        # What would otherwise be taken letter by letter, or fail where nothing speaks of this rule.
+        if not isinstance(self.languages, tuple) or not self.languages:
+            raise ValueError(f'{self.code}: `languages` is a tuple of names, such as `("python",)`')
+        if not isinstance(self.needles, tuple) or not all(isinstance(one, bytes) and one for one in self.needles):
+            raise ValueError(
+                f'{self.code}: `needles` is a tuple of bytes, none of them empty, such as `(b"set_enabled",)`'
+            )
         if self.guards is no_guards and not self.needles:
             raise ValueError(f"{self.code} looks at no guards and says nothing else that it looks at: give `needles`")
 
@@ -113,6 +120,10 @@ class Rule:
         """Register a check that is given the comments of a file that silence nothing."""
         self._comments.append(check)
         return check
+
+    @property
+    def has_check(self) -> bool:
+        return any((self._uses, self._files, self._folders, self._left_out, self._comments))
 
     @property
     def asks_about_comments(self) -> bool:
@@ -170,14 +181,18 @@ class Rule:
 
 @cache
 def load_rule(name: RuleName) -> Rule:
-    """The rule of a file in `rules/`. Raises `ValueError` where it has another code or name than its file."""
+    """The rule of a file in `rules/`. Raises `ValueError` where it has none, or one with another code or name."""
     module = importlib.import_module(f"{__package__}.rules.{name.module}")
-    rule: Rule = module.RULE
+    rule = getattr(module, "RULE", None)
+    if not isinstance(rule, Rule):
+        raise ValueError(f"rules/{name.module}.py defines no `RULE`")
     if (rule.code, rule.name) != (name.code, name.name):
         raise ValueError(
             f"rules/{name.module}.py defines {rule.code} {rule.name}, but rules are found by their file's name, which "
             f"says {name.code} {name.name}"
         )
+    if not rule.has_check:
+        raise ValueError(f"{rule.code} has no check: nothing is decorated with `@RULE.check_file` or `@RULE.check_use`")
     return documented(rule, inspect.cleandoc(module.__doc__ or ""))
 
 

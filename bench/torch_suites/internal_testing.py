@@ -150,13 +150,13 @@ class TemporaryTestCase(SuiteTestCase):
 def _create_basic_net() -> Any:
     nn = torch.nn
 
-    class Layer(nn.Module):  # type: ignore[name-defined,misc]
+    class Layer(nn.Module):  # type: ignore[name-defined,misc,unused-ignore]
         def __init__(self) -> None:
             super().__init__()
             self.layer_dummy_param = nn.Parameter(torch.empty(3, 5))
             self.layer_dummy_buf = nn.Buffer(torch.zeros(1, 3, 3, 7))
 
-    class Net(nn.Module):  # type: ignore[name-defined,misc]
+    class Net(nn.Module):  # type: ignore[name-defined,misc,unused-ignore]
         def __init__(self) -> None:
             super().__init__()
             self.l1 = Layer()

@@ -12,7 +12,7 @@ from ..site import Site
 
 FIX = FixRule(Applicability.SAFE)
 
-_NEED_ARGUMENT = (guards.SET_GRAD_ENABLED, guards.C_INFERENCE_MODE)
+_NEED_ARGUMENT = guards.GuardNames(guards.PYTHON, guards.needs_argument)
 
 
 @FIX.fix
@@ -20,9 +20,10 @@ def call_it(site: Site) -> Fix | None:
     use, found = site.use, site.python_use
     if found is None:
         return None
+    if use.guard in _NEED_ARGUMENT:
+        return None
     if use.form is not Form.WITH:
         return made_decorator(site)
-    # Brackets do not help `async with`, which no guard can stand in.
-    if use.guard in _NEED_ARGUMENT or found.async_with:
-        return None
+    if found.async_with:
+        return None  # brackets do not help: no guard can stand in it
     return site.fix(f"call `{use.written}()`", [insertion(found.call_span.end, "()")])

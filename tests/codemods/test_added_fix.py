@@ -13,7 +13,7 @@ import pytest
 
 from fixture_files import ROOT
 
-RULE = '''"""GF298 guard-in-namespace-at: `at::NoGradGuard` is a name of long ago.
+RULE = '''"""GF998 guard-in-namespace-at: `at::NoGradGuard` is a name of long ago.
 
 Fix: safe, the two names mean one class.
 """
@@ -27,7 +27,7 @@ from ..facts import Facts, GuardUse
 from ..findings import Finding
 from ..rule import Rule
 
-RULE = Rule("GF298", "guard-in-namespace-at", needles=(b"NoGradGuard",))
+RULE = Rule("GF998", "guard-in-namespace-at", needles=(b"NoGradGuard",))
 
 
 @RULE.check_use
@@ -35,7 +35,7 @@ def named_in_at(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
     if use.written == "at::NoGradGuard":
         yield RULE.at(facts, use.type_span, "`at::NoGradGuard` is `torch::NoGradGuard`", use=use)
 '''
-FIX = '''"""GF298: the name is spelled `torch::NoGradGuard`."""
+FIX = '''"""GF998: the name is spelled `torch::NoGradGuard`."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def spell_it(site: Site) -> Fix | None:
     return site.fix("spell it `torch::NoGradGuard`", [Edit(site.use.type_span, "torch::NoGradGuard")])
 '''
 PROGRAM = "#include <torch/torch.h>\n\nat::Tensor f(at::Tensor x) {\n  at::NoGradGuard g;%s\n  return x * 2;\n}\n"
-BEFORE, AFTER = PROGRAM % "  // GF298", (PROGRAM % "  // GF298").replace("at::NoGrad", "torch::NoGrad")
+BEFORE, AFTER = PROGRAM % "  // GF998", (PROGRAM % "  // GF998").replace("at::NoGrad", "torch::NoGrad")
 CLEAN = (PROGRAM % "").replace("at::NoGrad", "torch::NoGrad")
 
 FILES = {
-    "linter/rules/gf298_guard_in_namespace_at.py": RULE,
-    "codemods/fixes/gf298_guard_in_namespace_at.py": FIX,
+    "linter/rules/gf998_guard_in_namespace_at.py": RULE,
+    "codemods/fixes/gf998_guard_in_namespace_at.py": FIX,
     "fixtures/cpp/guard_in_namespace_at.cpp": BEFORE,
     "fixtures/cpp/guard_in_namespace_at.migrated.cpp": AFTER,
     "fixtures/cpp/clean_guard_in_namespace_torch.cpp": CLEAN,
@@ -89,9 +89,9 @@ def run(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_it_is_listed_with_what_its_fix_claims(clone: Path) -> None:
     rules = json.loads(run(clone, "guardfix", "rules", "--output-format", "json").stdout)
-    assert {rule["code"]: rule["fix"] for rule in rules}["GF298"] == "safe"
-    assert "GF298" in run(clone, "guardfix", "explain", "GF298").stdout
-    assert "*warning, safe fix, on by default.*" in run(clone, "guardfix", "explain", "ALL").stdout.split("## GF298")[1]
+    assert {rule["code"]: rule["fix"] for rule in rules}["GF998"] == "safe"
+    assert "GF998" in run(clone, "guardfix", "explain", "GF998").stdout
+    assert "*warning, safe fix, on by default.*" in run(clone, "guardfix", "explain", "ALL").stdout.split("## GF998")[1]
 
 
 @pytest.mark.parametrize("named", [pytest.param("a.cpp", id="a file"), pytest.param(".", id="a folder")])
@@ -103,7 +103,7 @@ def test_it_is_reported_shown_and_applied(named: str, clone: Path) -> None:
     path = str((work / named).relative_to(clone))
 
     found = json.loads(run(clone, "guardfix", "check", "--output-format", "json", path).stdout)
-    assert [(one["code"], one["location"]["row"]) for one in found] == [("GF298", 4)]
+    assert [(one["code"], one["location"]["row"]) for one in found] == [("GF998", 4)]
     assert found[0]["fix"]["applicability"] == "safe"
     assert found[0]["fix"]["edits"][0]["content"] == "torch::NoGradGuard"
 
@@ -112,7 +112,7 @@ def test_it_is_reported_shown_and_applied(named: str, clone: Path) -> None:
     assert shown.returncode == 1
 
     diff = run(clone, "guardfix", "migrate", path).stdout
-    assert "-  at::NoGradGuard g;  // GF298\n+  torch::NoGradGuard g;  // GF298\n" in diff
+    assert "-  at::NoGradGuard g;  // GF998\n+  torch::NoGradGuard g;  // GF998\n" in diff
     assert (work / "a.cpp").read_text() == BEFORE
 
     assert run(clone, "guardfix", "migrate", "--apply", path).returncode == 0
@@ -131,9 +131,9 @@ def test_its_fixtures_are_found_and_pass(clone: Path) -> None:
 
 @pytest.mark.thorough
 def test_without_its_fix_the_rule_only_reports(clone: Path) -> None:
-    (clone / "codemods/fixes/gf298_guard_in_namespace_at.py").unlink()
+    (clone / "codemods/fixes/gf998_guard_in_namespace_at.py").unlink()
     program = clone / "reported.cpp"
     program.write_text(BEFORE)
     found = json.loads(run(clone, "guardfix", "check", "--output-format", "json", "reported.cpp").stdout)
-    assert [(one["code"], one["fix"]) for one in found] == [("GF298", None)]
+    assert [(one["code"], one["fix"]) for one in found] == [("GF998", None)]
     assert "no fix: `at::NoGradGuard`" in run(clone, "guardfix", "migrate", "reported.cpp").stderr

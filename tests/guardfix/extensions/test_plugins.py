@@ -46,11 +46,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "site/my_rules.py").write_text(RULE)
     (tmp_path / "site/broken_rules.py").write_text("raise ValueError('broken')\n")
     (tmp_path / "site/odd_rules.py").write_text("RULES = 3\n")
+    (tmp_path / "site/misspelt_rules.py").write_text(RULE.replace("guards=", 'languages=("pyhton",), guards='))
+    (tmp_path / "site/idle_rules.py").write_text(RULE.replace("@RULE.check_file\n", ""))
     info = tmp_path / "site/my_rules-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-rules\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[guardfix.rules]\nmy-rules = my_rules\nbroken = broken_rules\nodd = odd_rules:RULES\n"
+        "misspelt = misspelt_rules\nidle = idle_rules\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     tree = tmp_path / "tree"
@@ -121,8 +124,10 @@ def test_its_rules_are_listed_and_explained(site: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        pytest.param("none", "no installed package has the entry point `none` in `guardfix.rules`; there are: broken, my-rules, odd", id="not installed"),
+        pytest.param("none", "no installed package has the entry point `none` in `guardfix.rules`; there are: broken, idle, misspelt, my-rules, odd", id="not installed"),
         pytest.param("broken", "`broken` cannot be loaded: ValueError: broken", id="does not import"),
+        pytest.param("misspelt", "`misspelt` has a rule, MY001, for the language `pyhton`; those that are read: cpp, embedded, docs, python", id="a language that nothing reads"),
+        pytest.param("idle", "`idle` has a rule, MY001, without a check: nothing is decorated with `@RULE.check_file` or `@RULE.check_use`", id="no check"),
         pytest.param("odd", "`odd` gives a int, which is not a rule", id="no rule"),
     ],
 )  # fmt: skip
