@@ -14,9 +14,16 @@ from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_
 from .core.tensor import Tensor, raw_is_leaf
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
+from .dispatch.tensor_subclasses import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tape.saved_tensors import SavedTensor
 
-__all__ = ["_unsafe_preserve_version_counter", "is_grad_enabled", "is_inference_mode_enabled"]
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "_unsafe_preserve_version_counter",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+]
 
 
 def _log_api_usage_once(event: str) -> None:
@@ -313,6 +320,22 @@ class _WeakTensorRef:
 
     def expired(self) -> bool:
         return self._reference() is None
+
+
+def _is_torch_function_enabled() -> bool:
+    return tls.state.function_off == 0
+
+
+def _is_torch_function_all_disabled() -> bool:
+    return tls.state.function_off == 2
+
+
+def _len_torch_function_stack() -> int:
+    return len(tls.state.function_modes)
+
+
+def _get_function_stack_at(level: int) -> Any:
+    return tls.state.function_modes[level]
 
 
 #: `torch._C._autograd`

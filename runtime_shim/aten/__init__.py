@@ -13,6 +13,7 @@ from ..core import storage, tensor_printing  # noqa: F401
 from ..core.function_table import FUNCTIONS
 from ..core.supported_names import mark_unsupported
 from ..core.tensor import Tensor
+from ..dispatch import tensor_subclasses  # noqa: F401
 
 #: Modules that only networks need, and the functions at whose first use they are imported. They would double the time
 #: of the import; what is not named here is imported at once.

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes, error_texts
 from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, tls
+from ..dispatch.function_overrides import asks
 
 
 def _copied(t: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -29,6 +30,8 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError(error_texts.DEEPCOPY_NON_LEAF)
     if id(t) in memo:
         return memo[id(t)]
+    if asks(type(t)) and type(t.new_empty([])) is not type(t):
+        raise RuntimeError(error_texts.DEEPCOPY_SUBCLASS)
     made = memo[id(t)] = _copied(t, memo)
     if t.grad is not None:
         meta_of(made).grad = deepcopy(t.grad, memo)

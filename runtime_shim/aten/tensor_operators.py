@@ -123,6 +123,13 @@ def _invert(self: Tensor) -> Tensor:
 attach("__invert__", _invert)
 
 
+def _reversed(self: Tensor) -> Tensor:
+    return self if self._array.ndim == 0 else FUNCTIONS["flip"](self, 0)
+
+
+attach("__reversed__", _reversed)
+
+
 def _rtruediv(self: Tensor, other: Any) -> Any:
     return FUNCTIONS["reciprocal"](self) * other
 

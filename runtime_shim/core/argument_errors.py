@@ -10,6 +10,8 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
+from .error_texts import UnsupportedError
+
 #: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
 _FUNCTIONS = """
 addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
@@ -107,6 +109,12 @@ def invalid_combination(name: str, values: tuple[Any, ...], expected: str | None
 
 def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str = "Tensor") -> TypeError:
     """The error for an argument that should be a tensor. `position` counts from 1, with self."""
+    kind = type(value)
+    if hasattr(kind, "__torch_function__") and not hasattr(kind, "_array"):  # is no tensor
+        raise UnsupportedError(
+            f"the shim didn't see that {kind.__name__} has a __torch_function__; supported: subclasses of Tensor, and "
+            "classes that are made after torch.overrides was imported"
+        )
     name, method, given = op_name, False, ()
     called = public_call()
     if called is not None:

@@ -117,3 +117,11 @@ def out_requires_grad(name: str) -> RuntimeError:
         f"{name}(): functions with out=... arguments don't support automatic differentiation, "
         "but one of the arguments requires grad."
     )
+
+
+DEEPCOPY_SUBCLASS = (
+    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
+    "implement new_empty() and for which that function returns another instance of the same subclass. You should "
+    "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior for "
+    "new_empty() to return an instance of a different type."
+)

@@ -34,6 +34,10 @@ allocate = object.__new__
 #: A node of the tape (`tape.nodes.Node`), which stands on tensors and not they on it.
 TapeNode = Any
 
+#: Told of each subclass of Tensor, and of each function that is published late.
+WHEN_SUBCLASSED: list[Callable[[type], None]] = []
+WHEN_PUBLISHED: list[Callable[[Any], None]] = []
+
 #: How a view came to be (torch/csrc/autograd/variable.h, CreationMeta); decides whether it may be written to.
 DEFAULT, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, INFERENCE_MODE = range(5)
 
@@ -130,6 +134,11 @@ class Tensor:
 
     def __hash__(self) -> int:
         return id(self)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for told in WHEN_SUBCLASSED:
+            told(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = from_legacy_arguments(args, kwargs)
@@ -440,33 +449,29 @@ class Tensor:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
 
 Tensor.__module__ = "torch"
 
 
 def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """What a class has in the place of `__torch_function__` that ops treat as they treat Tensor."""
-    return func(*args, **(kwargs or {}))
+    """What a class has in the place of `__torch_function__` that functions treat as they treat Tensor."""
+    state = tls.state
+    before, state.function_off = state.function_off, max(state.function_off, 1)
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.function_off = before
 
 
 def of_class(made: Tensor, cls: type[Tensor]) -> Any:
     """`made` as an instance of a subclass. NotImplementedError if the class wants to be asked in the place of ops."""
-    for name, known in (("__torch_function__", _NOT_ASKED), ("__torch_dispatch__", ())):
-        found = getattr(cls, name, None)
-        if found is not None and getattr(found, "__func__", found) not in known:
-            raise NotImplementedError(
-                f"the shim doesn't call {cls.__name__}.{name}; supported: subclasses of Tensor without it, and "
-                "TorchDispatchMode"
-            )
+    if getattr(cls, "__torch_dispatch__", None) is not None:
+        raise NotImplementedError(
+            f"the shim doesn't call {cls.__name__}.__torch_dispatch__; supported: subclasses of Tensor without it, "
+            "__torch_function__ and TorchDispatchMode"
+        )
     made.__class__ = cls
     return made
-
-
-_NOT_ASKED = vars(Tensor)["__torch_function__"].__func__, disabled_torch_function
 
 
 def attach(name: str, value: Any) -> None:

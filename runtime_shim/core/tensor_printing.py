@@ -170,8 +170,9 @@ def tensor_str(t: Tensor) -> str:
     """`repr` of a tensor. A view whose history is not allowed shows `grad_fn=<Invalid>`."""
     if t._keys & AUTOGRAD:
         current_version(t)
-    prefix = "tensor("
     name = type(t).__name__
+    plain = name in ("Tensor", "Parameter")
+    prefix = opening = "tensor(" if plain else f"{name}("
     if name == "Parameter":
         prefix = "Parameter containing:\ntensor("
     array = t._array
@@ -191,7 +192,7 @@ def tensor_str(t: Tensor) -> str:
     else:
         if t.dtype not in default:
             suffixes.append(f"dtype={t.dtype}")
-        text = _contents(array, len("tensor("))
+        text = _contents(array, len(opening))
     invalid = False
     grad_fn = None
     try:
@@ -204,7 +205,8 @@ def tensor_str(t: Tensor) -> str:
         suffixes.append(f"grad_fn=<{type(grad_fn).__name__}>")
     elif requires_grad(t):
         suffixes.append("requires_grad=True")
-    return _with_suffixes(prefix + text, suffixes, len("tensor("), False)
+    shown = _with_suffixes(prefix + text, suffixes, len(opening), False)
+    return shown if plain or not getattr(t, "_is_param", False) else f"Parameter({shown})"
 
 
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:

@@ -39,6 +39,8 @@ class ThreadState:
         "dispatch_modes",
         "excluded",
         "fast",
+        "function_modes",
+        "function_off",
         "grad_mode",
         "guards",
         "included",
@@ -58,6 +60,8 @@ class ThreadState:
         self.excluded = 0
         self.guards: list[str] = []
         self.dispatch_modes: list[Any] = []  # the innermost last
+        self.function_modes: list[Any] = []  # of `__torch_function__`, the innermost last
+        self.function_off = 0  # 1: subclasses are not asked, 2: modes neither
         self.tracer: Any = None
         self.sequence = 0
         self.wrap_scalars = True

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.argument_errors import PUBLIC_CODE
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor
+from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
@@ -94,6 +94,8 @@ def publish(name: str, call: Callable[..., Any], method: bool = True, function: 
         FUNCTIONS[name] = _form(call, name, "torch")
     if method:
         setattr(Tensor, name, _form(call, name, "Tensor"))
+    for told in WHEN_PUBLISHED:
+        told(call)
 
 
 def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
