@@ -346,6 +346,24 @@ _autograd = SimpleNamespace(
 )
 
 
+class _Networks:
+    """`torch._C._nn`: functions for networks, below their checks in Python."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_test_warn_in_autograd":
+            from .aten.autograd_test_ops import _test_warn_in_autograd
+
+            return _test_warn_in_autograd
+        functional = importlib.import_module("guardfix.runtime_shim.nn.functional")
+        found = FUNCTIONS.get(name) or getattr(functional, name, None)
+        if found is None:
+            raise error_texts.UnsupportedError(f"the shim has no torch._C._nn.{name}")
+        return found
+
+
+_nn = _Networks()
+
+
 def __getattr__(name: str) -> Any:
     if name == "_functions":
         return importlib.import_module("guardfix.runtime_shim.autograd.python_nodes")

@@ -107,6 +107,8 @@ _MODULES = {
             "distributions",
             "mps",
             "multiprocessing",
+            "futures",
+            "nested",
             "types",
         )
     },

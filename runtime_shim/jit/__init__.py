@@ -45,6 +45,10 @@ __all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load", "save"
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("fork", "wait", "_fork", "_wait", "Future"):
+        from . import forked_tasks
+
+        return getattr(forked_tasks, name)
     if name in _OF_FUNCTIONS:
         from . import scripted_functions
 

@@ -34,7 +34,7 @@ from .script_statements import (
     run_block,
     while_loop,
 )
-from .script_values import UNINITIALIZED, Enumerator, Future, ScriptObject
+from .script_values import UNINITIALIZED, Enumerator, ForkedTask, ScriptObject
 from .type_annotations import NotAType, Type, World, dotted_name, type_of_annotation
 
 _LONGEST = 4000
@@ -341,7 +341,7 @@ class _FunctionCompiler:
                 return self._attribute(read)
             case "fork", [ast.Name(id=task)] if task in self._tasks:
                 body = self._tasks[task]
-                return lambda env: Future((run_block(body, env) or (None,))[0])
+                return lambda env: ForkedTask((run_block(body, env) or (None,))[0])
         builtin = self._builtins.get(name)
         if builtin is None:
             raise SourceError(f"unknown function `{name}`; nothing was run", node)

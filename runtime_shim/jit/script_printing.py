@@ -10,7 +10,7 @@ import itertools
 import math
 from typing import Any
 
-from .script_values import Enumerator, Future, ScriptObject
+from .script_values import Enumerator, ForkedTask, ScriptObject
 
 _LINE = 80
 _TENSOR_TYPES = {
@@ -53,7 +53,7 @@ def to_text(value: Any, quote: bool = False) -> str:
         return f"({', '.join(map(to_text, value))})"
     if isinstance(value, Enumerator):
         return f"Enum<{value.type}.{value.name}>"
-    if isinstance(value, Future):
+    if isinstance(value, ForkedTask):
         return "Future"
     if isinstance(value, ScriptObject):
         return f"<{value.script_class.qualified_name} object>"

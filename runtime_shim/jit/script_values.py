@@ -58,7 +58,7 @@ class Enumerator:
 
 
 @dataclass(frozen=True)
-class Future:
+class ForkedTask:
     """What `fork` returns. The task has run already: order is the only thing that `fork` leaves open."""
 
     value: Any

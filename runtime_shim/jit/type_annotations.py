@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .script_values import Enumerator, Future, ScriptObject
+from .script_values import Enumerator, ForkedTask, ScriptObject
 
 _INT64 = range(-(1 << 63), 1 << 63)
 _CONTAINERS = {"List": 1, "Dict": 2, "Optional": 1, "Future": 1, "Final": 1, "Await": 1, "RRef": 1}
@@ -149,7 +149,7 @@ def convert(value: Any, type_: Type, world: World) -> Any:
             raise Mismatch
         items = [convert(item, arg, world) for item, arg in zip(value, type_.args, strict=True)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if name == "Future" and isinstance(value, Future):
+    if name == "Future" and isinstance(value, ForkedTask):
         return value
     raise Mismatch
 
@@ -281,7 +281,7 @@ def has_type(value: Any, type_: Type, world: World) -> bool:
             and all(has_type(item, arg, world) for item, arg in zip(value, type_.args, strict=True))
         )
     if name == "Future":
-        return isinstance(value, Future)
+        return isinstance(value, ForkedTask)
     if type_.is_class:
         return _is_instance_of_class(value, name)
     return False

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..script_printing import to_text
 from ..script_running import Activation
-from ..script_values import Enumerator, Future
+from ..script_values import Enumerator, ForkedTask
 from .call_registry import script_op
 from .number_calls import wrap_to_64_bits
 
@@ -153,7 +153,7 @@ def _unwrap(value: Any) -> Any:
 
 
 def _wait(value: Any) -> Any:
-    return value.value if isinstance(value, Future) else value
+    return value.value if isinstance(value, ForkedTask) else value
 
 
 any_value(_unwrap, "_unwrap_optional", "prim.unchecked_unwrap_optional")
