@@ -177,3 +177,25 @@ def test_a_database_that_is_none(project: Path) -> None:
     done = CliRunner().invoke(command, [str(project), "--isolated"])
     assert done.exit_code == 2
     assert "compile_commands.json: not a compilation database" in done.stderr
+
+
+OPTIONS = {
+    "net.h": "#include <torch/torch.h>\ntorch::nn::Conv2d layer();\n",
+    "net.cpp": '#include "net.h"\ntorch::nn::Conv2d layer() { return torch::nn::Conv2d(1, 1, 1); }\n',
+    "main.cpp": """\
+#include "net.h"
+#include <iostream>
+int main() {
+  at::AutoNonVariableTypeMode guard(true);
+  std::cout << layer()->forward(torch::ones({1, 1, 2, 2})).sizes() << std::endl;
+}
+""",
+}
+
+
+@pytest.mark.thorough
+def test_options_of_one_source_mean_the_same_in_another(tmp_path: Path) -> None:
+    for name, text in OPTIONS.items():
+        (tmp_path / name).write_text(text)
+    status, [entry] = verified(tmp_path)
+    assert (status, entry["verdict"], entry["before"]["stdout"]) == (0, "same", "[1, 1, 2, 2]\n"), entry

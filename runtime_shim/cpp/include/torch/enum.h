@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace torch {
@@ -68,7 +69,7 @@ class OneOf {
   constexpr const char* name() const { return name_; }
   template <typename Kind>
   constexpr bool is() const {
-    return name_ == Kind::name;
+    return name_ == std::string_view(Kind::name);  // each source of a program has a copy of the text
   }
 
  private:
