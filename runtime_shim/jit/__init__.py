@@ -1,5 +1,5 @@
 """TorchScript without PyTorch: `load(path)` gives a module of an archive, which `save(module, path)` writes again;
-`script` checks a function or a module.
+`script` checks a function or a module, `trace` records one.
 
     module = jit.load("model.pt")
     module.eval()
@@ -27,6 +27,9 @@ _OF_FUNCTIONS = (
     "RecursiveScriptModule",
     "ScriptFunction",
     "ScriptModule",
+    "TracedModule",
+    "TracerWarning",
+    "TracingCheckError",
     "_overload",
     "_script_if_tracing",
     "annotate",
@@ -38,6 +41,8 @@ _OF_FUNCTIONS = (
     "optimize_for_inference",
     "script",
     "script_if_tracing",
+    "trace",
+    "trace_module",
     "unused",
 )
 

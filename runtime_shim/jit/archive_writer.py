@@ -30,6 +30,9 @@ def save(m: ScriptObject, f: str | os.PathLike[str] | IO[bytes], _extra_files: M
     `_extra_files` are further files to put in, texts or bytes by their names. Raises TypeError for anything else than
     such a module, RuntimeError when it holds what TorchScript doesn't save, OSError when the path can't be written.
     """
+    if hasattr(m, "_archive") or type(m).__name__ == "RecursiveScriptModule":  # of torch.jit.trace or torch.jit.script
+        m.save(f, _extra_files)
+        return
     if not (isinstance(m, ScriptObject) and m.script_class.kind == "Module"):
         raise TypeError(f"jit.save of the shim takes a module of jit.load, not a {type(m).__name__}")
     if not isinstance(f, (str, os.PathLike)):

@@ -7,18 +7,26 @@ from typing import Any
 
 from ..core.error_texts import UnsupportedError
 from ..nn.module import Module
+from .call_recorder import TracerWarning
 from .checked_functions import ScriptFunction, is_scripting, scripted_function
 from .frozen_modules import freeze, optimize_for_inference
 from .scripted_modules import RecursiveScriptModule, scripted_module
+from .traced_modules import TracedModule, TracingCheckError, trace_module
+from .traced_modules import traced as trace
 
 __all__ = [
     "RecursiveScriptModule",
     "ScriptFunction",
     "ScriptModule",
+    "TracedModule",
+    "TracerWarning",
+    "TracingCheckError",
     "freeze",
     "is_scripting",
     "optimize_for_inference",
     "script",
+    "trace",
+    "trace_module",
 ]
 
 ScriptModule = RecursiveScriptModule

@@ -20,6 +20,7 @@ def _layer(
 ) -> type[Module]:
     """A module class whose constructor takes `options` (name to default) and whose call hands them on."""
     table = options or {}
+    public = next((key for key, value in vars(F).items() if value is function), None)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
@@ -39,7 +40,9 @@ def _layer(
             setattr(self, key, given.get(key, default))
 
     def forward(self: Any, *inputs: Tensor) -> Any:
-        return function(*inputs, **{key: getattr(self, key) for key in table})
+        # By its name, since a tracer puts another function there.
+        called = function if public is None else getattr(F, public)
+        return called(*inputs, **{key: getattr(self, key) for key in table})
 
     def extra_repr(self: Any) -> str:
         if shown is not None:
