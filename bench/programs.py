@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Runs the programs of a folder on the shim, each once, and counts those that run.
 
-    python bench/programs.py FOLDER… [--torch PYTHON] [--build DIR] [--source GLOB] [--timeout 60] [--list]
+    python bench/programs.py FOLDER… [--torch PYTHON] [--build DIR] [--source GLOB] [--include DIR] [--timeout 60]
 
 FOLDER is a checkout of whatever you want to know about, for example of github.com/pytorch/examples (its folder `cpp`).
 Programs are C++ files with a main and Python scripts that use torch. Each runs in a copy of its folder, without network
-and within limits, as `guardfix verify` runs it, and with a made-up model if it loads one. A program counts as running
-if it takes at least one step of torch and ends with status 0, or is still computing when its time is up. Of the others
-the first reason is printed: the name that the shim lacks, what the compiler says, or how it ended. With `--torch`, an
-interpreter that has PyTorch and guardfix, C++ programs that don't run on PyTorch either (for want of data, arguments, a
-GPU or a third party's headers) are listed apart and don't count; what PyTorch did is kept (`--outcomes`). Exit status
-1: fewer run than `--cpp-target` (25 of 35) or `--python-target` (80 %) say.
+and within limits, as `guardfix verify --model auto` runs it: a model that it loads is made up, and so are images,
+CIFAR-10, MNIST, texts and tables that are missing. C++ files that don't include PyTorch don't count. A program counts
+as running if it takes at least one step of torch and ends with status 0, or is still computing when its time is up. Of
+the others the first reason is printed: the name that the shim lacks, what the compiler says, or how it ended. With
+`--torch`, an interpreter that has PyTorch and guardfix, C++ programs that don't run on PyTorch either (for want of
+data, arguments, a GPU or a third party's headers) are listed apart and don't count; what PyTorch did is kept
+(`--outcomes`). Exit status 1: fewer run than `--cpp-target` (25 of 35) or `--python-target` (80 %) say.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -51,11 +53,28 @@ def outcome(run: ProgramRun) -> tuple[bool, str]:
     return run.status == 0, end
 
 
+def uses_torch(program: Program) -> bool:
+    """Whether a file of the program includes PyTorch, or imports it."""
+    if program.is_python:
+        return True
+    pending, seen = [*program.sources], set[Path]()
+    while pending:
+        path = pending.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', path.read_text(errors="replace"), re.M):
+            if name.partition("/")[0] in ("torch", "ATen", "c10", "c10d"):
+                return True
+            pending += [folder / name for folder in (path.parent, *program.build.include)]
+    return False
+
+
 class OnPyTorch:
     """What C++ programs do on PyTorch, kept in a file by the contents of what they are made of."""
 
-    def __init__(self, python: str, kept: Path, timeout: float) -> None:
-        self.python, self.path, self.timeout = python, kept, timeout
+    def __init__(self, python: str, kept: Path, timeout: float, include: Sequence[str]) -> None:
+        self.python, self.path, self.timeout, self.include = python, kept, timeout, include
         self.kept: dict[str, tuple[bool, str]] = json.loads(kept.read_text()) if kept.is_file() else {}
 
     def outcome(self, program: Program) -> tuple[bool, str]:
@@ -69,6 +88,7 @@ class OnPyTorch:
                 str(program.root),
                 "--timeout",
                 f"{self.timeout}",
+                *(word for folder in self.include for word in ("--include", folder)),
             ]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             self.kept[key] = json.loads(done.stdout)
@@ -109,6 +129,7 @@ def main() -> int:
     parser.add_argument("--one", nargs=2, metavar=("SOURCE", "FOLDER"), help=argparse.SUPPRESS)
     parser.add_argument("--build", action="append", type=Path, default=[])
     parser.add_argument("--source", action="append", default=[])
+    parser.add_argument("--include", action="append", type=Path, default=[], help="a folder of a third party's headers")
     parser.add_argument("--exclude", action="append", default=[])
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--list", action="store_true", help="also name the programs that run")
@@ -117,7 +138,8 @@ def main() -> int:
     parser.add_argument("--python-target", type=float, default=0.8)
     options = parser.parse_args()
     os.environ["GUARDFIX_YES"] = "1"
-    settings = Settings(limits=Limits(seconds=options.timeout), model="auto")
+    include = tuple(str(folder.resolve()) for folder in options.include)
+    settings = Settings(limits=Limits(seconds=options.timeout), model="auto", include=include)
     if options.one:
         source, root = map(Path, options.one)
         [program] = with_builds([Program(source, root, named=False)], options.build, options.source)
@@ -132,11 +154,11 @@ def main() -> int:
         ("C++ mains", False, options.cpp_target),
         ("Python scripts", True, options.python_target),
     ):
-        chosen = [program for program in programs if program.is_python is is_python]
+        chosen = [program for program in programs if program.is_python is is_python and uses_torch(program)]
         if not chosen or options.only == ("cpp" if is_python else "python"):
             continue
         if options.torch and not is_python:
-            on_pytorch = OnPyTorch(options.torch, options.outcomes, options.timeout)
+            on_pytorch = OnPyTorch(options.torch, options.outcomes, options.timeout, include)
             print(f"{title}: {len(chosen)} in all")
             chosen = that_run(chosen, on_pytorch)
         started = time.monotonic()

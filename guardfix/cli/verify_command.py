@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     "--model",
     metavar="FILE",
     default="",
-    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the called methods.",
+    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the called methods, and "
+    "other missing files of data, such as images.",
 )
 @click.option(
     "--include",

@@ -1,21 +1,23 @@
 """A TorchScript archive for a program that loads one and has none: small, with the methods that the program calls.
 
-Where a C++ program reads the MNIST set and its files are missing, the headers make up a small one.
-
 Each method takes tensors and computes with them. Of images (three dimensions or more) it makes a thousand scores for
-each; of anything else, something of the same shape. What comes back has the kind that the program takes it for.
+each, or as many as the program's one linear layer takes; of anything else, something of the same shape. What comes back
+has the kind that the program takes it for.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import zipfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _LOADS = re.compile(r"\bjit(?:::|\.)(?:mobile::)?_?load(?:_for_mobile)?\s*\(\s*((?:[^(),]|\[[^\]]*\]|\([^()]*\))+)")
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s+"(?:[^"\\\n]|\\.)*")+')
 _CALLS = re.compile(
     r"(?:[.]|->)\s*(?:(?P<forward>forward)\s*\(|run_method\s*\(\s*\"(?P<run>\w+)\"\s*(?P<comma>,?)|"
     r"get_method\s*\(\s*\"(?P<get>\w+)\"\s*\)\s*\()"
@@ -58,6 +60,8 @@ class ModelPlace:
 def model_places(text: str) -> list[ModelPlace]:
     """Where the loads of a text look for their models, each once."""
     found: dict[ModelPlace, None] = {}
+    # Literals beside each other are one.
+    text = _LITERALS.sub(lambda match: '"' + "".join(_LITERAL.findall(match[0])) + '"', text)
     for match in _LOADS.finditer(text):
         found.setdefault(_place(match[1].strip(), text))
     return list(found)
@@ -85,7 +89,7 @@ def called_methods(text: str) -> list[ModelCall]:
         start = match.end()
         end = _closing(text, start)
         given = text[start:end].strip()
-        count = _count(given, text, as_list=not match["run"])
+        count = _count(given, text[: match.start()], as_list=not match["run"])
         after = text[end + 1 : end + 200]
         kind = next((kind for pattern, kind in _KINDS if pattern.match(after)), "tensor")
         used = [int(index) for index in re.findall(r"elements\(\)\s*(?:\[\s*|\.at\(\s*)(\d+)", text)]
@@ -106,9 +110,15 @@ def _closing(text: str, start: int) -> int:
 
 
 def _count(given: str, text: str, *, as_list: bool) -> int:
-    """How many values are passed: those in braces, or those that were put into the vector that is named."""
+    """How many values are passed: those in braces, or those that were put into the vector that is named.
+
+    `text` is what stands before the call.
+    """
     if as_list and re.fullmatch(r"(?:std::move\s*\(\s*)?\w+\s*\)?", given):
         name = re.sub(r"std::move\s*\(|\W", "", given)
+        # Another function may have a vector of the same name.
+        declared = [match.start() for match in re.finditer(rf"[\w>&]\s+{name}\s*[;({{=]|\b{name}\s*\.\s*clear\b", text)]
+        text = text[declared[-1] if declared else 0 :]
         pushed = len(re.findall(rf"\b{name}\s*\.\s*(?:push_back|emplace_back)\s*\(", text))
         filled = re.search(rf"\b{name}\s*=?\s*\{{", text)
         if filled and not pushed:
@@ -139,9 +149,20 @@ _TYPES = {
 }
 
 
-def archive_of(calls: Iterable[ModelCall]) -> bytes:
+_LINEAR = re.compile(r"\bLinear\s+\w+\s*[({]\s*(\d+)\s*,\s*\d+\s*[)}]")
+_SCORES = 1000
+
+
+def scores_for(text: str) -> int:
+    """How many scores a model makes of an image: what the linear layer takes that a program puts behind it, if it has
+    one."""
+    found = {int(features) for features in _LINEAR.findall(text)}
+    return found.pop() if len(found) == 1 else _SCORES
+
+
+def archive_of(calls: Iterable[ModelCall], scores: int = _SCORES) -> bytes:
     """The archive of a model with these methods, as `torch.jit.save` lays it out."""
-    code = _CLASS + "".join(map(_method, calls))
+    code = _CLASS + "".join(_method(call, scores) for call in calls)
     records = {
         "data.pkl": b"\x80\x02c__torch__\nModel\n)\x81}(X\x08\x00\x00\x00training\x89ub.",
         "code/__torch__.py": code.encode(),
@@ -156,7 +177,7 @@ def archive_of(calls: Iterable[ModelCall]) -> bytes:
     return out.getvalue()
 
 
-def _method(call: ModelCall) -> str:
+def _method(call: ModelCall, scores: int) -> str:
     names = [f"x{number}" for number in range(call.arguments)]
     parameters = ",\n    ".join(f"{name}: Tensor" for name in names)
     kind = _TYPES.get(call.result, f"Tuple[{', '.join(['Tensor'] * call.elements)}]")
@@ -171,7 +192,7 @@ def _method(call: ModelCall) -> str:
     z = torch.mul({names[0]}, 0.5)
     if torch.gt(torch.dim(z), 2):
       rows = torch.mean(torch.flatten(z, 1), [1], True)
-      y = torch.cumsum(torch.add(torch.expand(rows, [-1, 1000]), 0.125), 1)
+      y = torch.cumsum(torch.add(torch.expand(rows, [-1, {scores}]), 0.125), 1)
     else:
       y = torch.add(z, 0.125)
     return {result}
@@ -185,13 +206,13 @@ class MadeUpModel:
     arguments: tuple[str, ...]
     """The program's arguments, with the model's path where it is looked for."""
     note: str = ""
-    data: bool = False
-    """Sets of data that the program reads are made up as well, where their files are missing."""
+    elsewhere: Mapping[Path, bytes] = field(default_factory=dict)
+    """Models outside of the folder in which the program runs, by their paths."""
 
 
 MODEL_FILE = "guardfix_model.pt"
-_READS_DATA = re.compile(r"\bMNIST\s*[({]")
-_DATA = "the MNIST set"
+_READS_IMAGES = re.compile(r"\b(?:imread|stbi_load|load_image)\b")
+_IMAGE_FILE = "guardfix_image.jpg"
 
 
 def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], folders: Iterable[Path]) -> MadeUpModel:
@@ -201,24 +222,28 @@ def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], 
     """
     text = "\n".join(texts)
     places = model_places(text)
-    data = given == "auto" and _READS_DATA.search(text) is not None
-    about_data = f"{_DATA} was made up where its files are missing" if data else ""
     if not places:
-        return MadeUpModel(arguments, about_data, data)
+        return MadeUpModel(arguments)
     calls = called_methods(text)
-    archive = archive_of(calls) if given == "auto" else Path(given).read_bytes()
+    archive = archive_of(calls, scores_for(text)) if given == "auto" else Path(given).read_bytes()
     changed = list(arguments)
+    elsewhere = {}
     for place in places:
         name = place.file or MODEL_FILE
         for folder in folders:
             path = folder / name
-            if path.resolve().is_relative_to(folder.resolve()) and (given != "auto" or not path.exists()):
+            if not path.resolve().is_relative_to(folder.resolve()):
+                elsewhere[Path(os.path.abspath(path))] = archive
+            elif given != "auto" or not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive)
         if place.argument is not None:
+            # What comes before it is not known: in a program of images one of these, made up as its model is.
+            missing = place.argument - 1 - len(changed)
+            if given == "auto" and missing > 0 and _READS_IMAGES.search(text):
+                changed += [_IMAGE_FILE] * missing
             position = min(place.argument - 1, len(changed))
             if changed[position : position + 1] != [MODEL_FILE]:
                 changed.insert(position, MODEL_FILE)
-    notes = [f"its model was made up: {'; '.join(map(str, calls))}"] if given == "auto" else []
-    notes += [about_data] if data else []
-    return MadeUpModel(tuple(changed), "; ".join(notes), data)
+    note = f"its model was made up: {'; '.join(map(str, calls))}" if given == "auto" else ""
+    return MadeUpModel(tuple(changed), note, elsewhere)

@@ -19,6 +19,7 @@ from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
 from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
+from guardfix.runtime_shim.recording.made_up_files import made_up_in
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
 
 from .run_starting import StartRun, start_run
@@ -55,6 +56,8 @@ class ProgramRun:
     endless_output: bool = False
     counts: list[GuardCount] = field(default_factory=list, repr=False)
     """How often each guard was entered, by its number, and the ops below; row 0 has the program's ops."""
+    made_up: tuple[tuple[str, str], ...] = ()
+    """The files of data that were made up: the kind of each, and its path as the program asked for it."""
 
     @property
     def ops(self) -> int:
@@ -95,6 +98,17 @@ class ProgramRun:
         )
 
 
+def about_made_up_files(runs: Iterable[ProgramRun]) -> str:
+    """The files of data that were made up for some of the runs, in words; empty if there were none."""
+    kinds: dict[str, dict[str, None]] = {}
+    for kind, path in (file for run in runs for file in run.made_up):
+        kinds.setdefault(kind, {})[path] = None
+    shown = [
+        f"{kind} ({next(iter(paths)) if len(paths) == 1 else f'{len(paths)} of them'})" for kind, paths in kinds.items()
+    ]
+    return f"missing files were made up: {', '.join(shown)}" if shown else ""
+
+
 _FREE_TO = {
     NETWORK: "use the network",
     FILES: "write to files outside of their copies",
@@ -121,12 +135,15 @@ class Process:
         *,
         guards: int = 0,
         start: StartRun = start_run,
+        provided: Mapping[Path, bytes] | None = None,
     ) -> None:
+        """With `provided`, files of data that are missing are made up; what it holds is found at its paths."""
         self.limits = limits
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.recording = folder / "recording"
         self.table = table = folder / "guard_table"
+        self.made_up = folder / "made_up"
         make_table(table, guards)
         temporary, home = folder / "tmp", folder / "home"
         temporary.mkdir()
@@ -149,7 +166,12 @@ class Process:
             temporary=str(temporary),
             memory=limits.memory,
             seconds=limits.seconds,
+            made_up=str(self.made_up) if provided is not None else "",
         )
+        for path, data in (provided or {}).items():
+            place = Path(f"{self.made_up}{path}")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
         specification.write(folder / "specification.json")
         read, write = os.pipe()
         self.alive = read
@@ -184,6 +206,7 @@ class Process:
             timed_out,
             endless,
             read_table(self.table),
+            made_up_in(self.made_up),
         )
 
     def _ready(self) -> bool:
@@ -233,14 +256,14 @@ _ENVIRONMENT = {
 }
 
 
-def environment(*, made_up_data: bool = False) -> dict[str, str]:
-    """The environment of the programs: ours, with what makes runs alike.
+def environment(preloaded: Path | None = None) -> dict[str, str]:
+    """The environment of the programs: ours, with what makes runs alike, and a library that is preloaded.
 
-    With `made_up_data` the shim's headers make up sets of data whose files are missing.
     Their HOME is another one; the caches, and the packages that a user has installed, stay where they are.
     """
     places = {"GUARDFIX_CACHE_DIR": str(cache_folder().parent), "PYTHONUSERBASE": site.getuserbase()}
-    return {**os.environ, **_ENVIRONMENT, **places, **({"GUARDFIX_MAKE_UP_DATA": "1"} if made_up_data else {})}
+    libraries = " ".join(filter(None, (str(preloaded or ""), os.environ.get("LD_PRELOAD"))))
+    return {**os.environ, **_ENVIRONMENT, **places, **({"LD_PRELOAD": libraries} if libraries else {})}
 
 
 # What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.

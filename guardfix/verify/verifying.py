@@ -16,6 +16,7 @@ from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
+from guardfix.runtime_shim.recording.made_up_files import preloaded_library
 from guardfix.runtime_shim.recording.run_specification import Specification
 
 from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
@@ -23,7 +24,7 @@ from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach
 from .guard_sites import count_guards_of, linkless_path
 from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
-from .program_runs import Limits, Process, ProgramRun, environment
+from .program_runs import Limits, Process, ProgramRun, about_made_up_files, environment
 from .programs import Program
 from .run_starting import RunStarter, StartedRun, start_run
 from .scratch import empty_folder, scratch_folder
@@ -41,7 +42,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     arguments: tuple[str, ...] = ()
     model: str = ""
-    """The file of a TorchScript archive for programs that load one; `auto` for one that is made up."""
+    """The file of a TorchScript archive for programs that load one; `auto` for one that is made up, as other files of
+    data that are missing then are."""
     include: tuple[str, ...] = ()
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
@@ -208,8 +210,9 @@ class _Pair:
         parent = cache_folder().parent / "verify"
         self.folder = self.stack.enter_context(scratch_folder(parent, "\0".join(map(str, self.roots))))
         self.copies = (self.folder / "before", self.folder / "after")
+        self.preloaded = preloaded_library() if self.settings.model == "auto" else None
         if self.settings.backend == "shim" and RunStarter.is_possible():
-            self.starter = RunStarter(environment())
+            self.starter = RunStarter(environment(self.preloaded))
             self.stack.callback(self._close_starter)
         return self
 
@@ -285,7 +288,7 @@ class _Pair:
         wanted = [reach for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)
         seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
-        left_out, notes = self._left_out(), self._notes()
+        left_out, notes = self._left_out(), self._notes(before, after)
         return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)
 
     def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
@@ -344,7 +347,7 @@ class _Pair:
         if run.failed is None:
             judgement = with_reach(judgement, run, [reach for reach in guards if reach.is_entered])
         seen = (others[0], None) if others and judgement.meaning == self.settings.meanings[1] else None
-        left_out, notes = self._left_out(), self._notes()
+        left_out, notes = self._left_out(), self._notes(run)
         return Result(program, judgement, run, None, seen, left_out, guards=guards, files=self._files(run), notes=notes)
 
     def _left_out(self) -> str:
@@ -354,8 +357,8 @@ class _Pair:
             return f"at least {count:,} files" if count else "some of the files"
         return "" if not count else f"{count:,} file{'' if count == 1 else 's'}"
 
-    def _notes(self) -> tuple[str, ...]:
-        return (self.model.note,) if self.model.note else ()
+    def _notes(self, *runs: ProgramRun) -> tuple[str, ...]:
+        return tuple(filter(None, (self.model.note, about_made_up_files(runs))))
 
     def _places(self, program: Program, other: Program) -> dict[str, str]:
         """What the copies are called in output."""
@@ -424,9 +427,10 @@ class _Pair:
             self.folder / name,
             self._where(root, copy, source),
             settings.limits,
-            environment(made_up_data=self.model.data),
+            environment(self.preloaded),
             guards=guards,
             start=self._start_run,
+            provided=self.model.elsewhere if self.preloaded else None,
         )
 
     def _close_starter(self) -> None:

@@ -27,7 +27,7 @@ from ..cpp.cpp_compilation import (
 from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
 from ..cpp.program_errors import CompileError, PyTorchMissing
 from ..cpp.toolchain import INCLUDE, find_toolchain
-from . import guard_table, trace_events
+from . import guard_table, made_up_files, trace_events
 from .guard_table import GuardTable
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
 from .run_specification import Specification
@@ -106,6 +106,8 @@ def _become(program: Path, specification: Specification, writer: Writer) -> NoRe
     writer.is_ready()
     writer.stream.flush()
     sys.stdout.flush()
+    if specification.made_up:
+        os.environ[made_up_files.FOLDER_VARIABLE] = specification.made_up
     os.execv(program, [specification.shown, *specification.arguments])
 
 
@@ -200,6 +202,7 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     with as_script(specification):
         limit(specification, more=TORCH_ADDRESS_SPACE)
         writer.is_ready()
+        made_up_files.make_up_files(specification.made_up)
         table = guard_table.table_of(specification)
         with recording(writer, specification.source, table), guard_table.within_reach(table):
             return execute(specification, writer)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import guard_table
+from .made_up_files import make_up_files
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
@@ -77,6 +78,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         with backend.recording(writer):
             limit(specification)
             writer.is_ready()
+            make_up_files(specification.made_up)
             status = call_main(compiled, specification.arguments, name=specification.shown)
         writer.close()
         writer.write("ended", status=status, error=None, message="")
@@ -106,6 +108,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)
         writer.is_ready()
+        make_up_files(specification.made_up)
         return execute(specification, writer)
 
 

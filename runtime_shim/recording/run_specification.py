@@ -49,6 +49,8 @@ class Specification:
     memory: int | None = None
     """Bytes that the program may take on top of what the shim needs."""
     seconds: float | None = None
+    made_up: str = ""
+    """The folder in which missing files of data are made up (see `made_up_files`); empty if none are."""
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)))

@@ -15,7 +15,7 @@ from guardfix.linter.files.sources import decode
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.runtime_shim.recording.run_specification import Specification
 from guardfix.verify.counted_guards import CountedText, is_entered
-from guardfix.verify.made_up_models import ModelCall, ModelPlace, called_methods, model_places
+from guardfix.verify.made_up_models import ModelCall, ModelPlace, called_methods, model_places, scores_for
 from guardfix.verify.program_runs import Limits, Process, environment
 
 HEAD = "#include <torch/script.h>\n#include <iostream>\n"
@@ -406,7 +406,7 @@ def test_data_is_made_up(tmp_path: Path) -> None:
     program = write(tmp_path, "program.cpp", MNIST_PROGRAM)
     status, [entry] = verified(program, "--model", "auto")
     assert (status, entry["verdict"]) == (0, "same"), entry
-    assert entry["notes"] == ["the MNIST set was made up where its files are missing"]
+    assert entry["notes"] == ["missing files were made up: the MNIST set (2 of them)"]
     assert entry["before"]["stdout"] == "[100, 1, 28, 28][100]\n" * 4
     status, [entry] = verified(program)
     assert (status, entry["verdict"]) == (1, "not reached"), "without being asked nothing is made up"
@@ -422,6 +422,10 @@ def test_data_is_made_up(tmp_path: Path) -> None:
         ("const std::string path(argv[1]);\ntorch::jit::load(path)", ModelPlace(argument=1)),
         ("torch::jit::_load_for_mobile(options.model)", ModelPlace(argument=1)),
         ('model = torch.jit.load("net.pt")', ModelPlace(file="net.pt")),
+        (
+            'const std::string path = "../model/"\n    "net.pt";\nauto m = torch::jit::load(path);',
+            ModelPlace(file="../model/net.pt"),
+        ),
     ],
 )
 def test_where_a_program_looks_for_its_model(text: str, place: ModelPlace) -> None:
@@ -435,6 +439,14 @@ def test_a_program_without_a_load_gets_no_model() -> None:
 @pytest.mark.parametrize(
     ("text", "call"),
     [
+        (
+            "void f() {\n std::vector<IValue> in;\n in.push_back(x);\n n.forward(in);\n}\n"
+            "void g() {\n std::vector<IValue> in;\n in.push_back(y);\n n.forward(in);\n}",
+            ModelCall("forward", 1),
+        ),
+        ("std::vector<IValue> in;\nin.push_back(x);\nin.push_back(y);\nm.forward(in)", ModelCall("forward", 2)),
+        ("std::vector<IValue> in{x, y, z};\nm.forward(in)", ModelCall("forward", 3)),
+        ("in.push_back(x);\nm.forward(in);\nin.clear();\nin.push_back(y);\nm.forward(in);", ModelCall("forward", 1)),
         ("m.forward({x}).toTensor()", ModelCall("forward", 1)),
         ("m->forward({at::ones({2, 3}), y})\n  .toTuple()", ModelCall("forward", 2, "tuple")),
         ('m.get_method("encode")({x, y, z}).toTensorVector()', ModelCall("encode", 3, "list")),
@@ -463,3 +475,17 @@ def test_a_guard_in_a_string_of_cpp_is_counted() -> None:
     assert numbers == {7}
     assert result.decode() == text.replace("{ at::Auto", "{ ::guardfix::Entered guardfix_entered_7(7); at::Auto")
     assert CountedText(source, embedded=False).with_counters({7: use}) == (text.encode(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "scores"),
+    [
+        ("auto y = m.forward({x});", 1000),
+        ("torch::nn::Linear last(512, 2);", 512),
+        ("Linear a(512, 2);\nLinear b{512, 10};", 512),
+        ("Linear a(512, 2);\nLinear b(2, 10);", 1000),
+        ("Linear a(LinearOptions(512, 2));", 1000),
+    ],
+)
+def test_a_model_makes_as_many_scores_as_the_layer_behind_it_takes(text: str, scores: int) -> None:
+    assert scores_for(text) == scores
