@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .aten.pickling import rebuild
+from .aten.pickling import parts_to_pickle, rebuild
 from .core import dtypes, pickled_values
 from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.device import device
@@ -38,6 +38,8 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, np.ndarray) and obj.dtype.char in dtypes.BY_CHAR:
             order: Literal["C", "F"] = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
             return stored_array, (dtypes.of(obj).name, obj.shape, order, obj.tobytes(order))
+        if isinstance(obj, Tensor):
+            return parts_to_pickle(obj)
         if isinstance(obj, np.generic) and obj.dtype.char in dtypes.BY_CHAR:
             return stored_number, (dtypes.BY_CHAR[obj.dtype.char].name, obj.tobytes())
         return NotImplemented

@@ -10,9 +10,20 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import laid_out_like
+from ..core.reordered_array import elementwise, in_order_of, packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, DtypeRefusal, OutRule
 from ..dispatch.registration import composite, op
+from .activation_gradients import (
+    elu_backward,
+    gelu_backward,
+    hardswish_backward,
+    log_sigmoid_backward,
+    log_softmax_backward,
+    softmax_backward,
+    softplus_backward,
+)
 from .ufunc_makers import unary
 
 
@@ -56,7 +67,7 @@ unary(
 
 def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
     _floating(self, "leaky_relu_cpu")
-    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+    return elementwise(np.where(self > 0, self, self * self.dtype.type(negative_slope)), self)
 
 
 @op(
@@ -77,17 +88,17 @@ def leaky_relu_backward(grad_output: Any, self: Any, slope: float) -> Array:
 def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
     _floating(self, "elu_cpu")
     below = alpha * np.expm1(np.minimum(self, 0) * self.dtype.type(input_scale))
-    return (np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False)
+    return elementwise((np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False), self)
 
 
 def _elu_back(grad: Tensor, self: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
-    below = grad * (input_scale * alpha * scale) * (self * input_scale).exp()
-    return FUNCTIONS["where"](self > 0, grad * scale, below)
+    found: Tensor = elu_backward(grad, self, alpha, scale, input_scale, False)
+    return found
 
 
 def _elu_written_back(grad: Tensor, result: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
-    below = grad * input_scale * (result + alpha * scale)
-    return FUNCTIONS["where"](result > 0, grad * scale, below)
+    found: Tensor = elu_backward(grad, result, alpha, scale, input_scale, True)
+    return found
 
 
 # Written in place these save what they wrote, so that nothing need be kept of what was there.
@@ -131,11 +142,11 @@ elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
     out=RESIZED,
     inplace=True,
     method=False,
-    self=lambda grad, self, alpha: FUNCTIONS["where"](self > 0, grad, grad * (self / alpha).exp()),
+    self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1.0 / alpha, False),
 )
 def celu(self: Any, alpha: float = 1.0) -> Array:
     below = alpha * np.expm1(np.minimum(self, 0) / self.dtype.type(alpha))
-    return np.where(self > 0, self, below).astype(self.dtype, copy=False)
+    return elementwise(np.where(self > 0, self, below).astype(self.dtype, copy=False), self)
 
 
 @op(
@@ -164,7 +175,7 @@ def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: floa
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
 )
 def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
-    return np.clip(self, min_val, max_val).astype(self.dtype, copy=False)
+    return laid_out_like(np.clip(self, min_val, max_val).astype(self.dtype, copy=False), self)
 
 
 def _no_second_derivative() -> Tensor:
@@ -196,17 +207,20 @@ def hardsigmoid_backward(grad_output: Any, self: Any) -> Array:
     self=lambda grad, self: hardsigmoid_backward(grad, self),
 )
 def hardsigmoid(self: Any) -> Array:
-    return np.clip(self + 3, 0, 6) / self.dtype.type(6)
+    return elementwise(np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
 
-def _hardswish_back(grad: Tensor, self: Tensor) -> Tensor:
-    where = FUNCTIONS["where"]
-    return where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad))
-
-
-@op("hardswish", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, self=_hardswish_back)
+@op(
+    "hardswish",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    inplace=True,
+    method=False,
+    function=False,
+    self=lambda grad, self: hardswish_backward(grad, self),
+)
 def hardswish(self: Any) -> Array:
-    return self * np.clip(self + 3, 0, 6) / self.dtype.type(6)
+    return elementwise(self * np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
 
 def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
@@ -216,7 +230,7 @@ def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
 
 @op("mish", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
 def mish(self: Any) -> Array:
-    return self * np.tanh(np.logaddexp(0, self)).astype(self.dtype)
+    return elementwise(self * np.tanh(np.logaddexp(0, self)).astype(self.dtype), self)
 
 
 @op(
@@ -225,10 +239,10 @@ def mish(self: Any) -> Array:
     out=RESIZED,
     method=False,
     function=False,
-    self=lambda grad, self: grad * (-self).sigmoid(),
+    self=lambda grad, self: log_sigmoid_backward(grad, self),
 )
 def logsigmoid(self: Any) -> Array:
-    return (np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False)
+    return packed((np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False))
 
 
 @op(
@@ -240,7 +254,7 @@ def logsigmoid(self: Any) -> Array:
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
 )
 def threshold(self: Any, threshold: float, value: float) -> Array:
-    return np.where(self > threshold, self, value).astype(self.dtype, copy=False)
+    return elementwise(np.where(self > threshold, self, value).astype(self.dtype, copy=False), self)
 
 
 def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
@@ -305,22 +319,17 @@ _ERF = np.vectorize(math.erf, otypes=[float])
 def erf(self: Any) -> Array:
     if self.dtype.kind in "biu":
         self = self.astype(dtypes.get_default_dtype().numpy)
-    return _ERF(self).astype(self.dtype) if self.size else self.copy()
+    return in_order_of(_ERF(self).astype(self.dtype), [self]) if self.size else self.copy()
 
 
-def _gelu_back(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
-    if approximate == "tanh":
-        scale = math.sqrt(2 / math.pi)
-        inner = scale * (self + 0.044715 * self * self * self)
-        t = inner.tanh()
-        slope = scale * (1 + 3 * 0.044715 * self * self)
-        return grad * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
-    cdf = 0.5 * (1 + (self * math.sqrt(0.5)).erf())
-    pdf = (-0.5 * self * self).exp() / math.sqrt(2 * math.pi)
-    return grad * (cdf + self * pdf)
-
-
-@op("gelu", computes=Computes("f", "GeluKernelImpl"), out=RESIZED, method=False, function=False, self=_gelu_back)
+@op(
+    "gelu",
+    computes=Computes("f", "GeluKernelImpl"),
+    out=RESIZED,
+    method=False,
+    function=False,
+    self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
+)
 def gelu(self: Any, approximate: str = "none") -> Array:
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -328,18 +337,21 @@ def gelu(self: Any, approximate: str = "none") -> Array:
     one = self.dtype.type
     if approximate == "tanh":
         inner = one(math.sqrt(2 / math.pi)) * (self + one(0.044715) * self * self * self)
-        return one(0.5) * self * (1 + np.tanh(inner))
-    return one(0.5) * self * (1 + _ERF(self * one(math.sqrt(0.5))).astype(self.dtype))
+        return elementwise(one(0.5) * self * (1 + np.tanh(inner)), self)
+    return elementwise(one(0.5) * self * (1 + _ERF(self * one(math.sqrt(0.5))).astype(self.dtype)), self)
 
 
-def _softplus_back(grad: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor:
-    z = (self * beta).exp()
-    return FUNCTIONS["where"](self * beta > threshold, grad, grad * z / (z + 1))
-
-
-@op("softplus", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_softplus_back)
+@op(
+    "softplus",
+    computes=Computes("f"),
+    out=RESIZED,
+    method=False,
+    function=False,
+    self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
+)
 def softplus(self: Any, beta: float = 1, threshold: float = 20) -> Array:
-    return np.where(self * beta > threshold, self, np.log1p(np.exp(self * beta)) / self.dtype.type(beta))
+    found = np.where(self * beta > threshold, self, np.log1p(np.exp(self * beta)) / self.dtype.type(beta))
+    return elementwise(found, self)
 
 
 @op(
@@ -362,7 +374,7 @@ def silu(self: Any) -> Array:
     node="SoftmaxBackward0",
     method=False,
     function=False,
-    self=lambda grad, result, dim: result * (grad - (grad * result).sum(dim, keepdim=True)),
+    self=lambda grad, result, dim: softmax_backward(grad, result, dim),
 )
 def _softmax(self: Any, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
@@ -371,8 +383,7 @@ def _softmax(self: Any, dim: int) -> Array:
     _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.ones((), self.dtype)
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
+    self = packed(self)
     e = np.exp(self - np.maximum.reduce(self, axis=d, keepdims=True))
     return e / np.add.reduce(e, axis=d, keepdims=True)
 
@@ -384,7 +395,7 @@ def _softmax(self: Any, dim: int) -> Array:
     node="LogSoftmaxBackward0",
     method=False,
     function=False,
-    self=lambda grad, result, dim: grad - result.exp() * grad.sum(dim, keepdim=True),
+    self=lambda grad, result, dim: log_softmax_backward(grad, result, dim),
 )
 def _log_softmax(self: Any, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
@@ -393,8 +404,7 @@ def _log_softmax(self: Any, dim: int) -> Array:
     _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.zeros((), self.dtype)
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
+    self = packed(self)
     shifted = self - np.maximum.reduce(self, axis=d, keepdims=True)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=d, keepdims=True))
 

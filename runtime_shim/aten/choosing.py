@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.argument_errors import invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
@@ -41,7 +42,7 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
         for bound in bounds:
             dtypes.broadcast_shapes(self.shape, np.shape(bound))
         raise
-    return found
+    return elementwise(found, self, *(b for b in bounds if isinstance(b, np.ndarray) and b.ndim))
 
 
 def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:

@@ -111,8 +111,7 @@ def _filled(name: str, make: Any) -> None:
         memory_format: Any = None,
     ) -> Tensor:
         check_device(device)
-        if not isinstance(input, Tensor):
-            raise wrong_type(f"{name}_like", "input", 1, input)
+        check_like(f"{name}_like", input)
         array = input._array
         if memory_format is None or memory_format == "preserve":
             target = blank_like(array, numpy_dtype(dtype, array.dtype))
@@ -140,6 +139,12 @@ def _filled(name: str, make: Any) -> None:
     composite(name, method=False)(create)
     composite(f"{name}_like", method=False)(like)
     composite(f"new_{name}", function=False)(new)
+
+
+def check_like(name: str, value: Any) -> None:
+    """TypeError unless what a tensor is to be like is a tensor."""
+    if not isinstance(value, Tensor):
+        raise wrong_type(name, "input", 1, value)
 
 
 _VALUES = {"zeros": 0, "ones": 1}
@@ -193,6 +198,7 @@ def full_like(
     memory_format: Any = None,
 ) -> Tensor:
     check_device(device)
+    check_like("full_like", input)
     target = numpy_dtype(dtype, input._array.dtype)
     if memory_format is None or memory_format == "preserve":
         made = blank_like(input._array, target)

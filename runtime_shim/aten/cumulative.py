@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
@@ -47,7 +48,7 @@ def _cumulative_in_place(name: str) -> Callable[..., None]:
 def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
-        return self.copy()
+        return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
     return _add.accumulate(
         np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
     )
@@ -79,7 +80,7 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
 def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
-        return self.copy()
+        return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
     return _multiply.accumulate(np.ascontiguousarray(self), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
 
 
@@ -101,4 +102,4 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
     top = _maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
     found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
-    return found if keepdim else found.squeeze(axes)
+    return packed(found if keepdim else found.squeeze(axes))

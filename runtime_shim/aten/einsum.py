@@ -160,6 +160,8 @@ def _pair_product(left: Tensor, right: Tensor, sum_dims: Sequence[int]) -> Tenso
             both.append(d)
         else:
             (only_left if a[d] != 1 else only_right).append(d)
+    if only_left and only_right and only_right[-1] < only_left[0]:  # so that the product is contiguous
+        left, right, a, b, only_left, only_right = right, left, b, a, only_right, only_left
     batch = math.prod(a[d] for d in both)
     summed = math.prod(a[d] for d in sum_dims)
     shape = [*(a[d] for d in both), *(a[d] for d in only_left), *[1] * len(sum_dims)]

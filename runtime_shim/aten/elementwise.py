@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
@@ -197,9 +198,8 @@ def _whole(ufunc: Any) -> Any:
 def _remainder(a: Any, b: Any) -> Any:
     """With the sign of the divisor, but that of the dividend where it is 0, as in C++."""
     found = np.fmod(a, b)
-    return np.where((found != 0) & (np.less(b, 0) != np.less(found, 0)), found + b, found).astype(
-        found.dtype, copy=False
-    )
+    turned = np.where((found != 0) & (np.less(b, 0) != np.less(found, 0)), found + b, found)
+    return elementwise(turned.astype(found.dtype, copy=False), a, b)
 
 
 remainder = binary(
@@ -262,8 +262,8 @@ maximum = binary(
         "bif", refusals=(DtypeRefusal("c", RuntimeError, "maximum not implemented for complex tensors."),)
     ),
     inplace_form=False,
-    self=lambda grad, self, other: _share(grad, self, other, self > other),
-    other=lambda grad, self, other: _share(grad, self, other, other > self),
+    self=lambda grad, self, other: _share(grad, self, other, self < other),
+    other=lambda grad, self, other: _share(grad, self, other, self > other),
 )
 minimum = binary(
     "minimum",
@@ -272,8 +272,8 @@ minimum = binary(
         "bif", refusals=(DtypeRefusal("c", RuntimeError, "minimum not implemented for complex tensors."),)
     ),
     inplace_form=False,
-    self=lambda grad, self, other: _share(grad, self, other, self < other),
-    other=lambda grad, self, other: _share(grad, self, other, other < self),
+    self=lambda grad, self, other: _share(grad, self, other, self > other),
+    other=lambda grad, self, other: _share(grad, self, other, self < other),
 )
 atan2 = binary(
     "atan2",
@@ -285,10 +285,14 @@ atan2 = binary(
 )
 
 
-def _share(grad: Tensor, self: Tensor, other: Tensor, wins: Tensor) -> Tensor:
-    """The whole gradient where this operand wins, half of it where both are equal."""
-    where = FUNCTIONS["where"]
-    return where(self == other, grad / 2, grad * wins)
+def _share(grad: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
+    """The whole gradient but where this operand loses, half of it where both are equal."""
+    found: Tensor = FUNCTIONS["where"](self == other, grad / 2, grad).masked_fill_(loses, 0)
+    return found
+
+
+def _arrays(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, np.ndarray) else ()
 
 
 def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
@@ -301,7 +305,7 @@ def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
             want, got = (dtypes.of(a).short for a in (self, operand))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     dtypes.broadcast_shapes(dtypes.broadcast_shapes(self.shape, end.shape), np.shape(weight))
-    return self + cast(weight, self.dtype) * (end - self)
+    return elementwise(self + cast(weight, self.dtype) * (end - self), self, end, *_arrays(weight))
 
 
 _lerp_number = op(
@@ -356,7 +360,8 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
     _check_three(self, tensor1, tensor2)
-    return cast(self, common) + cast(value, common) * cast(tensor1, common) * cast(tensor2, common)
+    found = cast(self, common) + cast(value, common) * cast(tensor1, common) * cast(tensor2, common)
+    return elementwise(found, self, tensor1, tensor2)
 
 
 def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
@@ -390,4 +395,5 @@ def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
     _check_three(self, tensor1, tensor2)
-    return cast(self, common) + cast(value, common) * cast(tensor1, common) / cast(tensor2, common)
+    found = cast(self, common) + cast(value, common) * cast(tensor1, common) / cast(tensor2, common)
+    return elementwise(found, self, tensor1, tensor2)

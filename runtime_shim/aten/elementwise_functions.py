@@ -8,9 +8,12 @@ import numpy as np
 
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import laid_out_like
+from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
+from .activation_gradients import sigmoid_backward, tanh_backward
 from .elementwise import _zeros, conj
 from .ufunc_makers import FLOAT, unary
 
@@ -61,7 +64,7 @@ unary(
 unary("atan", np.arctan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad / conj(self * self + 1))
 unary("sinh", np.sinh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
 unary("cosh", np.cosh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
-unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj(1 - result * result))
+unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: tanh_backward(grad, result))
 unary(
     "floor",
     np.floor,
@@ -152,15 +155,15 @@ unary(
 
 
 def _reciprocal(a: Any) -> Any:
-    return np.true_divide(a.dtype.type(1), a)
+    return elementwise(np.true_divide(a.dtype.type(1), a), a)
 
 
 def _rsqrt(a: Any) -> Any:
-    return np.true_divide(a.dtype.type(1), np.sqrt(a))
+    return elementwise(np.true_divide(a.dtype.type(1), np.sqrt(a)), a)
 
 
 def _sigmoid(a: Any) -> Any:
-    return 1 / (1 + np.exp(-a))
+    return elementwise(1 / (1 + np.exp(-a)), a)
 
 
 unary(
@@ -173,9 +176,7 @@ unary(
     result=FLOAT,
     self=lambda grad, result: -0.5 * grad * conj(result * result * result),
 )
-unary(
-    "sigmoid", _sigmoid, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: grad * conj((1 - result) * result)
-)
+unary("sigmoid", _sigmoid, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: sigmoid_backward(grad, result))
 
 
 def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
@@ -246,4 +247,4 @@ def positive(self: Tensor) -> Tensor:
     self=lambda grad, self: grad * (self.isfinite()),
 )
 def nan_to_num(self: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
-    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+    return laid_out_like(np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf), self)

@@ -16,6 +16,7 @@ from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import ReorderedArray, in_order_of, packed
 from ..core.tensor import Tensor, allocate, attach, requires_grad
 from ..core.thread_state import INFERENCE_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
@@ -105,13 +106,48 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
 def index(self: Any, indices: Sequence[Any]) -> Array:
     found = _numpy_indices(indices, self.shape)
     try:
-        taken = np.ascontiguousarray(self[found])
+        taken = self[found]
     except IndexError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
             + ", ".join(sizes(i.shape) for i in found if isinstance(i, np.ndarray))
         ) from None
-    return taken.copy() if 1 in taken.shape else taken  # numpy leaves any stride to a dimension of size 1
+    return _in_order_of_iteration(taken.view(np.ndarray), self, found) if taken.ndim else taken
+
+
+def _in_order_of_iteration(taken: Array, self: Array, indices: Sequence[Any]) -> Array:
+    """The elements in the strides that PyTorch's loop over the indices and what is left whole gives them.
+
+    Source of the behaviour: make_info and restride_src in aten/src/ATen/native/TensorAdvancedIndexing.cpp.
+    """
+    given = [i for i in indices if isinstance(i, np.ndarray)]
+    if type(self) is not ReorderedArray and all(i.flags.c_contiguous and type(i) is not ReorderedArray for i in given):
+        return packed(taken)
+    places = [i if i.dtype != np.bool_ else np.zeros(np.count_nonzero(i), np.int64) for i in given]
+    replaced = np.broadcast_shapes(*[i.shape for i in places])
+    whole: list[int] = []  # the dimensions that no index is for
+    before: list[int] = []  # those of them that stand before the indices
+    d, runs, last_indexed = 0, 0, False
+    for i in indices:
+        indexed = isinstance(i, np.ndarray)
+        runs += indexed and not last_indexed
+        if not indexed:
+            whole.append(d)
+            if not runs:
+                before.append(d)
+        d += i.ndim if indexed and i.dtype == np.bool_ else 1
+        last_indexed = indexed
+    whole += range(d, self.ndim)
+    if runs > 1:  # the indices don't stand together: their dimensions go to the front
+        before = []
+    lead, tail = whole[: len(before)], whole[len(before) :]
+    strides = [*(self.strides[d] for d in lead), *(0,) * len(replaced), *(self.strides[d] for d in tail)]
+    source = np.lib.stride_tricks.as_strided(taken, taken.shape, strides)  # never read: its strides matter
+    operands = [source]
+    for place in places:
+        full = np.broadcast_to(place, replaced)
+        operands.append(full.reshape((1,) * len(lead) + replaced + (1,) * len(tail)))
+    return in_order_of(taken, operands)
 
 
 INDEX_PUT = describe_recording(
@@ -150,13 +186,14 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
         if may_share(self, values) or any(may_share(self, i) for i in indices if i is not None):
             raise RuntimeError(error_texts.PARTIAL_OVERLAP)
         _check_dimensions([None if i is None else i._array for i in indices], target.shape)
+        where = _numpy_indices([None if i is None else i._array for i in indices], target.shape)
         if source.dtype != target.dtype:
+            _place(target.copy(), where, source.astype(target.dtype), False)  # shapes are looked at first
             raise RuntimeError(
                 f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
                 "for the "
                 f"destination and {values.dtype.scalar_name} for the source."
             )
-        where = _numpy_indices([None if i is None else i._array for i in indices], target.shape)
         _place(target, where, source, accumulate)
 
     return write_through_layers(INDEX_PUT, tls.state, self, args, tensors, keys, kernel)

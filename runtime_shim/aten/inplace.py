@@ -291,7 +291,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
             self._meta.accumulator = None  # it knows the shape that was
 
     tensors = [self] if source is None else [self, source]
-    keys = self._keys | (0 if source is None else source._keys)
+    keys = self._keys if described is SET_STORAGE else self._keys | source._keys  # a storage has none
     return write_through_layers(described, state, self, recorded, tensors, keys, kernel)
 
 

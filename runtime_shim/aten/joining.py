@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_common_format, laid_out_like
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
@@ -254,7 +255,7 @@ def _triangle_in_place(triangle: Any) -> Any:
 )
 def tril(self: Any, diagonal: int = 0) -> Array:
     _check_matrix(self, "tril")
-    return np.ascontiguousarray(np.tril(self, diagonal))
+    return packed(np.tril(self, diagonal))
 
 
 @op(
@@ -268,7 +269,7 @@ def tril(self: Any, diagonal: int = 0) -> Array:
 )
 def triu(self: Any, diagonal: int = 0) -> Array:
     _check_matrix(self, "triu")
-    return np.ascontiguousarray(np.triu(self, diagonal))
+    return packed(np.triu(self, diagonal))
 
 
 @composite("repeat_interleave")

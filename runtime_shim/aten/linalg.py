@@ -28,6 +28,13 @@ def _same_dtype(name: str, a: Any, b: Any) -> None:
         )
 
 
+def check_addmv_dtypes(self: Any, mat: Any, vec: Any) -> None:
+    """RuntimeError unless a matrix, a vector and what their product is added to have one dtype."""
+    if not self.dtype == mat.dtype == vec.dtype:
+        mine, matrix, vector = (dtypes.of(a).scalar_name for a in (self, mat, vec))
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {mine}, {matrix}, and {vector}")
+
+
 def _cannot_multiply(a: Any, b: Any) -> RuntimeError:
     return RuntimeError(
         f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
@@ -83,10 +90,7 @@ def mv(self: Any, vec: Any) -> Array:
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.shape[0]})"
         )
-    if self.dtype != vec.dtype:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {dtypes.of(self).short} != {dtypes.of(vec).short}"
-        )
+    check_addmv_dtypes(vec, self, vec)
     return np.matmul(self, vec)
 
 
@@ -152,18 +156,18 @@ def bmm(self: Any, mat2: Any) -> Array:
     mat2=lambda grad, mat1, alpha, mat2_shape, mat2_strides: _right(grad, mat1, alpha, mat2_shape, mat2_strides),
 )
 def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    if self.dtype != mat2.dtype:
+        raise RuntimeError(
+            "self and mat2 must have the same dtype, but got "
+            f"{dtypes.of(self).scalar_name} and {dtypes.of(mat2).scalar_name}"
+        )
+    _same_dtype("addmm", mat1, mat2)
     if mat1.ndim != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
     if mat2.ndim != 2:
         raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
         raise _cannot_multiply(mat1, mat2)
-    _same_dtype("addmm", mat1, mat2)
-    if self.dtype != mat1.dtype:
-        raise RuntimeError(
-            "self and mat2 must have the same dtype, but got "
-            f"{dtypes.of(self).scalar_name} and {dtypes.of(mat2).scalar_name}"
-        )
     product = np.matmul(mat1, mat2)
     if alpha != 1:
         product = product * product.dtype.type(alpha)

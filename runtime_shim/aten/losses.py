@@ -16,8 +16,16 @@ from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
 from .elementwise import div_scalar, mul_scalar
+from .loss_gradients import (
+    MEAN,
+    NONE,
+    SUM,
+    huber_loss_backward,
+    mse_loss_backward,
+    smooth_l1_loss_backward,
+    spread_over,
+)
 
-NONE, MEAN, SUM = 0, 1, 2
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
@@ -26,11 +34,6 @@ def reduced(values: Array, reduction: int) -> Array:
     if reduction == NONE:
         return values
     return np.asarray(values.mean() if reduction == MEAN else values.sum(), values.dtype)
-
-
-def _spread(grad: Tensor, numel: int, reduction: int) -> Tensor:
-    """The gradient of each element's loss."""
-    return grad / numel if reduction == MEAN else grad
 
 
 def _leaving(kernel: Callable[..., Array], position: int) -> Callable[..., Tensor]:
@@ -70,17 +73,9 @@ def _difference(self: Any, target: Any, label: str) -> Array:
     return np.subtract(self, target, dtype=common)
 
 
-def _numel(self: Tensor, target: Tensor) -> int:
-    return int(np.prod(np.broadcast_shapes(self._array.shape, target._array.shape), dtype=np.int64))
-
-
 def _mse(self: Any, target: Any, reduction: int) -> Array:
     difference = _difference(self, target, "mse_cpu")
     return reduced(difference * difference, reduction)
-
-
-def _mse_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    return (self - target) * _spread(grad * 2, _numel(self, target), reduction)
 
 
 mse_loss = op(
@@ -90,8 +85,8 @@ mse_loss = op(
     method=False,
     function=False,
     below=_leaving(_mse, 2),
-    self=_mse_back,
-    target=lambda grad, self, target, reduction: -_mse_back(grad, self, target, reduction),
+    self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
+    target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
 )(_mse)
 
 
@@ -104,20 +99,14 @@ def _huber(self: Any, target: Any, reduction: int, delta: float) -> Array:
     return reduced(_huber_values(_difference(self, target, "huber_cpu"), delta), reduction)
 
 
-def _huber_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    difference = self - target
-    share = _spread(grad, _numel(self, target), reduction)
-    return FUNCTIONS["where"](difference.abs() < delta, difference * share, difference.detach().sgn() * delta * share)
-
-
 huber_loss = op(
     "huber_loss",
     computes=ANY_DTYPE,
     out=RESIZED,
     method=False,
     function=False,
-    self=_huber_back,
-    target=lambda grad, self, target, reduction, delta: -_huber_back(grad, self, target, reduction, delta),
+    self=lambda grad, self, target, reduction, delta: huber_loss_backward(grad, self, target, reduction, delta),
+    target=lambda grad, self, target, reduction, delta: huber_loss_backward(grad, target, self, reduction, delta),
 )(_huber)
 
 
@@ -128,12 +117,6 @@ def _smooth_l1(self: Any, target: Any, reduction: int, beta: float) -> Array:
     return reduced(values.astype(difference.dtype), reduction)
 
 
-def _smooth_l1_back(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    difference = self - target
-    slope = (difference / beta).clamp(-1, 1) if beta else difference.sgn()
-    return slope * _spread(grad, _numel(self, target), reduction)
-
-
 smooth_l1_loss = op(
     "smooth_l1_loss",
     computes=ANY_DTYPE,
@@ -142,8 +125,8 @@ smooth_l1_loss = op(
     method=False,
     function=False,
     below=_leaving(_smooth_l1, 2),
-    self=_smooth_l1_back,
-    target=lambda grad, self, target, reduction, beta: -_smooth_l1_back(grad, self, target, reduction, beta),
+    self=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, self, target, reduction, beta),
+    target=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, target, self, reduction, beta),
 )(_smooth_l1)
 
 
@@ -151,14 +134,14 @@ def _bce_back(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None,
     slope = (self - target) / (self * (1 - self)).clamp(min=1e-12)
     if weight is not None:
         slope = slope * weight
-    return slope * _spread(grad, self.numel(), reduction)
+    return slope * spread_over(grad, self.numel(), reduction)
 
 
 def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
     slope = ((1 - self).log() - self.log()).clamp(-100, 100)
     if weight is not None:
         slope = slope * weight
-    return slope * _spread(grad, self.numel(), reduction)
+    return slope * spread_over(grad, self.numel(), reduction)
 
 
 @op(
@@ -197,7 +180,7 @@ def _with_logits_back(
         slope = (weighted + 1 - target) * self.sigmoid() - weighted
     if weight is not None:
         slope = slope * weight
-    return slope * _spread(grad, self.numel(), reduction)
+    return slope * spread_over(grad, self.numel(), reduction)
 
 
 def _with_logits_target(
@@ -211,7 +194,7 @@ def _with_logits_target(
     slope = -self if pos_weight is None else logsigmoid(-self) - pos_weight * logsigmoid(self)
     if weight is not None:
         slope = slope * weight
-    return slope * _spread(grad, self.numel(), reduction)
+    return slope * spread_over(grad, self.numel(), reduction)
 
 
 def logsigmoid(t: Tensor) -> Tensor:

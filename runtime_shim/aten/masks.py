@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, SAME_SCALAR, OutRule
 from ..dispatch.registration import composite, op
@@ -28,7 +29,7 @@ def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
     if isinstance(value, int | float):
         dtypes.check_number(value, self.dtype)
     found = np.where(mask, np.asarray(value).astype(self.dtype), self)
-    return found if found.flags.c_contiguous else found.copy()
+    return packed(found)
 
 
 # PyTorch lets it write to an expanded tensor, with a warning.

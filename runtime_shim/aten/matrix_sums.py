@@ -13,6 +13,7 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op
 from .elementwise import conj
+from .linalg import check_addmv_dtypes
 
 
 def _scaled(grad: Tensor, factor: Any) -> Tensor:
@@ -51,6 +52,7 @@ def addmv(self: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Ar
         raise RuntimeError(
             f"size mismatch, got input ({self.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})"
         )
+    check_addmv_dtypes(self, mat, vec)
     return _sum(self, np.matmul(mat, vec), beta, alpha)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite, op
@@ -76,15 +77,18 @@ def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int)
 def logcumsumexp(self: Any, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
-    return np.logaddexp.accumulate(self, axis=wrap_dim(dim, self.ndim))
+    return packed(np.logaddexp.accumulate(self, axis=wrap_dim(dim, self.ndim)))
 
 
 @composite("renorm")
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Slices along a dimension, scaled down to a norm of `maxnorm` where theirs is larger."""
+    if self.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.dim()} dimensions")
     others = [d for d in range(self.dim()) if d != dim % self.dim()]
     norm = FUNCTIONS["linalg_vector_norm"](self, p, others, True)
-    return self * FUNCTIONS["where"](norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
+    found: Tensor = self * FUNCTIONS["where"](norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
+    return found.clone(memory_format="contiguous")
 
 
 @composite("cov")

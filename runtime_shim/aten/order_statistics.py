@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule
 from ..dispatch.registration import composite, op
@@ -65,13 +66,14 @@ def _register(name: str, ignores_nan: bool) -> None:
         values = np.take_along_axis(self, indices, d)
         if not keepdim:
             indices, values = indices.squeeze(d), values.squeeze(d)
-        return values.copy(), indices.astype(np.int64)
+        return packed(values), packed(indices.astype(np.int64))
 
     op(
         f"{name}_dim",
         computes=Computes("bif", f"{name}_out"),
         out=RESIZED,
         node=f"{name.capitalize()}Backward1",
+        leak=1,
         method=False,
         function=False,
         outputs=pair(name),

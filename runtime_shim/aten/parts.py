@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import view_op
-from .views import strided_array
+from .views import strided_array, window
 
 
 def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int) -> Tensor:
@@ -117,7 +117,7 @@ def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
     moved = array.transpose(*rest, dim1, dim2)
     moved = moved[..., offset:] if offset >= 0 else moved[..., -offset:, :]
     n = min(moved.shape[-2:])
-    return strided_array(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
+    return window(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
 
 
 @op(
@@ -151,7 +151,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
         return strided_array(array, (size,), (array.itemsize,))
     shape = (*array.shape[:d], (have - size) // step + 1, *array.shape[d + 1 :], size)
     strides = (*array.strides[:d], array.strides[d] * step, *array.strides[d + 1 :], array.strides[d])
-    return strided_array(array, shape, strides)
+    return window(array, shape, strides)
 
 
 @op(

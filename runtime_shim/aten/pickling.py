@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
+from ..core.reordered_array import marked
 from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..dispatch.function_overrides import asks
@@ -42,15 +43,18 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
     return made
 
 
-def rebuild(storage: list[Any], window: Window, flag: bool, attributes: dict[str, Any]) -> Tensor:
+def rebuild(storage: list[Any] | _OwnStorage, window: Window, flag: bool, attributes: dict[str, Any]) -> Tensor:
     """The tensor that `reduce` took apart. Tensors of one storage share it again."""
     shape, strides, offset = window
+    if isinstance(storage, _OwnStorage):
+        storage = storage.storage
     root = storage[1]
     dtypes.of(root)
     found = root
     if (root.shape, root.strides, 0) != window:
         flat = np.ndarray((root.nbytes - offset,), np.uint8, root.reshape(-1, order="A").view(np.uint8), offset)
         found = np.ndarray(shape, root.dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, root.dtype)
+        found = marked(found)
     made = new_tensor(found)
     made._storage = storage
     if made._version_counter is not None and not tls.state.excluded & ADINPLACEORVIEW:
@@ -92,8 +96,26 @@ def rebuild_subclass(cls: type[Tensor], *args: Any) -> Tensor:
     return made
 
 
+class _OwnStorage:
+    """A storage that is copied when it is pickled; `copy.copy` goes on with the storage itself."""
+
+    __slots__ = ("storage",)
+
+    def __init__(self, storage: list[Any]) -> None:
+        self.storage = storage
+
+    def __reduce__(self) -> Any:
+        return _storage_of, (self.storage[1].copy("K"),)
+
+
+def _storage_of(root: Any) -> list[Any]:
+    return [0, root]
+
+
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    return parts_to_pickle(self)
+    """For pickle itself, which gives each tensor a storage of its own."""
+    function, parts = parts_to_pickle(self)
+    return function, tuple(_OwnStorage(part) if type(part) is list else part for part in parts)
 
 
 attach("__deepcopy__", deepcopy)

@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.argument_errors import invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import elementwise, packed
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import composite, op
@@ -71,7 +72,7 @@ def pow_scalar(self: Any, exponent: Any) -> Array:
             return np.multiply(self, self)
         if exponent == 1:
             return self.copy("K")
-    return _pow_kernel(self, exponent)
+    return elementwise(_pow_kernel(self, exponent), self)
 
 
 def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
@@ -135,7 +136,7 @@ def _not_negative(exponent: Any) -> Any:
 )
 def pow_base(self: Any, exponent: Any) -> Array:
     """number ** tensor"""
-    return _pow_kernel(self, exponent)
+    return packed(_pow_kernel(self, exponent))
 
 
 @composite("pow")

@@ -26,6 +26,7 @@ def _ranked(self: Any, d: int, rank: Any, keepdim: bool) -> tuple[Array, Array]:
     computes=Computes("if", "kthvalue_cpu"),
     out=RESIZED,
     outputs=pair("kthvalue"),
+    leak=1,
     nondifferentiable=(1,),
     self=_at_index,
 )

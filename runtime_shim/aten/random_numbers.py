@@ -11,12 +11,12 @@ import numpy as np
 from ..core import dtypes
 from ..core.device import CPU, check_device
 from ..core.dtypes import Array
-from ..core.memory_layout import laid_out, laid_out_like
+from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
-from .creation import checked_shape, finish, numpy_dtype
+from .creation import check_like, checked_shape, finish, numpy_dtype
 
 _UNSEEDED = 67280421310721
 """The seed of a generator that has got none."""
@@ -207,12 +207,13 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
         memory_format: Any = None,
     ) -> Tensor:
         check_device(device)
+        check_like(f"{name}_like", input)
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
         blank = np.empty(input._array.shape, target)
         if memory_format in (None, "preserve"):
-            found = laid_out_like(blank, input._array)
+            found = blank_like(input._array, target)
         else:
             found = laid_out(blank, memory_format)
         ordered = in_order_of_memory(found, found)
@@ -290,6 +291,7 @@ def randint_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Integers in `[low, high)` in the shape and dtype of `input`; with one bound, in `[0, low)`."""
+    check_like("randint_like", input)
     if high is None:
         low, high = 0, low
     found = _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, OutRule
 from ..dispatch.registration import composite, op
@@ -43,9 +44,11 @@ def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var
 
 def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
     shape = self._array.shape
+    freedom = elements_reduced(shape, dim) - correction
+    if freedom <= 0 and (dim is None or not shape):
+        return grad * FUNCTIONS["where"](self == self.mean(), math.nan, math.inf).to(grad.dtype)
     grad = restore(grad, shape, dim, keepdim)
     centred = self - self.mean(dims_of(dim, len(shape)), True)
-    freedom = elements_reduced(shape, dim) - correction
     return (2.0 / freedom if freedom else math.inf) * grad * centred
 
 
@@ -154,7 +157,9 @@ def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = Fals
         )
     axes = dims_of(dim, self.ndim)
     size = np.abs(self)
-    if ord == 2:
+    if ord and all(self.shape[d] == 1 for d in axes):  # also where the power would overflow
+        found = size.squeeze(axes) if not keepdim else size
+    elif ord == 2:
         found = np.sqrt(_add.reduce(size * size, axis=axes, keepdims=keepdim))
     elif ord == float("inf"):
         found = _maximum.reduce(size, axis=axes, keepdims=keepdim)
@@ -164,7 +169,7 @@ def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = Fals
         found = _add.reduce((size != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
     else:
         found = _add.reduce(size**ord, axis=axes, keepdims=keepdim) ** size.dtype.type(1 / ord)
-    return found
+    return packed(found)
 
 
 @composite("norm", out=OutRule(EXPECTED_OUT))

@@ -16,6 +16,7 @@ from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recordin
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import make_view
 from .views import strided_array
+from .views import window as any_window
 
 
 def check_storage_bounds(self: Tensor, window: Geometry) -> None:
@@ -46,13 +47,13 @@ def storage_window(self: Tensor, window: Geometry) -> Array:
     byte_strides = [s * item for s in strides]
     start = offset * item - (address(array) - address(root))
     if start == 0:
-        return strided_array(array, shape, byte_strides)
+        return any_window(array, shape, byte_strides)
     flat = (
         strided_array(root, (root.size,), (root.itemsize,)) if root.ndim != 1 or not root.flags.c_contiguous else root
     )
     if flat.dtype != array.dtype:
         flat = flat.view(array.dtype)
-    return strided_array(flat[offset:], shape, byte_strides)
+    return any_window(flat[offset:], shape, byte_strides)
 
 
 AS_STRIDED = OPS["as_strided"] = describe_recording(

@@ -12,7 +12,9 @@ from ..autograd.backward_engine import expandable_to, sum_to
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, alias, allocate, contiguous_strides
+from ..core.memory_layout import viewed_strides
+from ..core.reordered_array import ReorderedArray, marked
+from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
@@ -23,12 +25,22 @@ _as_strided = np.lib.stride_tricks.as_strided
 
 def strided_array(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """A writable window onto `array`'s memory, strides in bytes."""
+    made = _window_of(array, shape, strides)
+    return made.view(ReorderedArray) if type(array) is ReorderedArray else made
+
+
+def _window_of(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     if array.flags.carray:
         try:
             return np.ndarray(shape, array.dtype, array, 0, strides)
         except ValueError:
             pass  # it reaches beyond `array`, which may itself be a window
     return _as_strided(array, shape, strides)
+
+
+def window(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """Like strided_array, for strides that may be in any order."""
+    return marked(strided_array(array, shape, strides))
 
 
 def flatten_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
@@ -101,23 +113,13 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
     """`array` in another shape without a copy, or None if its strides do not allow it."""
-    if array.flags.c_contiguous:
-        if shape == array.shape and 1 in shape:  # numpy leaves the strides of dimensions of size 1 as they are
-            return strided_array(array, shape, [step * array.itemsize for step in contiguous_strides(shape)])
+    have = array.shape
+    if array.flags.c_contiguous and 1 not in have:
         return array.reshape(shape)
     if array.size == 0:
         return np.empty(shape, array.dtype)
-    try:
-        return array.reshape(shape, copy=False)
-    except ValueError:
-        return None
-    except TypeError:  # numpy before 2.1
-        found = array.view()
-        try:
-            found.shape = shape
-        except AttributeError:
-            return None
-        return found
+    strides = viewed_strides(have, array.strides, shape, array.itemsize)
+    return None if strides is None else strided_array(array, shape, strides)
 
 
 def _view_kernel(self: Any, shape: tuple[int, ...]) -> Array:
@@ -169,7 +171,7 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         raise invalid_combination("view", ())
     if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
         a = self._array
-        if a.flags.c_contiguous:
+        if a.flags.c_contiguous and 1 not in a.shape:
             try:
                 array = a.reshape(shape)
             except (ValueError, TypeError):

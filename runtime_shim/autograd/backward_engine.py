@@ -198,6 +198,7 @@ def _execute(
         heapq.heappush(ready, (-node.sequence, order, node))
 
     for i, (node, nr) in enumerate(roots):
+        grads[i] = _as_shape_of_output(grads[i], node, nr, i)
         _accumulate(buffers.setdefault(node, [None] * max(1, len(node.outputs))), nr, grads[i])
     del grads
     for node in dict.fromkeys(node for node, _ in roots):
@@ -242,6 +243,21 @@ def _execute(
                 is_ready(target)
         del outputs
     return captured
+
+
+def _as_shape_of_output(grad: Tensor, node: Node, nr: int, index: int) -> Tensor:
+    """The gradient of a root, summed where the tensor has got a greater shape since (by `.data`)."""
+    if nr >= len(node.outputs) or grad is None:
+        return grad
+    shape = node.outputs[nr][0]
+    have = grad._array.shape
+    if have == shape:
+        return grad
+    if not expandable_to(shape, have):
+        raise RuntimeError(
+            f"invalid gradient at index {index} - got {sizes(have)} but expected shape compatible with {sizes(shape)}"
+        )
+    return sum_to(grad, shape)
 
 
 def _run_tensor_hooks(node: Node, buffer: Grads) -> None:

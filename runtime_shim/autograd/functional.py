@@ -266,8 +266,6 @@ def jacobian(
             rows.append(
                 tuple(
                     FUNCTIONS["stack"](values, 0).view(out.size() + ref.size())
-                    if values
-                    else FUNCTIONS["empty"](out.size() + ref.size(), dtype=ref.dtype)
                     for values, ref in zip(parts, given, strict=True)
                 )
             )

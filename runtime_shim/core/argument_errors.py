@@ -18,8 +18,8 @@ addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or b
 bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ div divide empty eq fill
 fill_ flatten floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
 linspace lt masked_fill max mean min mm moveaxis movedim multiply narrow ne norm not_equal ones pow prod
-rand randint randn remainder rsub scatter sort split squeeze std subtract sum tensor_split transpose
-true_divide unflatten var view where zeros
+rand rand_like randint randint_like randn remainder rsub scatter sort split squeeze std subtract sum tensor_split
+transpose true_divide unflatten var view where zeros
 """
 OVERLOADED_FUNCTIONS = frozenset(_FUNCTIONS.split())
 _METHODS = """

@@ -9,6 +9,7 @@ import numpy as np
 
 from .device import channels_last, channels_last_3d
 from .dtypes import Array
+from .reordered_array import ReorderedArray
 from .tensor import Tensor, address, attach
 
 #: (shape, strides, storage offset), strides and offset in elements
@@ -21,6 +22,8 @@ def geometry(t: Tensor) -> Geometry:
 
 def obeys_layout(grad: Tensor, variable: Tensor) -> bool:
     """Whether `grad` is laid out as `.grad` of `variable` is to be, so that it need not be copied."""
+    if not variable._array.size and variable._array.ndim:  # an expanded gradient is copied even then
+        return grad._array is grad._storage[1] or any(grad._array.strides)
     if not non_overlapping_and_dense(variable):
         return grad._array.flags.c_contiguous
     for n, mine, wanted in zip(grad._array.shape, grad.stride(), variable.stride(), strict=True):
@@ -41,6 +44,34 @@ def non_overlapping_and_dense(t: Tensor) -> bool:
             return False
         expected *= size
     return True
+
+
+def viewed_strides(
+    have: Sequence[int], strides: Sequence[int], shape: Sequence[int], itemsize: int
+) -> tuple[int, ...] | None:
+    """The strides, in bytes, of a view in another shape with as many elements; None if there is none.
+
+    Source of the behaviour: computeStride_impl in aten/src/ATen/TensorUtils.cpp.
+    """
+    if not have:
+        return (itemsize,) * len(shape)
+    found = [0] * len(shape)
+    d = len(shape) - 1
+    base = strides[-1]
+    together = taken = 1  # elements of the dimensions that lie side by side, and of those made of them
+    for i in range(len(have) - 1, -1, -1):
+        together *= have[i]
+        if i and (have[i - 1] == 1 or strides[i - 1] == together * base):
+            continue
+        while d >= 0 and (taken < together or shape[d] == 1):
+            found[d] = taken * base
+            taken *= shape[d]
+            d -= 1
+        if taken != together:
+            return None
+        if i:
+            base, together, taken = strides[i - 1], 1, 1
+    return tuple(found) if d < 0 else None
 
 
 def same_memory(a: Tensor, b: Tensor) -> bool:
@@ -115,7 +146,7 @@ def blank_like(array: Array, dtype: Any) -> Array:
     if not (flags.c_contiguous or flags.f_contiguous or _is_dense(array.shape, strides)):
         strides = _dense_strides(array.shape, strides)
     to = np.dtype(dtype).itemsize
-    return np.ndarray(array.shape, dtype, strides=[stride * to for stride in strides])
+    return np.ndarray(array.shape, dtype, strides=[stride * to for stride in strides]).view(ReorderedArray)
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

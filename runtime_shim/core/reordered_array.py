@@ -50,13 +50,34 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     return [value.view(_ndarray) if isinstance(value, ReorderedArray) else value for value in values]
 
 
+def marked(array: Array) -> Array:
+    """A window of any strides, as an array whose results have PyTorch's."""
+    if array.ndim < 2 or (array.flags.c_contiguous and 1 not in array.shape):
+        return array
+    return array.view(ReorderedArray)
+
+
+def elementwise(found: Array, *operands: Any) -> Array:
+    """A result computed in several steps, with the strides of an op of one step on these operands."""
+    if any(type(o) is ReorderedArray for o in operands):
+        return in_order_of(found.view(_ndarray), _plain(operands))
+    return found
+
+
+def packed(found: Array) -> Array:
+    """The result of an op that gives it no order but the usual one."""
+    if type(found) is _ndarray and found.flags.c_contiguous and 1 not in found.shape:
+        return found
+    return found.view(_ndarray).copy()
+
+
 def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
     """A result with the strides that an elementwise op of these operands gives it."""
     shape = found.shape
     arrays = [o for o in operands if isinstance(o, _ndarray) and o.ndim]
     alone = len(arrays) == len(operands) and all(a.shape == shape for a in arrays)
     if alone and all(a.flags.c_contiguous for a in arrays):
-        wanted = _packed(shape, range(len(shape) - 1, -1, -1))
+        wanted = usual_strides(shape)
     elif alone and (kept := _common_strides(arrays)) is not None:
         wanted = kept
     else:
@@ -67,7 +88,8 @@ def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
         made = _ndarray(shape, found.dtype, strides=strides)
         np.copyto(made, found)
         found = made
-    return found if alone and found.flags.c_contiguous else found.view(ReorderedArray)
+    usual = found.flags.c_contiguous and (alone or 1 not in shape)
+    return found if usual and (1 not in shape or wanted == usual_strides(shape)) else found.view(ReorderedArray)
 
 
 def _common_strides(arrays: Sequence[Array]) -> Strides | None:
@@ -117,6 +139,10 @@ def _order(shape: tuple[int, ...], operands: Sequence[Strides]) -> list[int]:
             elif found < 0:
                 break
     return order
+
+
+def usual_strides(shape: tuple[int, ...]) -> Strides:
+    return _packed(shape, range(len(shape) - 1, -1, -1))
 
 
 def _packed(shape: tuple[int, ...], order: Sequence[int]) -> Strides:

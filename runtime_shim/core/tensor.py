@@ -225,6 +225,8 @@ class Tensor:
         return address(self._array) if self._array.size else 0
 
     def is_set_to(self, tensor: Tensor) -> bool:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")
         return (
             self._storage is tensor._storage
             and self._array.shape == tensor._array.shape
@@ -484,7 +486,7 @@ def attach(name: str, value: Any) -> None:
 def new_tensor(array: Any) -> Tensor:
     """A tensor that owns `array`: an inference tensor in inference mode, else a normal one."""
     if type(array) is not ndarray:
-        array = np.asarray(array)
+        array = np.asanyarray(array)
     t = allocate(Tensor)
     t._array = array
     t._storage = [0, array]

@@ -166,6 +166,12 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: b
     return "".join(parts)
 
 
+def _node_name(node: Any) -> str:
+    """The name of a node's class; nodes of C++ without a class of their own are told by their name."""
+    name = type(node).__name__
+    return node.name().rpartition("::")[2] if name == "CppFunction" else name
+
+
 def tensor_str(t: Tensor) -> str:
     """`repr` of a tensor. A view whose history is not allowed shows `grad_fn=<Invalid>`."""
     if t._keys & AUTOGRAD:
@@ -202,7 +208,7 @@ def tensor_str(t: Tensor) -> str:
     if invalid:
         suffixes.append("grad_fn=<Invalid>")
     elif grad_fn is not None:
-        suffixes.append(f"grad_fn=<{type(grad_fn).__name__}>")
+        suffixes.append(f"grad_fn=<{_node_name(grad_fn)}>")
     elif requires_grad(t):
         suffixes.append("requires_grad=True")
     shown = _with_suffixes(prefix + text, suffixes, len(opening), False)

@@ -35,14 +35,6 @@ class OpNode(Node):
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op
-        if len(grads) == 1:
-            grad: Any = grads[0]
-            if grad is None:
-                return [None] * len(self.next_edges)
-        else:
-            grad = None
-            if all(g is None for g in grads):
-                return [None] * len(self.next_edges)
         environment: dict[Any, Any] = {}
         for name, value in self.saved.items():
             if type(value) is Saved or type(value) is SavedNumber:
@@ -51,6 +43,9 @@ class OpNode(Node):
                 environment[name] = [v.unpack(self) if type(v) is Saved else v for v in value]
             else:
                 environment[name] = value
+        grad: Any = grads[0] if len(grads) == 1 else None
+        if grad is None and all(g is None for g in grads):  # what was saved has been unpacked, or was freed
+            return [None] * len(self.next_edges)
         environment["grad"] = grad
         environment["grads"] = grads
         found: Grads = []
@@ -85,7 +80,7 @@ class OpNode(Node):
         """`grad_fn._saved_self` and the like."""
         if name.startswith("_raw_saved_"):
             value = self.saved.get(name[len("_raw_saved_") :], self)
-            if type(value) is Saved:
+            if type(value) is Saved or value is None:
                 return shown_raw(value)
             if type(value) is list:
                 return tuple(shown_raw(v if type(v) is Saved else None) for v in value)

@@ -236,7 +236,7 @@ class OpOverload:
             fresh = [t for t in fresh if all(t is not g for g in given) and not t.is_inference()]
             if fresh:
                 edges = [gradient_edge(t) if requires_grad(t) else None for t in given]
-                node = node_class("WarnNotImplemented", _WarnNotImplemented)(edges)
+                node = node_class("CppFunction", _WarnNotImplemented)(edges)
                 node.metadata["op"] = self.name()
                 for i, tensor in enumerate(fresh):
                     set_history(tensor, node, i)

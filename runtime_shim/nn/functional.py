@@ -19,6 +19,7 @@ from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.linalg import addmm, matmul
+from ..aten.loss_gradients import NONE, SUM
 from ..aten.padding import interpolate, pad
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
@@ -527,9 +528,9 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 def _weighted(values: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
     if weight is not None:
         values = values * weight
-    if reduction == _loss.NONE:
+    if reduction == NONE:
         return values
-    if reduction == _loss.SUM:
+    if reduction == SUM:
         return values.sum()
     return values.mean() if weight is None else values.sum() / weight.sum()
 
@@ -546,7 +547,7 @@ def mse_loss(
     number = _reduction(reduction, size_average, reduce)
     expanded = _broadcast(input, target)
     if weight is not None:
-        return _weighted(_loss.mse_loss(*expanded, _loss.NONE), weight, number)
+        return _weighted(_loss.mse_loss(*expanded, NONE), weight, number)
     return _loss.mse_loss(*expanded, number)
 
 
@@ -593,7 +594,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
-        return _weighted(_loss.huber_loss(*expanded, _loss.NONE, delta), weight, number)
+        return _weighted(_loss.huber_loss(*expanded, NONE, delta), weight, number)
     return _loss.huber_loss(*expanded, number, delta)
 
 

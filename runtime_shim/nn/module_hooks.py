@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ..autograd.function import Function
 from ..core.tensor import Tensor
+from ..core.thread_state import tls
 from ..tape.nodes import HookHandle
 
 Hook = Callable[..., Any]
@@ -153,7 +154,7 @@ class FullBackward:
     ) -> tuple[tuple[Any, ...], list[int]] | None:
         index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         tensors = [args[i] for i in index]
-        if not any(t.requires_grad for t in tensors):
+        if not (tls.state.grad_mode and any(t.requires_grad for t in tensors)):
             return None
         made = BackwardHookFunction.apply(*tensors)
         nodes = [t.grad_fn for t in made if t.grad_fn is not None]

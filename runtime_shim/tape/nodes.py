@@ -121,7 +121,7 @@ class Node:
 
     def name(self) -> str:
         name = type(self).__name__
-        return "torch::autograd::NotImplemented" if name == "NotImplemented" else name
+        return f"torch::autograd::{name}" if name in ("NotImplemented", "CopyBackwards") else name
 
     @property
     def edges_of_needed(self) -> bool:

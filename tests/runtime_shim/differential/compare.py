@@ -98,22 +98,29 @@ def _raised(value: object) -> bool:
 def first_disagreement(
     expected: Iterable[Step], got: Iterable[Step], strict: Strictness = DOCUMENTED
 ) -> Disagreement | None:
+    return next(disagreements(expected, got, strict), None)
+
+
+def disagreements(
+    expected: Iterable[Step], got: Iterable[Step], strict: Strictness = DOCUMENTED
+) -> Iterator[Disagreement]:
+    """All of them, in the order of the lines."""
     for number, (want, have) in enumerate(zip(expected, got, strict=True)):
         if want.outcome != have.outcome:
             same_type = want.outcome.partition(":")[0] == have.outcome.partition(":")[0]
-            return Disagreement(number, "message" if same_type else "outcome", None, want.outcome, have.outcome)
+            yield Disagreement(number, "message" if same_type else "outcome", None, want.outcome, have.outcome)
         if want.modes != have.modes:
-            return Disagreement(number, "modes", None, want.modes, have.modes)
+            yield Disagreement(number, "modes", None, want.modes, have.modes)
         for name in [*want.variables, *(name for name in have.variables if name not in want.variables)]:
             a, b = want.variables.get(name), have.variables.get(name)
             if isinstance(a, Seen) and isinstance(b, Seen):
                 for aspect, x, y in _differences(a, b, strict):
-                    return Disagreement(number, aspect, name, x, y)
+                    yield Disagreement(number, aspect, name, x, y)
             elif not _plain_agree(a, b, strict):
-                return Disagreement(number, "value", name, a, b)
+                yield Disagreement(number, "value", name, a, b)
         if not _plain_agree(want.value, have.value, strict):
             if isinstance(want.value, Seen) and isinstance(have.value, Seen):
                 for aspect, x, y in _differences(want.value, have.value, strict):
-                    return Disagreement(number, aspect, "(value)", x, y)
-            return Disagreement(number, "value", None, want.value, have.value)
-    return None
+                    yield Disagreement(number, aspect, "(value)", x, y)
+            else:
+                yield Disagreement(number, "value", None, want.value, have.value)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import ModuleType
+from typing import TypeVar
 
-from . import suite
+from . import rounding, suite
 from .program import Program
 from .recording import Recording
+from .runner import Step, run
 
-BATCH = 20
+T = TypeVar("T")
+BATCH = 50
 
 
 def record(program: Program, torch: ModuleType) -> Recording | None:
@@ -30,16 +33,30 @@ def record_all(programs: Iterable[Program], torch: ModuleType) -> Iterator[Recor
         yield from found or (run for program in batch if (run := record(program, torch)) is not None)
 
 
+def nudged_runs(program: Program, torch: ModuleType) -> list[tuple[Step, ...]] | None:
+    """What PyTorch does where it rounds otherwise, `rounding.RUNS` times."""
+
+    def run_all() -> list[tuple[Step, ...]]:
+        modes = [rounding.nudging_mode(torch, seed) for seed in range(rounding.RUNS)]
+        return [run(program, torch, watch=suite.watch_of(program), inside=mode) for mode in modes]
+
+    return _called_in_child(run_all)
+
+
 def _in_child(programs: list[Program], torch: ModuleType) -> list[Recording] | None:
+    return _called_in_child(lambda: [suite.record(program, torch) for program in programs])
+
+
+def _called_in_child(call: Callable[[], T]) -> T | None:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         with contextlib.suppress(BaseException), os.fdopen(writing, "wb") as pipe:
-            pickle.dump([suite.record(program, torch) for program in programs], pipe)
+            pickle.dump(call(), pipe)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         text = pipe.read()
     _, status = os.waitpid(child, 0)
-    found: list[Recording] | None = pickle.loads(text) if text and not status else None
+    found: T | None = pickle.loads(text) if text and not status else None
     return found

@@ -10,6 +10,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, ModuleType
@@ -43,8 +44,10 @@ def _compiled(source: str) -> tuple[CodeType, bool]:
         return compile(source, "<statement>", "exec"), False
 
 
-def run(program: Program, torch: ModuleType, *, watch: str = "every") -> tuple[Step, ...]:
-    """One Step for each line. `watch="end"` observes the variables only after the last line: reading a view's
+def run(
+    program: Program, torch: ModuleType, *, watch: str = "every", inside: AbstractContextManager[Any] | None = None
+) -> tuple[Step, ...]:
+    """One Step for each line, all run inside a context of their thread if one is given. `watch="end"` observes the variables only after the last line: reading a view's
     history brings it up to date, so a program that is watched less is a different test.
     """
     steps: list[Step] = []
@@ -52,7 +55,8 @@ def run(program: Program, torch: ModuleType, *, watch: str = "every") -> tuple[S
 
     def run_in_thread() -> None:
         try:
-            _run(program, torch, watch, steps)
+            with inside or nullcontext():
+                _run(program, torch, watch, steps)
         except BaseException as error:
             failed.append(error)
 

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-from .compare import Disagreement, Strictness, first_disagreement
+from .compare import Disagreement, Strictness, disagreements
 from .generator import generate
 from .observe import COARSE, FINE
 from .program import Program, script
 from .recording import Recording
-from .runner import failing_lines, run
+from .rounding import unsettled
+from .runner import Step, failing_lines, run
 from .shrink import shrink
 
 _HALF = re.compile(r"float16|\.half\(")
+INTERNAL = "INTERNAL ASSERT FAILED"
 TARGETS = {"documented": 0.99, "leaks": 0.95, "long": 0.9}
 
 
@@ -43,8 +45,18 @@ class Failure:
         return self.recording.program.lines[self.disagreement.line].strip()
 
 
-def check(recording: Recording, torch: ModuleType, strict: Strictness | None = None) -> Failure | None:
-    """Compares `torch` with a run of the oracle. In "leaks" programs the versions of gradients count too."""
+#: Runs a program on PyTorch a few times, with other roundings; None if it dies of it.
+NudgedRuns = Callable[[Program], "list[tuple[Step, ...]] | None"]
+
+
+def check(
+    recording: Recording, torch: ModuleType, strict: Strictness | None = None, nudged: NudgedRuns | None = None
+) -> Failure | None:
+    """Compares `torch` with a run of the oracle. In "leaks" programs the versions of gradients count too.
+
+    With `nudged`, numbers that rounding leaves unsettled may differ; it is asked only if there are differences. What
+    comes after an internal assertion of PyTorch that fails is not compared.
+    """
     if strict is None:
         strict = Strictness(
             grad_versions=recording.program.profile == "leaks",
@@ -52,18 +64,30 @@ def check(recording: Recording, torch: ModuleType, strict: Strictness | None = N
             tolerance=COARSE if _HALF.search(" ".join(recording.program.lines)) else FINE,
         )
     got = run(recording.program, torch, watch=recording.watch)
-    disagreement = first_disagreement(recording.steps, got, strict)
-    return None if disagreement is None else Failure(recording, disagreement)
+    runs: list[tuple[Step, ...]] | None = None
+    for disagreement in disagreements(recording.steps, got, strict):
+        if INTERNAL in recording.steps[disagreement.line].outcome:
+            return None
+        if nudged is not None and runs is None:
+            runs = nudged(recording.program) or []
+        if not runs or not unsettled(disagreement, runs):
+            return Failure(recording, disagreement)
+    return None
 
 
-def minimised(failure: Failure, oracle: Callable[[Program], Recording | None], torch: ModuleType) -> Failure:
+def minimised(
+    failure: Failure,
+    oracle: Callable[[Program], Recording | None],
+    torch: ModuleType,
+    nudged: NudgedRuns | None = None,
+) -> Failure:
     """The smallest program with a disagreement in the same aspect, both sides run anew; `oracle` runs PyTorch."""
     found = failure
 
     def still_fails(program: Program) -> bool:
         nonlocal found
         recording = oracle(program)
-        again = None if recording is None else check(recording, torch)
+        again = None if recording is None else check(recording, torch, nudged=nudged)
         if again is None or not _alike(again.disagreement, failure.disagreement):
             return False
         found = again
