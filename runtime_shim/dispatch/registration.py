@@ -51,6 +51,8 @@ def op(
     """
 
     def register(kernel: KernelFunction) -> Callable[..., Any]:
+        if name in OPS and (function or method):
+            raise ValueError(f"{kernel.__module__} registers {name}, but there is an op of that name already")
         made = OPS[name] = describe(
             name,
             kernel,

@@ -11,10 +11,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from guardfix.runtime_shim.dispatch.op_description import OPS
+from guardfix.runtime_shim.dispatch.registration import op
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,6 +152,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (package / "__init__.py").touch()
     ignored = shutil.ignore_patterns("__pycache__", "include")
     shutil.copytree(ROOT / "runtime_shim", package / "runtime_shim", ignore=ignored)
+    # The shim's own one takes another name, since an op doesn't take the name of another.
+    own = package / "runtime_shim/aten/special_functions.py"
+    text = own.read_text(encoding="utf-8")
+    assert text.count('@op(\n    "logaddexp",') == 1
+    own.write_text(text.replace('"logaddexp",', '"not_logaddexp",'), encoding="utf-8")
     (package / "runtime_shim" / "aten" / "logaddexp.py").write_text(PLANTED, encoding="utf-8")
     return outcomes("guardfix.runtime_shim", folder)
 
@@ -177,8 +184,38 @@ def test_a_description_does_not_change(field: str) -> None:
         setattr(OPS["hypot"], field, None)
 
 
-def test_a_gradient_that_asks_for_what_is_not_there_is_an_error_of_the_file() -> None:
-    from guardfix.runtime_shim.dispatch.op_description import describe
+MISTAKEN = [
+    pytest.param(
+        {"self": lambda grad, other: grad},
+        "the gradient of f asks for 'other', which is not a parameter of the op",
+        id="a gradient that asks for what is not there",
+    ),
+    pytest.param(
+        {"sefl": lambda grad: grad},
+        r"f: 'sefl' is neither an option of op\(\) nor a parameter, which are self, axis",
+        id="a gradient of what is not there",
+    ),
+    pytest.param(
+        {"inplac": True}, r"f: 'inplac' is neither an option of op\(\) nor a parameter", id="an option that is misspelt"
+    ),
+    pytest.param({"numbers": True}, "f: `numbers` is a tuple of the op's parameters", id="numbers is not a tuple"),
+    pytest.param({"numbers": ("self")}, "f: `numbers` is a tuple of the op's parameters", id="nor one name"),
+    pytest.param(
+        {"lists": ("tensors",)}, "f: `lists` is a tuple of the op's parameters", id="a list that is no parameter"
+    ),
+    pytest.param({"computes": "fc"}, "f: `computes` is a Computes, such as ANY_DTYPE", id="kinds as a text"),
+]
 
-    with pytest.raises(TypeError, match="the gradient of f asks for 'other', which is not a parameter of the op"):
-        describe("f", lambda self: self, {"self": lambda grad, other: grad})
+
+@pytest.mark.parametrize(("said", "reason"), MISTAKEN)
+def test_a_description_that_means_nothing_is_an_error_of_the_file(said: dict[str, Any], reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        op("f", function=False, method=False, **said)(lambda self, axis=None: self)
+    assert "f" not in OPS
+
+
+def test_an_op_does_not_take_the_name_of_another() -> None:
+    known = OPS["log"]
+    with pytest.raises(ValueError, match="test_new_op registers log, but there is an op of that name already"):
+        op("log")(lambda self: self)
+    assert OPS["log"] is known
