@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import sys
 from typing import Any
+
+from guardfix.module_command import module_command
 
 _LONGEST_ANSWER = 64 << 20
 _MOST_WAITING = 8
@@ -61,10 +62,7 @@ class CheckingProcess:
     async def _running(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P" if sys.version_info >= (3, 11) else "-E",
-                "-m",
-                __package__,
+                *module_command(__package__),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=_LONGEST_ANSWER,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
+
+from guardfix.module_command import module_command
 
 _SECONDS = 600.0
 """What a report of a large tree may take."""
@@ -44,9 +45,8 @@ class LiveReport:
         return self._page
 
     async def _make(self) -> bytes:
-        isolation = "-P" if sys.version_info >= (3, 11) else "-E"
         process = await asyncio.create_subprocess_exec(
-            sys.executable, isolation, "-m", "guardfix", "report", "--live", "-o", "-", *self.arguments,
+            *module_command("guardfix"), "report", "--live", "-o", "-", *self.arguments,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         try:

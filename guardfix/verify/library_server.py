@@ -8,12 +8,12 @@ import os
 import select
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.module_command import module_command
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Serving
 
@@ -56,7 +56,7 @@ class LibraryServer:
         try:
             with open(self._log, "wb") as log:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", _SERVER, str(folder / "serving.json"), str(commands), str(answers)],
+                    [*module_command(_SERVER), str(folder / "serving.json"), str(commands), str(answers)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

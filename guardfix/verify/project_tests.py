@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from guardfix.module_command import module_command
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.torch_distribution import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
@@ -304,7 +305,7 @@ def run_in_copy(
                 raise VerificationFailed(f"{command[0]}: No such file or directory")
             folders = json.dumps([variables["TMPDIR"], str(where), str(log.parent), variables["GUARDFIX_CACHE_DIR"]])
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", _CONTAINED, folders, *command],
+                [*module_command(_CONTAINED), folders, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -7,11 +7,11 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from guardfix.module_command import module_command
 from guardfix.runtime_shim.recording import run_starter
 
 
@@ -43,7 +43,7 @@ def start_run(
     `output`, `errors` and `ready` are descriptors; the last is closed when the program is ready.
     """
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "guardfix.runtime_shim.recording", str(specification), str(ready)],
+        [*module_command("guardfix.runtime_shim.recording"), str(specification), str(ready)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
@@ -63,7 +63,7 @@ class RunStarter:
         self._ended: dict[int, int] = {}
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", run_starter.__name__, str(theirs.fileno())],
+                [*module_command(run_starter.__name__), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=environment,

@@ -1,0 +1,18 @@
+"""How guardfix starts a module of its own as a process."""
+
+from __future__ import annotations
+
+import sys
+
+
+def module_command(module: str) -> list[str]:
+    """The command that runs a module, to which its arguments are added.
+
+    Modules in the current folder don't take the places of others, as they would with `-m` alone: the folder is that of
+    a program which isn't ours.
+    """
+    if sys.version_info >= (3, 11):
+        return [sys.executable, "-P", "-m", module]
+    # What -P does: the first entry is the current folder, and nothing has been imported by it yet.
+    start = f"import sys; del sys.path[0]; import runpy; runpy.run_module({module!r}, None, '__main__', True)"
+    return [sys.executable, "-c", start]
