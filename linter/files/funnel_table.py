@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 33
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10498, 2233422396),
+    'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
@@ -89,7 +89,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf304_guard_in_function_backward.py': (3053, 910770144),
     'rules/gf401_guard_on_async_def.py': (4024, 82652688),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
-    'rules/gf403_uncalled_guard.py': (2087, 869426426),
+    'rules/gf403_uncalled_guard.py': (2142, 3730406662),
     'rules/gf404_guard_on_class.py': (1844, 3086982454),
     'rules/gf405_raw_c_guard.py': (3057, 2261454712),
     'rules/gf406_yield_under_guard.py': (2986, 938480603),

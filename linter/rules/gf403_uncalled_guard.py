@@ -4,7 +4,8 @@ What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its 
 and for aliases of them.
 
 Why it is bad: the class isn't a context manager, so `with` raises `TypeError: 'type' object does not support the
-context manager protocol`, perhaps in a branch that no test runs. As a statement, the name has no effect at all.
+context manager protocol` (an `AttributeError` before Python 3.11), perhaps in a branch that no test runs. As a
+statement, the name has no effect at all.
 
 Example:
 
@@ -14,8 +15,8 @@ Example:
 Use instead: `with torch.no_grad():`.
 
 Fix: safe for `with`: the parentheses are added. Unsafe for a statement above a `def`: an `@` and parentheses are
-added. None for `set_grad_enabled`, whose argument isn't in the code, and for `async with`, which doesn't accept a
-guard.
+added. None for `set_grad_enabled`, which needs an argument that isn't in the code, and for `async with`, which doesn't
+accept a guard.
 
 Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); aliases (`guard =
 torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
