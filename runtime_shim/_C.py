@@ -381,6 +381,8 @@ def _late(name: str) -> Any:
 _LATE = {
     "_current_autograd_node": ("autograd.backward_engine", "running_node"),
     "_get_current_graph_task_keep_graph": ("autograd.backward_engine", "keeps_graph"),
+    "_get_autograd_fallback_mode": ("library.missing_autograd", "get_mode"),
+    "_set_autograd_fallback_mode": ("library.missing_autograd", "set_mode"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),
     "_ConvBackend": ("aten.convolution_backends", "ConvBackend"),
     "_select_conv_backend": ("aten.convolution", "select_conv_backend"),

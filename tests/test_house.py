@@ -99,6 +99,7 @@ STANDS_FOR_PYTORCH = (
     "library/early_custom_ops.py",
     "mps.py",
     "nn/functional.py",
+    "nn/utils/parametrizations.py",
     "serialization.py",
     "testing/_internal/",
     "utils/data/",

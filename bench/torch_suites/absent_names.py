@@ -12,7 +12,7 @@ from typing import Any
 
 SHIM = "guardfix.runtime_shim"
 #: Modules of the shim that suites ask for names that they haven't while they are imported.
-INCOMPLETE = frozenset({"_C", "profiler", "testing", "_internal", "optests"})
+INCOMPLETE = frozenset({"_C", "profiler", "testing", "_internal", "optests", "backends", "_dynamo"})
 
 
 class Absent:
@@ -28,7 +28,9 @@ class Absent:
             return ()  # asked after every test, for ops of an interface that isn't there
         if self.__name__.endswith(".optests.dontGenerateOpCheckTests"):
             return lambda test: test
-        if self.__name__.endswith((".optests.generate_opcheck_tests", "_utils_internal.get_file_path_2")):
+        if self.__name__.endswith(
+            (".optests.generate_opcheck_tests", "_utils_internal.get_file_path_2", "._import_utils.import_dill")
+        ):
             return None  # the tests that it makes are not there, and count as failures
         raise NotImplementedError(f"the shim has no {self.__name__}")
 
@@ -36,6 +38,9 @@ class Absent:
         if name.startswith("__"):
             raise AttributeError(name)
         return Absent(f"{self.__name__}.{name}")
+
+    def __iter__(self) -> Any:
+        return iter(())
 
     def __mro_entries__(self, bases: Any) -> tuple[type, ...]:
         return ()
@@ -105,13 +110,25 @@ class _AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+def allow_absent_modules() -> None:
+    """From now on a suite can import modules that PyTorch had once."""
+    sys.meta_path.append(_AbsentModules())
+
+
 def allow_absent_names() -> None:
     """From now on a suite can import what the shim hasn't."""
     sys.meta_path.insert(0, _AbsentModules())
     importing = builtins.__import__
 
     def complete(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-        found = importing(name, globals, locals, fromlist, level)
+        try:
+            found = importing(name, globals, locals, fromlist, level)
+        except ModuleNotFoundError as error:
+            parent = (error.name or "").rpartition(".")[0]
+            if not str(error).endswith("is not a package") or parent not in sys.modules:
+                raise
+            sys.modules[parent].__path__ = []  # a single file here, and a package in PyTorch
+            found = importing(name, globals, locals, fromlist, level)
         inside = str((globals or {}).get("__name__", "")).startswith("test_")
         if not inside or name.partition(".")[0] != "torch" or isinstance(found, _AbsentModule):
             return found

@@ -41,6 +41,12 @@ all_types_and = _group_and(*FLOATING, *INTEGRAL)
 all_types_and_half = _group(*FLOATING, *INTEGRAL, torch.float16)
 all_types_and_complex = _group(*FLOATING, *INTEGRAL, *COMPLEX)
 all_types_and_complex_and = _group_and(*FLOATING, *INTEGRAL, *COMPLEX)
+all_types_complex_float8_and = _group_and(
+    *FLOATING,
+    *INTEGRAL,
+    *COMPLEX,
+    *(getattr(torch, f"float8_{name}") for name in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")),
+)
 custom_types = _group_and()
 float_to_corresponding_complex_type_map = {
     torch.float32: torch.complex64,

@@ -9,7 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import inspect
+import io
+import itertools
+import os
 import sys
+import tempfile
 import types
 import unittest
 import warnings
@@ -28,10 +33,19 @@ onlyCPU onlyNativeDeviceTypes onlyNativeDeviceTypesAnd expectedFailureMPS expect
 expectedFailureXLA skipCUDAIf skipCUDAIfCudnnVersionLessThan skipCUDAIfMiopen skipCUDAIfNoCudnn skipCUDAIfNoMiopen
 skipCUDAIfNotMiopenSuggestNHWC skipCUDAIfRocm skipCUDAIfRocmVersionLessThan skipIfCrossRef serialTest gcIfJetson
 tf32_on_and_off skipIfNoLapack xfailIfS390X skipIfNotMiopenSuggestNHWC skipIfRocmVersionLessThan disablecuDNN
-disableMkldnn skipCPUIfNoLapack skipCPUIfNoMkl skipCPUIfNoMkldnn skipIfTorchInductor""".split()
-SKIPPED = "onlyCUDA onlyMPS slowTest largeTensorTest deviceCountAtLeast scoped_load_inline".split()
+disableMkldnn skipCPUIfNoLapack skipCPUIfNoMkl skipCPUIfNoMkldnn skipIfTorchInductor skipRocmIfTorchInductor
+skipCUDAMemoryLeakCheckIf skipCUDAIfNotRocm skipCUDAIfNoMagma skipCUDAIfNoMagmaAndNoCusolver skipCUDAVersionIn
+skipCUDAIfNoCusolver bf32_on_and_off tf32_on tf32_off DecorateInfo setBlasBackendsToDefaultFinally
+setLinalgBackendsToDefaultFinally wrapDeterministicFlagAPITest reduced_f32_on_and_off""".split()
+SKIPPED = """onlyCUDA onlyMPS slowTest slowTestIf deviceCountAtLeast scoped_load_inline optims
+onlyCUDAAndPRIVATEUSE1 skipIfNoSciPy""".split()
 FALSE = """TEST_CUDA TEST_CUDNN TEST_MULTIGPU TEST_WITH_ROCM TEST_WITH_UBSAN TEST_WITH_ASAN TEST_PRIVATEUSE1 IS_FBCODE
-IS_JETSON IS_MACOS IS_WINDOWS IS_SANDCASTLE TEST_WITH_TORCHDYNAMO TEST_WITH_CROSSREF TEST_SCIPY TEST_MKL""".split()
+IS_JETSON IS_MACOS IS_WINDOWS IS_SANDCASTLE TEST_WITH_TORCHDYNAMO TEST_WITH_CROSSREF TEST_SCIPY TEST_MKL
+TEST_WITH_TORCHINDUCTOR IS_REMOTE_GPU IS_PPC IS_ARM64 TEST_OPT_EINSUM PYTORCH_CUDA_MEMCHECK NO_MULTIPROCESSING_SPAWN
+PLATFORM_SUPPORTS_FLASH_ATTENTION SM53OrLater SM80OrLater SM90OrLater CDNA2OrLater TEST_DILL""".split()
+#: Tables of PyTorch's own descriptions of ops, which are not here.
+TABLES = """binary_ufuncs binary_ufuncs_and_refs custom_op_db op_db unary_ufuncs reduction_ops reference_masked_ops
+shape_funcs optim_db module_tests criterion_tests new_module_tests ops_and_refs python_ref_db""".split()
 
 NUMPY_OF = {
     getattr(torch, name): np.dtype(name).type
@@ -147,6 +161,27 @@ class TemporaryTestCase(SuiteTestCase):
             p.grad = None
 
 
+class DescribedModuleTest:
+    """Stands for a test of a module by its description; those are skipped."""
+
+    with_tf32 = False
+    test_cpu = True
+    numbers = itertools.count()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.number = next(self.numbers)
+        self.check_inplace = False
+
+    def get_name(self) -> str:
+        return f"test_described_{self.number}"
+
+    def __call__(self, case: Any) -> None:
+        raise unittest.SkipTest("a module by its description")
+
+    def test_cuda(self, case: Any) -> None:
+        raise unittest.SkipTest("not on the CPU")
+
+
 def _create_basic_net() -> Any:
     nn = torch.nn
 
@@ -200,6 +235,74 @@ def check_bfloat16(
     case.assertEqual(exact.grad, rounded.grad, atol=prec, rtol=prec, exact_dtype=False)
 
 
+def noncontiguous_like(t: Any) -> Any:
+    """A tensor of the same elements whose last dimension has gaps."""
+    if not t.is_contiguous():
+        return t
+    wide = torch.repeat_interleave(t.detach(), 2, dim=-1) if t.dim() else torch.stack([t.detach()] * 2)
+    found = wide[..., 1::2] if t.dim() else wide[1]
+    found = found.clone(memory_format=torch.preserve_format) if found.is_contiguous() and t.dim() else found
+    return found.requires_grad_(t.requires_grad)
+
+
+def bytes_to_scalar(byte_list: Any, dtype: Any, device: Any) -> Any:
+    """A tensor without dimensions of the bytes."""
+    flat = torch.tensor(byte_list, dtype=torch.uint8).to(torch.uint8)
+    return flat.view(dtype).reshape(()) if dtype != torch.bool else flat[0].view(torch.bool)
+
+
+class BytesIOContext(io.BytesIO):
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def temporary_file_name(*args: Any, **kwargs: Any) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        open(path, "wb").close()
+        yield path
+
+
+@contextlib.contextmanager
+def temporary_directory_name(suffix: str | None = None) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(suffix=suffix) as folder:
+        yield folder
+
+
+def set_warn_always_context_on(*args: Any) -> Any:
+    return set_warn_always_context(True)
+
+
+def is_iterable_of_tensors(value: Any, include_empty: bool = False) -> bool:
+    if isinstance(value, torch.Tensor):
+        return False
+    try:
+        found = list(value)
+    except TypeError:
+        return False
+    return all(isinstance(v, torch.Tensor) for v in found) if found else include_empty
+
+
+def do_test_empty_full(case: Any, dtypes: Any, layout: Any, device: Any) -> None:
+    """Stands for the test of empty and full, by dtype."""
+    shape = torch.Size([2, 3])
+    for dtype in dtypes:
+        for made in (
+            torch.empty(shape, dtype=dtype, layout=layout, device=device),
+            torch.empty_like(torch.empty(shape, dtype=dtype)),
+            torch.zeros(1, dtype=dtype).new_empty(shape),
+        ):
+            case.assertEqual((made.shape, made.dtype, made.layout), (shape, dtype, layout))
+        full = torch.full(shape, 1, dtype=dtype)
+        case.assertEqual((full.shape, full.dtype), (shape, dtype))
+        case.assertTrue(bool((torch.full_like(full, 1) == full).all()))
+        case.assertTrue(bool((full.new_full(shape, 1) == full).all()))
+
+
 COMMON: dict[str, Any] = {
     **dict.fromkeys(LENIENT, device_tests.lenient),
     **dict.fromkeys(SKIPPED, device_tests.skipped),
@@ -232,15 +335,38 @@ COMMON: dict[str, Any] = {
     "_create_basic_net": _create_basic_net,
     "_test_module_empty_input": check_empty_input,
     "_test_bfloat16_ops": check_bfloat16,
-    "binary_ufuncs": [],
-    "binary_ufuncs_and_refs": [],
-    "custom_op_db": [],
-    "op_db": [],
+    **{name: [] for name in TABLES},
+    "skipCPUIf": lambda condition, reason="": unittest.skipIf(condition, str(reason)),
+    "noncontiguous_like": noncontiguous_like,
+    "bytes_to_scalar": bytes_to_scalar,
+    "BytesIOContext": BytesIOContext,
+    "TemporaryFileName": temporary_file_name,
+    "TemporaryDirectoryName": temporary_directory_name,
+    "AlwaysWarnTypedStorageRemoval": set_warn_always_context_on,
+    "is_iterable_of_tensors": is_iterable_of_tensors,
+    "do_test_empty_full": do_test_empty_full,
+    "largeTensorTest": lambda *args, **kwargs: device_tests.skipped,
+    "get_function_arglist": lambda function: list(inspect.signature(function).parameters),
+    "NewModuleTest": DescribedModuleTest,
+    "CriterionTest": DescribedModuleTest,
+    "get_all_device_types": lambda: ["cpu"],
+    "get_all_qint_dtypes": list,
+    "_get_torch_cuda_version": lambda: (0, 0),
+    "_get_magma_version": lambda: (0, 0),
+    "subclass_db": {},
+    "array_shapes": lambda *args, **kwargs: None,
+    "tensor": lambda *args, **kwargs: None,  # of hypothesis_utils
+    "assert_deadline_disabled": lambda: None,
     "make_logging_test": device_tests.skipped,
     "LoggingTestCase": SuiteTestCase,
 }
 MODULES = [
     "common_cuda",
+    "common_mkldnn",
+    "common_quantization",
+    "common_optimizers",
+    "common_subclass",
+    "hypothesis_utils",
     "common_device_type",
     "common_dtype",
     "common_methods_invocations",

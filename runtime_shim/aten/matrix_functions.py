@@ -367,14 +367,17 @@ def _qr_gradient(grads: Any, result: Any) -> Tensor:
     if grad_q is not None:
         inner = inner - grad_q.mH @ q
     symmetric = inner.tril(-1)
-    symmetric = symmetric + symmetric.mH + FUNCTIONS["diag_embed"](inner.diagonal(0, -2, -1))
+    diagonal = inner.diagonal(0, -2, -1)
+    if diagonal.is_complex():
+        diagonal = diagonal.real.to(diagonal.dtype)
+    symmetric = symmetric + symmetric.mH + FUNCTIONS["diag_embed"](diagonal)
     found = q @ symmetric
     if grad_q is not None:
         found = found + grad_q
     return FUNCTIONS["linalg_solve"](r, found.mH).mH
 
 
-@op("_qr", computes=Computes("f"), function=False, method=False, node="LinalgQrBackward0", outputs=_QR._make,
+@op("_qr", computes=Computes("fc"), function=False, method=False, node="LinalgQrBackward0", outputs=_QR._make,
     A=lambda grads, result: _qr_gradient(grads, result))  # fmt: skip
 def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
     check_matrix("linalg.qr", A, square=False)
@@ -384,7 +387,7 @@ def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
 
 @composite("linalg_qr", method=False)
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
-    """Orthogonal columns and an upper triangle whose product is A, of real matrices."""
+    """Orthogonal columns and an upper triangle whose product is A."""
     if mode not in ("reduced", "complete"):
         raise NotImplementedError(f"the shim has no linalg.qr(mode={mode!r}); supported: reduced, complete")
     return _qr(A, mode == "complete")

@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
-from ..tape.history import gradient_edge, set_history
-from ..tape.nodes import Grads, Node, node_class
+from . import missing_autograd
 from .operator_schema import Schema
 from .shared_libraries import LOADED, load_library
 
@@ -229,17 +227,12 @@ class OpOverload:
     def _without_autograd(self, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The op has no autograd kernel: a result without a history gets one that warns in backward."""
         given = list(_tensors((*args, *kwargs.values())))
-        recording = tls.state.grad_mode and any(map(requires_grad, given))
+        recording = missing_autograd.MODE == "warn" and tls.state.grad_mode and any(map(requires_grad, given))
         result = self._run(keys, args, kwargs)
         if recording:
-            fresh = [t for t in _tensors((result,)) if not requires_grad(t) and t._array.dtype.kind in "fcV"]
-            fresh = [t for t in fresh if all(t is not g for g in given) and not t.is_inference()]
-            if fresh:
-                edges = [gradient_edge(t) if requires_grad(t) else None for t in given]
-                node = node_class("CppFunction", _WarnNotImplemented)(edges)
-                node.metadata["op"] = self.name()
-                for i, tensor in enumerate(fresh):
-                    set_history(tensor, node, i)
+            assert self._schema is not None
+            results = result if len(self._schema.returns) > 1 else (result,)
+            missing_autograd.mark(self.name(), given, results, self._schema.written_returns)
         return result
 
     def has_kernel_for_dispatch_key(self, key: Any) -> bool:
@@ -266,27 +259,6 @@ class OpOverload:
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self.namespace}.{self._opname}', overload='{self._overloadname}')>"
-
-
-class _WarnNotImplemented(Node):
-    """History of what an op without an autograd kernel made: no gradient, and a warning."""
-
-    def name(self) -> str:
-        return "torch::autograd::WarnNotImplemented"
-
-    def apply(self, grads: Grads) -> Grads:
-        warnings.warn(
-            f"{self.metadata['op']}: an autograd kernel was not registered to the Autograd key(s) but we are trying to "
-            "backprop through it. This may lead to silently incorrect behavior. This behavior is deprecated and will "
-            "be removed in a future version of PyTorch. If your operator is differentiable, please ensure you have "
-            "registered an autograd kernel to the correct Autograd key (e.g. DispatchKey::Autograd, "
-            "DispatchKey::CompositeImplicitAutograd). If your operator is not differentiable, or to squash this "
-            "warning and use the previous behavior, please register torch::CppFunction::makeFallthrough() to "
-            "DispatchKey::Autograd.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return [None] * len(self.next_edges)
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

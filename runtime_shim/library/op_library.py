@@ -44,7 +44,8 @@ class Library:
         self._undo: list[Callable[[], None]] = []
         if kind == "DEF":
             self._undo.append(lambda: _DEFINED.discard(ns))
-        self._finalizer = weakref.finalize(self, _undo_all, self._undo)
+        self.m = _Registrations()
+        self._finalizer = weakref.finalize(self.m, _undo_all, self._undo)
         self._place = _caller()
 
     def __repr__(self) -> str:
@@ -130,6 +131,10 @@ class Library:
     def _destroy(self) -> None:
         """Take back every definition and kernel, as happens when the last reference to the Library goes."""
         self._finalizer()
+
+
+class _Registrations:
+    """What a Library keeps as `m`: its registrations last as long as this object."""
 
 
 def _undo_all(steps: list[Callable[[], None]]) -> None:

@@ -190,6 +190,11 @@ class Schema:
     returns: tuple[tuple[SchemaType, str], ...]
 
     @property
+    def written_returns(self) -> list[int]:
+        """The places of results that are arguments which the op writes to."""
+        return [i for i, (kind, _) in enumerate(self.returns) if "!" in kind.text]
+
+    @property
     def qualified(self) -> str:
         return f"{self.namespace}::{self.name}" if self.namespace else self.name
 

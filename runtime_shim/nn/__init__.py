@@ -91,7 +91,17 @@ _LATE = {
         "loss_layers",
     ),
     **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
+    "AdaptiveLogSoftmaxWithLoss": "adaptive_softmax",
     "DataParallel": "containers",
+    **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
+    **dict.fromkeys(
+        (
+            "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d "
+            "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
+            "LazyLinear"
+        ).split(),
+        "lazy_layers",
+    ),
     **dict.fromkeys(
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
         "recurrent_layers",
@@ -101,7 +111,8 @@ _LATE = {
         "transformer_layers",
     ),
     **dict.fromkeys(
-        ("GaussianNLLLoss PReLU ParameterDict RMSNorm UpsamplingBilinear2d UpsamplingNearest2d").split(), "more_layers"
+        ("GaussianNLLLoss PReLU ParameterDict RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
+        "more_layers",
     ),
 }
 

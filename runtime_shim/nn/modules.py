@@ -46,8 +46,8 @@ module.__dict__.update(
 
 #: The modules of torch.nn.modules that hold layers. Each has all layers: programs name the one that they want.
 _HOMES = frozenset(
-    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear "
-    "loss normalization padding pixelshuffle pooling rnn sparse transformer upsampling".split()
+    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy "
+    "linear loss normalization padding pixelshuffle pooling rnn sparse transformer upsampling".split()
 )
 
 __path__: list[str] = []  # so that `import torch.nn.modules.conv` looks for it here

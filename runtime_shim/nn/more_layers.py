@@ -8,7 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
-from .layers import _parameter
+from .layers import _BatchNorm, _parameter
 from .module import Module
 from .parameter import Parameter
 from .stateless import Upsample, _Loss
@@ -145,3 +145,48 @@ class ParameterDict(Module):
             kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
             lines.append(f"  ({key}): {kind} containing: [torch.FloatTensor of size {size}]")
         return "\n".join(lines)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization over the processes of a group; with one process, that of its batch."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with its batch normalizations replaced by ones of this class, with their parameters."""
+        made: Any = module
+        if isinstance(module, _BatchNorm):
+            made = SyncBatchNorm(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(made, name, getattr(module, name))
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made

@@ -91,3 +91,11 @@ def rebuild_buffer(*parts: Any) -> Tensor:
 
 REBUILT_BY[Parameter] = rebuild_parameter
 REBUILT_BY[Buffer] = rebuild_buffer
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
+        import importlib
+
+        return getattr(importlib.import_module("guardfix.runtime_shim.nn.lazy"), name)
+    raise AttributeError(f"module 'torch.nn.parameter' has no attribute {name!r}")

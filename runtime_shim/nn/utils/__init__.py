@@ -44,6 +44,8 @@ def _submodule(name: str, *functions: Any) -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("parametrize", "parametrizations", "prune"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "rnn":
         return importlib.import_module(f"{__name__}.packed_sequences")
     if name in ("clip_grad", "convert_parameters"):

@@ -16,7 +16,7 @@ PYTHON = {
     "under another name": ("import torch as t\nt.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
     "a module of PyTorch's": ("import torch.sparse as sparse\nsparse.mm(f, f)", ["torch.sparse"]),
     "from a module": ("from torch.sparse import addmm, mm", ["torch.sparse"]),
-    "a layer": ("from torch import nn\nnn.LazyLinear(2)\nnn.LazyLinear(3)", ["torch.nn.LazyLinear"]),
+    "a layer": ("from torch import nn\nnn.CrossMapLRN2d(2)\nnn.CrossMapLRN2d(3)", ["torch.nn.CrossMapLRN2d"]),
     "a method by its class": ("import torch\ntorch.Tensor.sspaddmm(x)", ["torch.Tensor.sspaddmm"]),
     "two names": (
         "import torch\ntorch.sparse_coo_tensor(torch.geqrf(x))",

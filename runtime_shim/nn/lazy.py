@@ -1,0 +1,153 @@
+"""Modules whose parameters get their shapes at the first call, and those parameters.
+
+Source of the words: torch/nn/modules/lazy.py, torch/nn/parameter.py of 2.13.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from ..aten import FUNCTIONS
+from ..core.gradient_modes import no_grad
+from ..core.tensor import Tensor, of_class, set_requires_grad
+from .parameter import Parameter
+
+
+class UninitializedTensorMixin:
+    """What parameters and buffers without a shape share: functions refuse them, but for conversions."""
+
+    _allowed_methods = frozenset(
+        "__hash__ size copy_ is_complex is_floating_point half float double char short int long cuda cpu to "
+        "get_device".split()
+    )
+    cls_to_become: type[Tensor]
+
+    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give it a shape, and uninitialized memory."""
+        self.data = FUNCTIONS["empty"](shape, device=device, dtype=self.data.dtype if dtype is None else dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        return type(self), (self.requires_grad,)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        if name in cls._allowed_methods or type(func).__name__ == "method-wrapper":
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+def _without_shape(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    made = FUNCTIONS["empty"](0, device=device, dtype=dtype)
+    set_requires_grad(made, requires_grad)
+    return of_class(made, cls)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
+    """A parameter that has no shape yet."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return _without_shape(cls, requires_grad, device, dtype)
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        pass
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.data.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer that has no shape yet."""
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        made = _without_shape(cls, requires_grad, device, dtype)
+        made.persistent = persistent
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+class LazyModuleMixin:
+    """A module with uninitialized parameters: `initialize_parameters(*inputs)` gives them their shapes at the first
+    call, or loading a state dict does. It then becomes an instance of `cls_to_become`.
+    """
+
+    cls_to_become: Any = None
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
+        self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
+
+    def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, tensor in itertools.chain(self._parameters.items(), self._buffers.items()):
+            if tensor is not None and name not in self._non_persistent_buffers_set:
+                kept = is_lazy(tensor) or keep_vars
+                destination[prefix + name] = tensor if kept else tensor.detach()
+
+    def _lazy_load_hook(self: Any, state_dict: Any, prefix: str, *_: Any) -> None:
+        """Give what is loaded the shape that it has in the state dict."""
+        for name, tensor in itertools.chain(self._parameters.items(), self._buffers.items()):
+            given = state_dict.get(prefix + name)
+            if given is not None and is_lazy(tensor) and not is_lazy(given):
+                with no_grad():
+                    tensor.materialize(given.shape)
+
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+
+    def has_uninitialized_params(self: Any) -> bool:
+        return any(map(is_lazy, (*self._parameters.values(), *self._buffers.values())))
+
+    def _infer_parameters(self: Any, module: Any, args: Any, kwargs: Any = None) -> None:
+        module.initialize_parameters(*args, **(kwargs or {}))
+        if module.has_uninitialized_params():
+            raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
+        for name in ("_initialize_hook", "_load_hook"):
+            getattr(module, name).remove()
+            delattr(module, name)
+        if module.cls_to_become is not None:
+            module.__class__ = module.cls_to_become
+
+    def _replicate_for_data_parallel(self) -> Any:
+        raise RuntimeError(
+            "Modules with uninitialized parameters can't be used with `DataParallel`. Run a dummy forward pass to "
+            "correctly initialize the modules"
+        )
