@@ -19,8 +19,8 @@ PYTHON = {
     "a layer": ("from torch import nn\nnn.CrossMapLRN2d(2)\nnn.CrossMapLRN2d(3)", ["torch.nn.CrossMapLRN2d"]),
     "a method by its class": ("import torch\ntorch.Tensor.sspaddmm(x)", ["torch.Tensor.sspaddmm"]),
     "two names": (
-        "import torch\ntorch.sparse_coo_tensor(torch.geqrf(x))",
-        ["torch.geqrf", "torch.sparse_coo_tensor"],
+        "import torch\ntorch.sparse_coo_tensor(torch.lobpcg(x))",
+        ["torch.lobpcg", "torch.sparse_coo_tensor"],
     ),
     "what is there": ("import torch\nimport torch.nn.functional as F\nF.relu(torch.ones(2)).sum()", []),
     "a result's attribute": ("import torch\ntorch.ones(2).sum().nothing_like_it", []),
@@ -39,19 +39,19 @@ def test_python(case: str) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_command(tmp_path: Path, form: str) -> None:
-    (tmp_path / "a.py").write_text("import torch\ntorch.geqrf(torch.sparse_coo_tensor(x))\n")
-    (tmp_path / "b.py").write_text("import torch\ntorch.geqrf(x)\n")
+    (tmp_path / "a.py").write_text("import torch\ntorch.lobpcg(torch.sparse_coo_tensor(x))\n")
+    (tmp_path / "b.py").write_text("import torch\ntorch.lobpcg(x)\n")
     (tmp_path / "c.py").write_text("import torch\ntorch.ones(2)\n")
     (tmp_path / "d.py").write_text("print('nothing of it')\n")
     done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated", "--output-format", form])
     assert done.exit_code == 1
     if form == "json":
         found = json.loads(done.stdout)
-        assert list(found["missing"]) == ["torch.geqrf", "torch.sparse_coo_tensor"]
+        assert list(found["missing"]) == ["torch.lobpcg", "torch.sparse_coo_tensor"]
         assert found["files"] == 3
         return
     assert done.stdout.splitlines() == [
-        f"torch.geqrf: 2 files ({tmp_path}/a.py, {tmp_path}/b.py)",
+        f"torch.lobpcg: 2 files ({tmp_path}/a.py, {tmp_path}/b.py)",
         f"torch.sparse_coo_tensor: 1 file ({tmp_path}/a.py)",
     ]
     assert done.stderr == "2 names missing, in 2 of 3 files with torch.\n"
