@@ -195,6 +195,9 @@ def read_configuration(path: str, folder: str = "") -> Configuration:
     while "extend" in sources[0].values:
         child = sources[0]
         base = os.path.join(os.path.dirname(child.path), os.path.expanduser(child.values["extend"]))
+        shorter = os.path.normpath(base)
+        if os.path.realpath(shorter) == os.path.realpath(base):  # `link/..` isn't the folder that the link stands in
+            base = shorter
         if os.path.realpath(base) in met or len(met) > _DEEPEST:
             raise BadConfiguration(f"{child.path}: `extend` comes back to {base}")
         met.append(os.path.realpath(base))

@@ -231,7 +231,7 @@ def test_show_settings_says_where_each_comes_from(tree: Path) -> None:
     )
     lines = guardfix("config", "--show-settings", "sub/b.cpp", "--config", "force-exclude = true").stdout.splitlines()
     assert lines[0] == f"# sub/b.cpp: {tree}/sub/guardfix.toml"
-    assert any(line.startswith('ignore = ["GF2"]  # ') and line.endswith("/guardfix.toml") for line in lines)
+    assert f'ignore = ["GF2"]  # {tree}/guardfix.toml' in lines
     assert f'extend-ignore = ["GF3"]  # {tree}/sub/guardfix.toml' in lines
     assert "force-exclude = true  # --config" in lines
     assert "respect-gitignore = true" in lines
