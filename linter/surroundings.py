@@ -62,7 +62,7 @@ class Surroundings:
         where = ", ".join(map(os.path.abspath, self.roots))
         return (
             f"only {len(self._checked)} of more than {LARGEST} files below {where} were looked at: "
-            "what decides this may stand in another one"
+            "what decides this may be in another one"
         )
 
     @cached_property

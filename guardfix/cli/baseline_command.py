@@ -44,7 +44,7 @@ def _file(command: F) -> F:
 @selection
 @reading_limits
 @_file
-@click.option("--force", is_flag=True, help="Replace a baseline that is there, even if more is found than it holds.")
+@click.option("--force", is_flag=True, help="Replace an existing baseline, even if more is found than it holds.")
 def create(baseline: str | None, force: bool, **arguments: Any) -> None:
     """Write all findings at and below PATHS to a new baseline."""
     run, path = _run_and_path(arguments, baseline)

@@ -46,7 +46,7 @@ def clean() -> None:
     type=click.IntRange(min=0),
     default=30,
     show_default=True,
-    help="Remove what was not used for so many days.",
+    help="Remove what hasn't been used for this many days.",
 )
 @click.option(
     "--size",
@@ -55,10 +55,10 @@ def clean() -> None:
     default=2000,
     show_default=True,
     metavar="MB",
-    help="Then remove what was not used for longest, until the cache takes no more than this.",
+    help="Then remove the least recently used, until the cache takes no more than this.",
 )
 def prune(days: int, megabytes: int) -> None:
-    """Remove what was not used for long."""
+    """Remove what hasn't been used for a long time."""
     from ..cache_upkeep import cache_size, prune_cache
 
     before = cache_size()

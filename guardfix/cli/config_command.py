@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--config", "configs", multiple=True, metavar="FILE or 'KEY = VALUE'", help="As for `guardfix check`.")
 def command(key: str | None, shown: str | None, roots: tuple[str, ...], configs: tuple[str, ...]) -> None:
-    """Describe the setting KEY, or list all settings. With --show-settings or --show-files, show what they come to."""
+    """Describe the setting KEY, or list all settings. With --show-settings or --show-files, show the result."""
     if shown is not None:
         _show_settings(shown, configs)
     if roots:

@@ -28,7 +28,7 @@ _NEEDED = (*PAGE_LIBRARIES, "starlette", "uvicorn", "watchfiles")
 @click.option("--port", type=click.IntRange(0, 65535), default=8390, show_default=True, help="0 takes a free one.")
 @click.option("--open", "opens", is_flag=True, help="Open the browser.")
 def command(port: int, opens: bool, **arguments: Any) -> None:
-    """Serve a page on which C++ or Python is pasted and checked, and the report of PATHS, which follows each save.
+    """Serve a page that checks pasted C++ or Python, and the report of PATHS, which follows each save.
 
     Only this machine is served, at an address with a secret part that is printed. Nothing is executed, and no file is
     written. Without PATHS there is only the playground.

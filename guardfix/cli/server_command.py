@@ -13,7 +13,7 @@ from .command_failure import raise_unless_missing
 
 
 @click.command("server")
-@click.option("--stdio", is_flag=True, help="Speak over standard input and output, which is what it does anyway.")
+@click.option("--stdio", is_flag=True, help="Use standard input and output, as it does anyway.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),

@@ -36,7 +36,13 @@ _CONFIDENCES = ("high", "medium", "low")
 @reading_limits
 @choosing
 @click.option("--baseline", metavar="FILE", type=click.Path(dir_okay=False), help="Compare with this baseline.")
-@click.option("--depth", type=click.IntRange(min=1), default=2, show_default=True, help="Tell folders apart so deep.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many levels of folders to tell apart.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON; `guardfix schema status` describes it.")
 def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -> None:
     """Count what is left to do at and below PATHS: which findings have a fix, and which a person has to decide.

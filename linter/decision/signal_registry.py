@@ -28,7 +28,7 @@ def signal_kinds() -> tuple[SignalKind, ...]:
     for entry in sorted(pkgutil.iter_modules(signals.__path__), key=lambda entry: entry.name):
         for kind in _kinds_of(importlib.import_module(f"{signals.__name__}.{entry.name}")):
             if found.setdefault(kind.name, kind) is not kind:
-                raise ValueError(f"two kinds of signals are called {kind.name!r}; the second stands in {entry.name}.py")
+                raise ValueError(f"two kinds of signals are called {kind.name!r}; the second is in {entry.name}.py")
     return tuple(sorted(found.values(), key=lambda kind: (_ORDER[kind.side], kind.find is None)))
 
 

@@ -3,9 +3,9 @@
 What it flags: a guard at namespace scope, a `static` or `thread_local` guard in a function, a static data member.
 
 Why it is bad: the mode is a property of the thread. The constructor sets it for the thread that happens to run the
-initializer (the main thread, the first caller, whoever loads the library), and it stays set. Other threads aren't
-affected, and all other code on that thread gets a mode that nothing in sight explains. The destructor runs when the
-program exits.
+initializer (the main thread, the first caller, or whichever thread loads the library), and it stays set. Other threads
+aren't affected, and all other code on that thread gets a mode that nothing in sight explains. The destructor runs when
+the program exits.
 
 Example:
 

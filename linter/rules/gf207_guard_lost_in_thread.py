@@ -27,7 +27,7 @@ inference tensors, and an in-place operation on one raises an error once it is u
 Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which pass the state on; a lambda that contains a guard,
 `at::ThreadLocalStateGuard`, `set_enabled`, or an object that may hold a guard; `std::launch::deferred`, which runs
 where the result is requested; TorchScript's fork, which passes the state on; guards with a run-time flag; tensors that
-are only made from data; work in a function that stands in another file, whose own guards aren't in sight.
+are only made from data; work in a function that is in another file, whose own guards aren't in sight.
 
 When not to use it: code whose thread pool passes the state on by itself (`at::ThreadLocalState`), or whose
 functions all have their own guards in other files.

@@ -5,7 +5,7 @@ a `with` block, or in a method called from there) when another method reads `sel
 `forward`, or a method that it calls, fills, if the model is run both under inference mode and to train: by other
 classes and functions, in this file or in others, that build the model, are given it, or hold it as a part of theirs.
 
-Why it is bad: whoever runs first fills the cache. If that is an evaluation, every later training step finds an
+Why it is bad: the first call fills the cache. If that is an evaluation, every later training step finds an
 inference tensor and raises `Inference tensors cannot be saved for backward`. If it is training, all is well. So the
 failure depends on the order of calls.
 

@@ -101,7 +101,7 @@ def test_who_registers_a_function_is_asked_of_the_project(
     assert len(limits) == (1 if capped else 0)
     if capped:
         assert one.decision.reason(limits[0]) == (
-            f"only 1 of more than 3 files below {tmp_path} were looked at: what decides this may stand in another one"
+            f"only 1 of more than 3 files below {tmp_path} were looked at: what decides this may be in another one"
         )
     assert {Path(facts.path).name for facts in alone.project.checked()} == {"kernel.cpp"}
 

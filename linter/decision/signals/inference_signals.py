@@ -134,7 +134,7 @@ def prepares_model(scene: Scene) -> Iterator[Sighting]:
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
 def gradients_off(scene: Scene) -> Iterator[Sighting]:
-    """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` stands in the same scope or struct, or around it"""
+    """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` is in the same scope or struct, or around it"""
     around = index_of(scene.facts).neighbours_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
         if are_in_one_region(scene.use, other, scene.facts):
@@ -147,7 +147,7 @@ def gradients_off(scene: Scene) -> Iterator[Sighting]:
 
 @signal("beside-graph-optimizer-guard", side=Side.INFERENCE, weight=Weight.STRONG)
 def beside_graph_optimizer_guard(scene: Scene) -> Iterator[Sighting]:
-    """a `GraphOptimizerEnabledGuard` stands beside the guard"""
+    """a `GraphOptimizerEnabledGuard` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "GraphOptimizerEnabledGuard":
             message = "is next to a GraphOptimizerEnabledGuard, which only matters when a TorchScript model runs"
@@ -185,7 +185,7 @@ def _model_held(facts: Facts, index: int) -> Member | None:
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
 def in_objective_c(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in an Objective-C++ file"""
+    """the guard is in an Objective-C++ file"""
     if scene.facts.path.endswith((".mm", ".m")):
         message = "is in an Objective-C++ file, so in an application rather than a library of ops"
         yield Sighting(message, scene.use.type_span.start)
@@ -223,7 +223,7 @@ def _runs_node(call: Call) -> bool:
 
 @signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
 def in_test(scene: Scene) -> Iterator[Sighting]:
-    """it stands in a test that only makes tensors, runs ops and compares, in a file without ops of its own"""
+    """it is in a test that only makes tensors, runs ops and compares, in a file without ops of its own"""
     function = scene.outermost
     if function is None or not is_in_test(scene.use.function, scene.facts) or takes_benchmark_state(function):
         return

@@ -154,7 +154,7 @@ def takes_dispatch_key_set(scene: Scene) -> Iterator[Sighting]:
 
 @signal("beside-exclude-key-guard", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
-    """an `ExcludeDispatchKeyGuard` stands beside the guard"""
+    """an `ExcludeDispatchKeyGuard` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "ExcludeDispatchKeyGuard":
             message = "is next to an ExcludeDispatchKeyGuard, which is for dispatcher code, not for workloads"
@@ -202,7 +202,7 @@ def in_parallel_region(scene: Scene) -> Iterator[Sighting]:
 
 @signal("invoked-lambda-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in a lambda that is called at once and only makes tensors"""
+    """the guard is in a lambda that is called at once and only makes tensors"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and all(map(is_factory, ops)):
         yield _invoked(scene, ops)
@@ -210,7 +210,7 @@ def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
 
 @signal("invoked-lambda-runs-op", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def invoked_lambda_runs_op(scene: Scene) -> Iterator[Sighting]:
-    """the guard stands in a lambda that is called at once and runs an op, but no model"""
+    """the guard is in a lambda that is called at once and runs an op, but no model"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and not all(map(is_factory, ops)):
         yield _invoked(scene, ops)
@@ -243,7 +243,7 @@ def _invoked(scene: Scene, ops: list[Call]) -> Sighting:
 
 @signal("below-tracer", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
 def below_tracer(scene: Scene) -> Iterator[Sighting]:
-    """a `NoTracerDispatchMode` stands beside the guard"""
+    """a `NoTracerDispatchMode` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "NoTracerDispatchMode":
             message = "makes a tensor below the tracer and below autograd, as PyTorch's own factories do"

@@ -37,7 +37,7 @@ def _chosen_beside(guard: str, scene: Scene) -> Iterator[Sighting]:
 
 @signal("template-of-kernels", side=Side.KERNEL, weight=Weight.MODERATE)
 def template_of_kernels(scene: Scene) -> Iterator[Sighting]:
-    """the template in which it stands is called like one of kernels (`DISPATCH_…`, `KERNEL`)"""
+    """the name of the template around it is like that of kernels (`DISPATCH_…`, `KERNEL`)"""
     name = _name_of(scene.facts.template)
     if _KERNEL.search(name) and not _IN_PLACE_OR_VIEW.search(name):
         yield _named(scene, name, "an op's kernel")
@@ -45,7 +45,7 @@ def template_of_kernels(scene: Scene) -> Iterator[Sighting]:
 
 @signal("template-of-in-place-or-view", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)
 def template_of_in_place_or_view(scene: Scene) -> Iterator[Sighting]:
-    """the template in which it stands is called like one of kernels of in-place or view ops, or of factories"""
+    """the name of the template around it is like that of kernels of in-place or view ops, or of factories"""
     name = _name_of(scene.facts.template)
     if _KERNEL.search(name) and _IN_PLACE_OR_VIEW.search(name):
         yield _named(scene, name, "the kernel of an in-place or view op, or of a factory")
@@ -53,7 +53,7 @@ def template_of_in_place_or_view(scene: Scene) -> Iterator[Sighting]:
 
 @signal("template-of-workloads", side=Side.INFERENCE, weight=Weight.MODERATE)
 def template_of_workloads(scene: Scene) -> Iterator[Sighting]:
-    """the template in which it stands is called like one of programs that run a model"""
+    """the name of the template around it is like that of programs that run a model"""
     name = _name_of(scene.facts.template)
     if _WORKLOAD.search(name) and not _KERNEL.search(name):
         yield _named(scene, name, "an inference workload")
