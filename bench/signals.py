@@ -25,9 +25,10 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import POLICY, Policy, decide

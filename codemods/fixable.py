@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter
 
@@ -20,12 +19,11 @@ from .fix_rule import find_fix_rule
 from .site import Site
 
 
-@dataclass(frozen=True)
-class FixableFinding(Finding):
+class FixableFinding(Finding, frozen=True, eq=False, kw_only=True, dict=True):
     """A finding together with its fix; the linter's own findings have none."""
 
-    make: Callable[[Finding], Fix | None] = field(kw_only=True, compare=False, repr=False)
-    chosen: bool = field(default=False, kw_only=True)
+    make: Callable[[Finding], Fix | None]
+    chosen: bool = False
     """A person took this fix: it is applied, safe or not."""
 
     @cached_property
@@ -33,9 +31,11 @@ class FixableFinding(Finding):
         """Made when it is first asked for. None where the rule has no fix, or the file has changed since the check."""
         return self.make(self)
 
+    def _said(self) -> tuple[object, ...]:
+        return *super()._said(), self.chosen
 
-@dataclass(kw_only=True)
-class FixableReport(Report):
+
+class FixableReport(Report, kw_only=True, dict=True):
     """What a run found, with the fixes, and which of them it takes."""
 
     findings: Sequence[FixableFinding]
@@ -109,7 +109,7 @@ def _make_within_limits(report: FixableReport, make: _Maker) -> None:
 
 
 def _fixable(finding: Finding, make: _Maker) -> FixableFinding:
-    return FixableFinding(**{known.name: getattr(finding, known.name) for known in fields(Finding)}, make=make)
+    return FixableFinding(**{name: getattr(finding, name) for name in Finding.__struct_fields__}, make=make)
 
 
 class _Maker:

@@ -30,14 +30,19 @@ def _main() -> None:
         except OSError as error:
             sys.exit(cannot_go_on(error))
         return
-    from .cli.main import run
-
     if sys.argv[1:2] != ["check"]:
+        from .cli.main import run
+
         run()
         return
     # What a check builds are values without cycles, by the million: looking for some only costs.
     gc.disable()
     try:
+        from .cli.plain_check import run_plainly
+
+        run_plainly(sys.argv[2:])
+        from .cli.main import run
+
         run()
     except SystemExit as end:
         if not isinstance(end.code, int):

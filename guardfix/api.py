@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import AnyStr, Generic
+
+from msgspec.structs import replace
 
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
@@ -135,7 +137,7 @@ def fix_text(
 def options_for(paths: PathName | Iterable[PathName]) -> Options:
     """What the configuration says that is nearest to the paths: that of the folder that holds them all, or above it.
 
-    Change single settings by `dataclasses.replace`. Raises `BadConfiguration`.
+    `Options.changed` changes single settings. Raises `BadConfiguration`.
     """
     found = [os.path.abspath(path) for path in _names(paths)]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in found]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -18,6 +17,7 @@ from msgspec import Struct, structs
 
 from guardfix.linter.files.project_root import UnknownSettings, find_configuration
 from guardfix.linter.files.sources import Unreadable, read_regular
+from guardfix.linter.lazy_regex import lazy_regex
 
 from .settings_table import BY_KEY
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20
 """Files that extend each other."""
-_KEY = re.compile(rb"[^\s=,\[\]{}]+")
+_KEY = lazy_regex(rb"[^\s=,\[\]{}]+")
 _MOST_DOTS = 1000
 """In one key: the parser's time grows with the square of their number."""
 _LARGEST = 8 << 20

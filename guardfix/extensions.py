@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from guardfix.linter.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from guardfix.linter.guards import Guard
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
 RULES_GROUP = "guardfix.rules"
 """The group of entry points that give rules."""
-_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
-_CODE = re.compile(r"[A-Z]+[0-9]{3,}")
+_NAME = lazy_regex(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+_CODE = lazy_regex(r"[A-Z]+[0-9]{3,}")
 
 
 class BadExtension(Exception):

@@ -8,10 +8,10 @@ safe ones, `name.unsafe.cpp` after all; without them the fixes change nothing.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
@@ -19,8 +19,9 @@ from guardfix.codemods.fixable import FixableReport, fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.findings import Context
+from guardfix.linter.lazy_regex import lazy_regex
 
-_EXPECTED = re.compile(r"(?://|#|/\*)\s*([A-Z]+\d{3,}(?:[ \w]|,\s*[A-Z]+\d{3,})*?)\s*(?:\*/\s*\\?)?$")
+_EXPECTED = lazy_regex(r"(?://|#|/\*)\s*([A-Z]+\d{3,}(?:[ \w]|,\s*[A-Z]+\d{3,})*?)\s*(?:\*/\s*\\?)?$")
 _SIBLINGS = {"migrated": FixChoice(), "unsafe": FixChoice(unsafe=True)}
 
 Expectation = tuple[int, str, str]

@@ -7,11 +7,10 @@ something, and only about the statement that it was found in.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
-import msgspec
+from msgspec.structs import replace
 
 from .analysis.project import Project
 from .facts import Facts
@@ -63,4 +62,4 @@ def _confirm_in(findings: Sequence[Finding], confirmation: Confirms) -> tuple[li
 def _without_uses(facts: Facts, **more: object) -> Facts:
     """What is left to say of a file when what stands in it is in doubt: where its lines and comments are."""
     bare = Facts(facts.path, facts.language, suppressions=facts.suppressions, line_starts=facts.line_starts)
-    return msgspec.structs.replace(bare, **more)
+    return replace(bare, **more)

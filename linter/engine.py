@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
     from .extraction_cache import ExtractionCache
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Struct, frozen=True):
     """What a run looks at and for."""
 
     select: tuple[str, ...] = ()
@@ -92,14 +93,21 @@ class Options:
     """What is in force in a folder (a real path), where configurations differ. Rules, patterns, `per_file_ignores` and
     `minimum_torch` are then taken from there, for each file; `guards` and `rules` are joined. It may raise."""
 
+    def changed(self, **settings: Any) -> Options:
+        """The same with other values for some settings. Raises `TypeError` for one that doesn't exist."""
+        return replace(self, **settings)
+
     def chosen(self) -> tuple[Rule, ...]:
         """The rules that are run. Raises `UnknownRule`."""
         own = Selection(self.select, self.ignore, self.extend_select)
         return chosen_rules([*self.layers, own], self.rules)
 
 
-@dataclass
-class Report:
+def _nothing(path: str, why: str) -> Sequence[Finding]:
+    return ()
+
+
+class Report(Struct, dict=True):
     """What a run found."""
 
     findings: Sequence[Finding]
@@ -113,15 +121,15 @@ class Report:
     """How processes ended that were lost while they read files (`killed by SIGKILL`); their files were read again."""
     workspace: Workspace = DISK
     """Where the texts that the findings are about came from."""
-    over: Callable[[Workspace], Report] | None = field(default=None, repr=False)
+    over: Callable[[Workspace], Report] | None = None
     """The same check over other texts of the files; see `again`."""
     rules: Sequence[Rule] = ()
     """The rules that were run."""
     paths: Sequence[str] = ()
     """The files that were looked at."""
-    work: LimitedWork = field(default_factory=LimitedWork, repr=False)
+    work: LimitedWork = field(default_factory=LimitedWork)
     """What has been done with each file, and is still to be done, within the limits of the run."""
-    about_left_out: Callable[[str, str], Sequence[Finding]] = field(default=lambda path, why: (), repr=False)
+    about_left_out: Callable[[str, str], Sequence[Finding]] = _nothing
     """What is to be said of a file (a path) that is left out, and why it is."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:

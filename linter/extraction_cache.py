@@ -10,17 +10,16 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .facts import Facts
 from .facts.packing import NotPacked, pack, unpack
 from .facts.sketch import Sketch
+from .files.digests import blake2b
 from .files.entry_store import NO_STAMP, Entry, EntryStore, FileStamp
 from .files.sift import Hit
 from .files.workspace import Workspace
@@ -51,8 +50,7 @@ class _Asked(NamedTuple):
     """As it was before it was read; no stamp when it was young."""
 
 
-@dataclass
-class ExtractionCache:
+class ExtractionCache(Struct):
     """What is kept between runs in one folder. What a workspace holds in memory is neither looked up nor kept."""
 
     FACTS: ClassVar = CachedKind[Facts]("facts", Facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
 from msgspec import Struct
@@ -77,8 +76,9 @@ class Decision(Struct, frozen=True):
         return f"{'but ' if doubt else ''}for {evidence.side.value}: {evidence.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True, eq=False):
+    """What a rule has found. Two are equal that say the same of the same place."""
+
     code: str
     name: str
     message: str
@@ -86,8 +86,18 @@ class Finding:
     path: str
     span: Span
     decision: Decision | None = None
-    use: GuardUse | None = field(default=None, compare=False)
+    use: GuardUse | None = None
     variable: str = ""
     """What the finding is about besides: a variable that is not the guard's own, or the codes in a comment."""
-    url: str | None = field(default=None, compare=False)
+    url: str | None = None
     """The page of a rule that does not come with guardfix, empty when it has none; None for guardfix's own."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Finding) and other.__class__ is self.__class__ and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self._said())
+
+    def _said(self) -> tuple[object, ...]:
+        where = self.path, self.span
+        return self.code, self.name, self.message, self.severity, *where, self.decision, self.variable

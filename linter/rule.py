@@ -7,11 +7,11 @@ it flags, why it is bad, example, use instead, whether the fix is safe, what is 
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span, Suppression
@@ -41,8 +41,7 @@ class UnknownRule(Exception):
     """A selector that names no rule."""
 
 
-@dataclass(slots=True)
-class Rule:
+class Rule(Struct):
     """Code, name and defaults of one rule; its check is registered by a decorator."""
 
     code: str
@@ -65,8 +64,8 @@ class Rule:
     default: bool = True
     url: str | None = None
     """The page about a rule that does not come with guardfix."""
-    summary: str = ""
-    documentation: str = ""
+    docstring: str = ""
+    """That of its module, as it is written there."""
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
     _folders: list[PlaceCheck] = field(default_factory=list)
@@ -85,6 +84,18 @@ class Rule:
             )
         if self.guards is no_guards and not self.needles:
             raise ValueError(f"{self.code} looks at no guards and says nothing else that it looks at: give `needles`")
+
+    @property
+    def documentation(self) -> str:
+        """What `guardfix explain` prints."""
+        import inspect  # takes several milliseconds
+
+        return inspect.cleandoc(self.docstring)
+
+    @property
+    def summary(self) -> str:
+        """What it is about, in one line."""
+        return self.documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
 
     def check_use(self, check: UseCheck) -> UseCheck:
         """Register a check that is asked about each guard use."""
@@ -193,13 +204,12 @@ def load_rule(name: RuleName) -> Rule:
         )
     if not rule.has_check:
         raise ValueError(f"{rule.code} has no check: nothing is decorated with `@RULE.check_file` or `@RULE.check_use`")
-    return documented(rule, inspect.cleandoc(module.__doc__ or ""))
+    return documented(rule, module.__doc__)
 
 
-def documented(rule: Rule, documentation: str) -> Rule:
+def documented(rule: Rule, docstring: str | None) -> Rule:
     """The rule with a module's docstring as its documentation; the first line is the summary."""
-    rule.documentation = documentation
-    rule.summary = documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
+    rule.docstring = docstring or ""
     return rule
 
 

@@ -15,8 +15,10 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator
 
-_WRITING = re.compile(r"\..*\.[0-9a-f]{16}\.guardfix", re.DOTALL)
-_WHOLE = re.compile(r"\..*\.[0-9a-f]{16}\.(?P<new>[0-9a-f]{16})-(?P<old>[0-9a-f]{16})\.guardfix", re.DOTALL)
+from guardfix.linter.lazy_regex import lazy_regex
+
+_WRITING = lazy_regex(r"\..*\.[0-9a-f]{16}\.guardfix", re.DOTALL)
+_WHOLE = lazy_regex(r"\..*\.[0-9a-f]{16}\.(?P<new>[0-9a-f]{16})-(?P<old>[0-9a-f]{16})\.guardfix", re.DOTALL)
 _LONGEST = 60
 """Bytes of the file's own name that are repeated."""
 _AS_IT_IS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

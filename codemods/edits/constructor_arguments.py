@@ -10,6 +10,7 @@ from guardfix.linter.facts.expressions import last_name, truth_of
 from guardfix.linter.facts.index import calls_where
 from guardfix.linter.facts.spans import ANYWHERE
 from guardfix.linter.findings import Context
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from ..site import Site
@@ -73,7 +74,7 @@ def _last_initialisation(text: bytes, written: bytes) -> int:
     return found[-1] if found else -1
 
 
-_INITIALISED = re.compile(rb"\s*[({]\s*true\s*[)}]")
+_INITIALISED = lazy_regex(rb"\s*[({]\s*true\s*[)}]")
 
 
 def _emplaced(use: GuardUse, site: Site) -> list[Edit]:
@@ -98,7 +99,7 @@ def _emplaces_true(call: Call) -> bool:
     return call.name == "emplace" and [truth_of(argument) for argument in call.arguments] == [True]
 
 
-_NAME_BEHIND_TEMPLATE = re.compile(rb"\s*>\s*([A-Za-z_]\w*)")
+_NAME_BEHIND_TEMPLATE = lazy_regex(rb"\s*>\s*([A-Za-z_]\w*)")
 
 
 def _declared_name(use: GuardUse, text: bytes) -> str:

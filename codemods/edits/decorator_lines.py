@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from guardfix.linter.facts import Span
 from guardfix.linter.facts.python_model import Kind, PythonUse
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Applicability, Edit, Fix, insertion
 from ..site import Site
 from .statements import line_start
 
-_BLANK_LINES = re.compile(rb"[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)")
+_BLANK_LINES = lazy_regex(rb"[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)((?:[ \t]*(?:\r\n|\n|\r))*)")
 
 
 def made_decorator(site: Site) -> Fix | None:

@@ -10,12 +10,13 @@ from guardfix.linter import guards
 from guardfix.linter.facts import Conditional, Facts, Include, Span
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, with_plain_lines
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from ..site import Site
 from .statements import newline_of
 
-_TORCH = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
+_TORCH = lazy_regex(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
 _DEPTH = 6
 
 
@@ -114,7 +115,7 @@ def _is_include_guard(conditional: Conditional, text: bytes) -> bool:
     return defines.match(text, conditional.branches[0].directive.end) is not None and not code_only(rest).strip()
 
 
-_TOP = re.compile(
+_TOP = lazy_regex(
     rb"(?:\s*(?://[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*(?:\n|\Z)|/\*.*?\*/|#[ \t]*pragma[ \t]+once[^\n]*\n"
     rb"|#[ \t]*ifndef[^\n]*\n[ \t]*#[ \t]*define[^\n]*\n))*\s*",
     re.DOTALL,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from msgspec.structs import replace
 
 from guardfix.linter.analysis.declared_purposes import intent_at
@@ -33,7 +31,7 @@ def preserving(site: Site) -> Site:
     decision = declared_decision(
         Purpose.PRESERVE, site.use, site.facts, site.decision, PRESERVED, "--preserve keeps what the code does today"
     )
-    return replace(site, finding=dataclasses.replace(site.finding, decision=decision))
+    return replace(site, finding=replace(site.finding, decision=decision))
 
 
 _CONTEXTS = {

@@ -17,6 +17,7 @@ import libcst as cst
 
 from guardfix.linter.facts import Span
 from guardfix.linter.frontends.python.python_parsing import on_large_stack, parse_with_libcst
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from .statements import indentation, line_start, newline_of
@@ -25,7 +26,7 @@ Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Rewriting = Callable[[Sequence[Statement]], Sequence[Statement] | None]
 """Takes the statements of a region to what should stand there; None when it cannot be done."""
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
+_LINE = lazy_regex(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 
 
 def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Edit] | None:

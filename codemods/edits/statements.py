@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 
 from guardfix.linter.facts import Span
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 
 _BLANKS = b" \t"
-_COMMENT = re.compile(
+_COMMENT = lazy_regex(
     rb"[ \t]*(//[^\r\n\\]*(?:\\(?:\r\n|[\r\n])?[^\r\n\\]*)*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*(?=[\r\n]|\Z))"
 )
 """A comment behind a statement that ends its line, with the lines that a backslash joins to it."""
-_NEWLINE = re.compile(rb"\r\n|\n|\r")
+_NEWLINE = lazy_regex(rb"\r\n|\n|\r")
 
 
 def line_start(text: bytes, offset: int) -> int:
@@ -70,8 +70,8 @@ def removal(text: bytes, span: Span) -> Edit:
     return Edit(Span(span.start, end), "")
 
 
-_BLANK_LINES_BEHIND = re.compile(rb"(?:[ \t]*(?:\r\n|\n|\r))*")
-_BLANK_LINES_BEFORE = re.compile(rb"(?:\A|(?<=\n)|(?<=\r)(?!\n))(?:[ \t]*(?:\r\n|\n|\r))+\Z")
+_BLANK_LINES_BEHIND = lazy_regex(rb"(?:[ \t]*(?:\r\n|\n|\r))*")
+_BLANK_LINES_BEFORE = lazy_regex(rb"(?:\A|(?<=\n)|(?<=\r)(?!\n))(?:[ \t]*(?:\r\n|\n|\r))+\Z")
 _FARTHEST = 1000
 """How many bytes before a statement are looked at."""
 
@@ -133,7 +133,7 @@ def statement_around(code: bytes, block: Span, offset: int) -> int:
     return begin if begin is not None else offset
 
 
-_CONTINUATION = re.compile(rb"\s*(?:else|catch|while|[),;.])")
+_CONTINUATION = lazy_regex(rb"\s*(?:else|catch|while|[),;.])")
 
 
 def _continues(code: bytes, position: int) -> bool:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from guardfix.linter.facts import Span
 from guardfix.linter.frontends.frontend import frontend_named
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from ..site import Site
 
-_LIST = re.compile(rb"\((?P<brackets>[^)\n]*)\)|:[ \t]*(?P<plain>[^\n]*)")
-_NOTHING = re.compile(rb"(?://+|/\*+|#+|\*+/|[\s:.,;-])*")
-_OPENER = re.compile(rb"(?://+|/\*+|#+)[ \t]*")
+_LIST = lazy_regex(rb"\((?P<brackets>[^)\n]*)\)|:[ \t]*(?P<plain>[^\n]*)")
+_NOTHING = lazy_regex(rb"(?://+|/\*+|#+|\*+/|[\s:.,;-])*")
+_OPENER = lazy_regex(rb"(?://+|/\*+|#+)[ \t]*")
 
 
 def without_codes(site: Site, place: Span, codes: Sequence[str]) -> Edit | None:

@@ -6,6 +6,7 @@ import re
 
 from guardfix.linter import guards
 from guardfix.linter.facts import GuardUse, Span
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit, Fix
 from ..site import Site
@@ -26,7 +27,7 @@ def named_temporary(site: Site) -> Fix | None:
     return site.fix(message, [Edit(Span(use.type_span.end, end), f" {name}")])
 
 
-_ASIDE = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_ASIDE = lazy_regex(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
 
 
 def _stands_in_a_block(use: GuardUse, text: bytes) -> bool:

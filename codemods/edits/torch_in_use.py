@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from guardfix.linter.files.project_root import project_root
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.lazy_regex import lazy_regex
 
 NEW_GUARDS_SINCE = (1, 9)
 """The version of torch that has `InferenceMode` and the two guards for kernels."""
@@ -22,11 +23,11 @@ _FILES = (
     "environment.yaml",
     "CMakeLists.txt",
 )
-_PIN = re.compile(
+_PIN = lazy_regex(
     rb"(?<![\w-])torch(?![\w-])[ \t]*(?:\[[^\]\n]*\])?[^\n\"'#;]*?"
     rb"(?P<sign>===?|<=|<|~=)[ \t]*v?(?P<version>\d+(?:\.\d+)*)"
 )
-_EXACT = re.compile(rb"find_package\s*\(\s*Torch\s+(?P<version>\d+(?:\.\d+)*)\s+EXACT\b", re.IGNORECASE)
+_EXACT = lazy_regex(rb"find_package\s*\(\s*Torch\s+(?P<version>\d+(?:\.\d+)*)\s+EXACT\b", re.IGNORECASE)
 
 
 def version_of(text: str) -> tuple[int, ...]:

@@ -11,11 +11,12 @@ from functools import lru_cache
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.use_model import MOST_NAMED
 from guardfix.linter.guards import LEGACY
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 
-_OLD = re.compile(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
-_NAME = re.compile(rb"[A-Za-z_]\w*")
+_OLD = lazy_regex(r"non_?var|nonvariable|auto_?non", re.IGNORECASE)
+_NAME = lazy_regex(rb"[A-Za-z_]\w*")
 _CANDIDATES = ("guard", "mode_guard", "autograd_guard", "guard_")
 
 

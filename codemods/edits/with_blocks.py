@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import libcst as cst
 
 from guardfix.linter.facts import GuardUse, Span
 from guardfix.linter.facts.python_model import Decorated
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from .libcst_regions import Statement, indent_unit, rewrite_statements, wrap
@@ -87,7 +87,7 @@ def body_under_guard(text: bytes, decorated: Decorated, decorators: Sequence[Spa
     return None if edits is None else [*taken, *edits]
 
 
-_DECORATOR_LINE = re.compile(rb"(?P<space>[ \t]*)(?P<comment>#[^\r\n]*)?(?:\r\n|\n|\r)")
+_DECORATOR_LINE = lazy_regex(rb"(?P<space>[ \t]*)(?P<comment>#[^\r\n]*)?(?:\r\n|\n|\r)")
 
 
 def _statement(node: cst.BaseStatement) -> Statement:

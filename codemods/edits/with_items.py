@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import libcst as cst
 
 from guardfix.linter.facts import Span
 from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..fix import Edit
 from .libcst_regions import Statement, rewrite_statements
@@ -39,9 +39,9 @@ def item_removal(text: bytes, found: PythonUse) -> list[Edit] | None:
     return rewrite_statements(text, Span(found.use.span.start, found.use.scope.end), rewriting)
 
 
-_BEHIND_ITEM = re.compile(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
-_NEXT_TOKEN = re.compile(rb"(?:\s|#[^\r\n]*)*")
-_COMMA = re.compile(rb"(?<=\n)[ \t]*,[ \t]*\r?\n|,[ \t]*")
+_BEHIND_ITEM = lazy_regex(rb"[ \t]*(?P<comma>,?)[ \t]*(?P<comment>#[^\r\n]*)?(?P<newline>\r\n|\n|\r)")
+_NEXT_TOKEN = lazy_regex(rb"(?:\s|#[^\r\n]*)*")
+_COMMA = lazy_regex(rb"(?<=\n)[ \t]*,[ \t]*\r?\n|,[ \t]*")
 
 
 def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from guardfix.linter.lazy_regex import lazy_regex
 from guardfix.linter.rules.gf103_stale_version_gate import stale_gates
 
 from ..fix import Applicability, Fix, insertion
@@ -12,7 +11,7 @@ from ..site import Site
 
 FIX = FixRule(Applicability.UNSAFE)
 
-_ONE_POINT_X = re.compile(
+_ONE_POINT_X = lazy_regex(
     r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?"
 )
 

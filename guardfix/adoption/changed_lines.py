@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from guardfix.linter.engine import Report
 from guardfix.linter.findings import Finding
+from guardfix.linter.lazy_regex import lazy_regex
 
-_HUNK = re.compile(rb"@@ -\d+(?:,(?P<old>\d+))? \+(?P<row>\d+)(?:,(?P<new>\d+))? @@")
-_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_HUNK = lazy_regex(rb"@@ -\d+(?:,(?P<old>\d+))? \+(?P<row>\d+)(?:,(?P<new>\d+))? @@")
+_ESCAPED = lazy_regex(rb"\\([0-7]{3}|.)", re.DOTALL)
 _CONTROLS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 

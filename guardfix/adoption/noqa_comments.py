@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,9 +12,10 @@ from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
 from guardfix.linter.frontends.frontend import Frontend, frontend_of
+from guardfix.linter.lazy_regex import lazy_regex
 
-_NOLINT = re.compile(rb"\bNOLINT\((?P<codes>[^)\n]*)\)")
-_NOQA = re.compile(rb"#[ \t]*(?i:noqa)[ \t]*:[ \t]*(?P<codes>[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*)")
+_NOLINT = lazy_regex(rb"\bNOLINT\((?P<codes>[^)\n]*)\)")
+_NOQA = lazy_regex(rb"#[ \t]*(?i:noqa)[ \t]*:[ \t]*(?P<codes>[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*)")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableReport, fixes_for

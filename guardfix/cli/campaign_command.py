@@ -15,8 +15,9 @@ from ..campaign.repository_task import CampaignSettings, RepositoryTask, TaskLim
 from ..campaign.result_store import BadStore, ResultStore
 from ..configuration import BadConfiguration, read_configuration
 from ..wording import count_of, printable
+from .chosen_fixes import choice_from
 from .command_failure import Failure
-from .options import Megabytes, Seconds, choice_from, choosing
+from .options import Megabytes, Seconds, choosing
 from .progress_line import shown_progress
 
 if TYPE_CHECKING:

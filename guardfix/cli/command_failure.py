@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NoReturn
 
 import click
+
+from guardfix.linter.lazy_regex import lazy_regex
 
 from ..wording import printable
 
@@ -20,7 +21,7 @@ class Failure(click.ClickException):
         super().__init__(without_long_words(printable(message)))
 
 
-_LONG = re.compile(r"\S{300,}")
+_LONG = lazy_regex(r"\S{300,}")
 """What no name or path is: a value by mistake, or by ill will."""
 
 
@@ -29,7 +30,7 @@ def without_long_words(message: str) -> str:
     return _LONG.sub(lambda word: f"{word[0][:40]}…{_MARKS_AT_THE_END.findall(word[0])[0]}", message)
 
 
-_MARKS_AT_THE_END = re.compile(r"[`'\".,;:]*\Z")
+_MARKS_AT_THE_END = lazy_regex(r"[`'\".,;:]*\Z")
 
 
 def raise_unless_missing(error: ImportError, libraries: Iterable[str], why: str) -> NoReturn:

@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from guardfix.linter.files.user_cache import facts_folder
 from guardfix.linter.files.workspace import DISK, Workspace
@@ -25,8 +24,8 @@ from ..configuration import (
 )
 from ..output.format_registry import Output
 from ..output.terminal_layout import has_links, terminal_width
-from .command_failure import Failure, no_such_rule
 from .progress_line import shown_progress
+from .raising import failure, usage_error
 from .standard_input import paths_and_text
 from .told_lines import write_note
 
@@ -68,7 +67,7 @@ class CommandRun(Struct, frozen=True):
 
     def with_text(self, text: bytes) -> CommandRun:
         """The same run over another text than the one on standard input."""
-        return structs.replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
+        return replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
 
 
 def run_from(arguments: dict[str, Any]) -> CommandRun:
@@ -76,7 +75,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     given, ignore = arguments.pop("select"), _split(arguments.pop("ignore"))
     select, extend = _split(given), _split(arguments.pop("extend_select"))
     if given and not select:
-        raise click.UsageError("--select is empty; leave it out to run the default rules")
+        raise usage_error("--select is empty; leave it out to run the default rules")
     exclude, more_excluded = arguments.pop("exclude"), arguments.pop("extend_exclude")
     no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
@@ -134,9 +133,9 @@ def _configured(
         inline = [settings for text in configs if (settings := read[text]) is not None]
         files = [text for text in configs if read[text] is None]
         if len(files) > 1:
-            raise click.UsageError(f"--config takes one file, and {len(files)} are given: {', '.join(files)}")
+            raise usage_error(f"--config takes one file, and {len(files)} are given: {', '.join(files)}")
         if isolated and files:
-            raise click.UsageError("--isolated and a file for --config exclude each other")
+            raise usage_error("--isolated and a file for --config exclude each other")
         # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
         found = read_configuration(files[0]) if files else Configuration() if isolated else configuration_for()
         main = found.with_values(inline)
@@ -146,7 +145,7 @@ def _configured(
         nearest = nearest_options(lambda other: changed(other.with_values(inline)), {found.path: options}, options)
         return main, replace(options, nearest=nearest)
     except BadConfiguration as error:
-        raise Failure(str(error)) from None
+        raise failure(str(error)) from None
 
 
 def configured_rules() -> tuple[Rule, ...]:
@@ -154,7 +153,7 @@ def configured_rules() -> tuple[Rule, ...]:
     try:
         return configuration_for().options().rules
     except BadConfiguration as error:
-        raise Failure(str(error)) from None
+        raise failure(str(error)) from None
 
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
@@ -188,15 +187,17 @@ def check_with(run: CommandRun, at_first_hit: Callable[[], None] | None = None) 
                 at_first_hit=at_first_hit,
             )
     except NoSuchPath as error:
-        raise Failure(f"no such file or directory: {error}") from None
+        raise failure(f"no such file or directory: {error}") from None
     except BadPattern as error:
         where = "--exclude" if str(error) in run.options.exclude else run.configuration or "the configuration"
-        raise Failure(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
+        raise failure(f"{where}: `{error}` is not a pattern in .gitignore's syntax") from None
     except UnknownRule as error:
+        from .command_failure import no_such_rule
+
         where = "" if str(error) in run.given else f"{run.configuration or 'the configuration'}: "
-        raise Failure(f"{where}{no_such_rule(str(error))}") from None
+        raise failure(f"{where}{no_such_rule(str(error))}") from None
     except BadConfiguration as error:
-        raise Failure(str(error)) from None
+        raise failure(str(error)) from None
 
 
 @contextmanager
@@ -212,7 +213,7 @@ def _executor(run: CommandRun) -> Iterator[Executor | None]:
         with reading_executor(run.executor, run.options.workers) as executor:
             yield executor
     except (NoExecutor, UnfitWorker) as error:
-        raise Failure(f"--executor: {error}") from None
+        raise failure(f"--executor: {error}") from None
 
 
 def settled_with(report: FixableReport, run: CommandRun) -> Settled:

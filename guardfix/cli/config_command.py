@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from ..configuration import BadConfiguration, Configuration, configuration_for, inline_settings, read_configuration
 from ..output.terminal_layout import terminal_width, wrapped

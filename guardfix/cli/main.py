@@ -11,7 +11,7 @@ import click
 from ..package_version import VERSION
 from .command_failure import did_you_mean
 from .ending_signals import end_as_interrupted
-from .streams import cannot_go_on, too_few_descriptors
+from .unexpected_errors import interrupt_in, status_after
 
 _SUFFIX = "_command.py"
 _WHOLE = 1000
@@ -82,34 +82,7 @@ def run() -> None:
         show_error(error)
         status = error.exit_code
     except click.Abort as error:
-        raise _interrupt_in(error) or KeyboardInterrupt from None
+        raise interrupt_in(error) or KeyboardInterrupt from None
     except Exception as error:
-        if (interrupt := _interrupt_in(error)) is not None:
-            raise interrupt from None
-        if os.environ.get("GUARDFIX_TRACEBACK"):
-            raise
-        status = too_few_descriptors(error)
-        if not status:
-            status = cannot_go_on(error) if isinstance(error, OSError) else _bug(error)
+        status = status_after(error)
     sys.exit(status)
-
-
-def _interrupt_in(error: BaseException | None) -> KeyboardInterrupt | None:
-    """The interrupt of which an error is but what it left behind, as a pool of processes does."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error
-
-
-def _bug(error: Exception) -> int:
-    """The exit status after an unexpected error, which must not look like findings."""
-    import traceback  # costs several milliseconds, which no good run pays
-
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    click.echo(
-        f"guardfix: internal error: {type(error).__name__}: {error}\n"
-        f"It was raised at {place.filename}:{place.lineno}, in {place.name}. Unless that is a rule of your own, this "
-        "is a bug in guardfix: report it with the file that caused it and what GUARDFIX_TRACEBACK=1 prints.",
-        err=True,
-    )
-    return 2

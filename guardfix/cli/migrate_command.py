@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import count_of, printable
+from .chosen_fixes import choice_from
 from .command_run import check_with, finished, run_from, settled_with
 from .fix_diff import show_changes, write_diff
-from .options import choice_from, choosing, reading_limits, selection, standard_input
+from .options import choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
 from .told_lines import write_note
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
 from msgspec import Struct
 
 from ..wording import count_of, printable
-from .command_failure import Failure
 from .command_run import CommandRun
+from .raising import failure, usage_error
 from .told_lines import write_note
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def narrowing(command: F) -> F:
     """The options that leave findings out; `Narrowing.of` takes them."""
+    import click
+
     for option in reversed(
         (
             click.option(
@@ -75,9 +76,9 @@ class Narrowing(Struct, frozen=True):
             baseline = run.baseline or None
         if changed_in is not None and (fixes or since is not None):
             other = "--since" if since is not None else "--fix"
-            raise click.UsageError(f"{patch_option} FILE can't be combined with {other}")
+            raise usage_error(f"{patch_option} FILE can't be combined with {other}")
         if changed_in == "-" and run.standard_input is not None:
-            raise click.UsageError("standard input can't be both the text and the diff")
+            raise usage_error("standard input can't be both the text and the diff")
         return cls(baseline, since, changed_in, _diff(changed_in, patch_option))
 
     def apply(self, report: FixableReport, run: CommandRun, *, tell: bool = True) -> FixableReport:
@@ -102,7 +103,7 @@ class Narrowing(Struct, frozen=True):
             try:
                 lines = lines_since(self.since)
             except NoDiff as error:
-                raise Failure(f"--since: {error}") from None
+                raise failure(f"--since: {error}") from None
         if lines is not None:
             report.findings = [finding for finding in report.findings if lines.touch(report, finding)]
         return report
@@ -115,7 +116,7 @@ def read_baseline(path: str) -> Baseline:
     try:
         return Baseline.read(path)
     except BadBaseline as error:
-        raise Failure(f"--baseline: {error}") from None
+        raise failure(f"--baseline: {error}") from None
 
 
 def _diff(path: str | None, option: str) -> ChangedLines | None:
@@ -128,4 +129,4 @@ def _diff(path: str | None, option: str) -> ChangedLines | None:
         return lines_of_diff(read_diff(path), ".", repository_top())
     except NoDiff as error:
         hint = "; to show what the fixes would change, give `--diff` no file" if option == "--diff" else ""
-        raise Failure(f"{option}: {error}{hint}") from None
+        raise failure(f"{option}: {error}{hint}") from None

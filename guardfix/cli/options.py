@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Subject, format_names
 from ..settings_table import is_version
 from .command_failure import without_long_words
-
-if TYPE_CHECKING:
-    from guardfix.codemods.choice import FixChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 CONFIG_VARIABLE = "GUARDFIX_CONFIG"
@@ -233,33 +230,3 @@ def choosing_all(command: F) -> F:
     for option in reversed((_UNSAFE_OR_NOT, *_MORE_CHOICES)):
         command = option(command)
     return command
-
-
-def choice_from(arguments: dict[str, Any], minimum_torch: str) -> FixChoice:
-    """Take the options of `choosing` out of a command's arguments; the oldest torch, if one is named, has to fit."""
-    from guardfix.codemods.choice import FixChoice
-
-    if arguments["preserve"] or arguments["compat"]:
-        _check_torch(arguments, minimum_torch)
-    return FixChoice(
-        unsafe=arguments.pop("unsafe"),
-        hoist=not arguments.pop("no_hoist"),
-        remove_redundant=arguments.pop("remove_redundant"),
-        preserve=arguments.pop("preserve"),
-        compat=arguments.pop("compat"),
-    )
-
-
-def _check_torch(arguments: dict[str, Any], minimum_torch: str) -> None:
-    from guardfix.codemods.edits.torch_in_use import NEW_GUARDS_SINCE, version_of
-
-    older = not minimum_torch or version_of(minimum_torch) < NEW_GUARDS_SINCE
-    if arguments["preserve"] and older:
-        raise click.UsageError(
-            "--preserve needs --minimum-torch 1.9 or newer (or `minimum-torch` in the configuration): before 1.9, the "
-            "old guard did what no single new guard does"
-        )
-    if arguments["compat"] and minimum_torch and not older:
-        raise click.UsageError(
-            f"--compat keeps the old guard for torch before 1.9, and the oldest torch is {minimum_torch} here"
-        )

@@ -9,9 +9,10 @@ import click
 
 from ..output.finding_places import repository_top
 from ..wording import count_of, printable
+from .chosen_fixes import choice_from
 from .command_failure import Failure, raise_unless_missing
 from .command_run import check_with, finished, run_from
-from .options import choice_from, choosing, reading_limits, selection
+from .options import choosing, reading_limits, selection
 
 
 @click.command("report", short_help="Write the findings as one page for a browser.")

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-import click
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
 from ..output.terminal_layout import TAB, terminal_width, wrapped
-from .command_failure import Failure, did_you_mean
 from .command_run import CommandRun
-from .options import output_format_option
+from .raising import failure, usage_error
 from .told_lines import write_note
 
 if TYPE_CHECKING:
@@ -27,6 +25,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def reporting(command: F) -> F:
     """The options that say how findings are reported; `Reporting.of` takes them."""
+    import click
+
+    from .options import output_format_option
+
     for option in reversed(
         (
             output_format_option("findings", help="The output format.", envvar="GUARDFIX_OUTPUT_FORMAT", default=None),
@@ -73,12 +75,14 @@ class Reporting(Struct, frozen=True):
             arguments.pop("exit_non_zero_on_fix"),
         )
         if chosen not in format_names("findings"):
+            from .command_failure import did_you_mean
+
             guess = did_you_mean(chosen, format_names("findings"))
-            raise Failure(
+            raise failure(
                 f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is none'}"
             )
         if found.statistics and load_format(chosen).statistics is None:
-            raise click.UsageError(f"--statistics can't be written as {chosen}; use full or json")
+            raise usage_error(f"--statistics can't be written as {chosen}; use full or json")
         return found
 
     def write(self, report: FixableReport, run: CommandRun, stream: TextIO | None = None) -> None:
@@ -111,7 +115,7 @@ class Reporting(Struct, frozen=True):
             with open(self.output_file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 yield Output(file)
         except OSError as error:
-            raise Failure(f"{self.output_file}: cannot be written: {error.strerror or error}") from None
+            raise failure(f"{self.output_file}: cannot be written: {error.strerror or error}") from None
 
     def status(self, report: FixableReport, *, changed: bool = False, failed: bool = False) -> int:
         """The exit status: 2 when a file could not be written, 1 when findings are left."""

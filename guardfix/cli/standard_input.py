@@ -6,10 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ..wording import printable
-from .command_failure import Failure
+from .raising import failure, usage_error
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -27,11 +25,11 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
     if name is None and "-" not in paths:
         return paths or (os.curdir,), None
     if name is None:
-        raise click.UsageError("`-` is standard input: add --stdin-filename, whose suffix says which language it is")
+        raise usage_error("`-` is standard input: add --stdin-filename, whose suffix says which language it is")
     if paths not in ((), ("-",)):
-        raise click.UsageError("--stdin-filename reads one text, from standard input: give no path but `-`")
+        raise usage_error("--stdin-filename reads one text, from standard input: give no path but `-`")
     if sys.stdin is None:
-        raise Failure("standard input is closed")
+        raise failure("standard input is closed")
     return (name,), sys.stdin.buffer.read()
 
 
@@ -43,11 +41,13 @@ def _listed(path: str) -> list[str]:
         with open(path[1:], encoding="utf-8", errors="surrogateescape") as file:
             return file.read().splitlines()
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror or error}") from None
+        raise failure(f"{path}: {error.strerror or error}") from None
 
 
 def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
     """Print what the fixes make of the text that was read; where they make nothing, as it was. The text."""
+    import click
+
     from guardfix.codemods.apply.applying import refusal
 
     if rewritten is not None and rewritten.refused:

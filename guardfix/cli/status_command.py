@@ -15,9 +15,10 @@ from ..adoption.tree_progress import NextStep, TreeProgress, progress_of
 from ..output.finding_places import below, repository_top
 from ..output.terminal_layout import TAB, terminal_width, wrapped
 from ..wording import count_of, passed, printable
+from .chosen_fixes import choice_from
 from .command_run import check_with, run_from
 from .narrowing import read_baseline
-from .options import choice_from, choosing, reading_limits, selection
+from .options import choosing, reading_limits, selection
 
 if TYPE_CHECKING:
     from ..adoption.tree_progress import Steps

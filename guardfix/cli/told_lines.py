@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-import click
-
+from ..output.plain_echo import echo
 from ..output.terminal_layout import TAB, terminal_width, wrapped
+
+if TYPE_CHECKING:
+    import click
 
 
 def write_note(line: str) -> None:
     """Write a line to standard error."""
     for part in wrapped(line, terminal_width(sys.stderr), indent=TAB):
-        click.echo(part, err=True)
+        echo(part, err=True)
 
 
 def show_error(error: click.ClickException) -> None:
     """Write what click says of an error, which it would leave to the terminal to break."""
+    import click
+
     width = terminal_width(sys.stderr)
     is_help = isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))  # click has wrapped that
     if width is not None and not is_help:

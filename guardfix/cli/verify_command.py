@@ -12,9 +12,10 @@ import click
 from msgspec.structs import replace
 
 from ..output.format_registry import load_format
+from .chosen_fixes import choice_from
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
-from .options import Megabytes, Seconds, choice_from, choosing_all, output_format_option, selection
+from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
 from .verify_page_file import check_page_options, write_verify_page
 from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
 

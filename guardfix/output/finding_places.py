@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from urllib.parse import quote
 
 from guardfix.linter.findings import Finding
 
@@ -64,10 +63,16 @@ def below(path: str, top: str) -> str | None:
 
 def uri_of(path: str) -> str:
     """A relative name as a URI reference."""
-    return quote(os.fsencode(path))
+    return _quoted(path)
 
 
 def file_uri(path: str) -> str:
     """`file:///…` of a path."""
     full = os.path.abspath(path).replace(os.sep, "/")
-    return "file://" + quote(os.fsencode(full if full.startswith("/") else "/" + full))
+    return "file://" + _quoted(full if full.startswith("/") else "/" + full)
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote  # takes two milliseconds, and a terminal without links needs none
+
+    return quote(os.fsencode(path))

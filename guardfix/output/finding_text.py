@@ -35,7 +35,7 @@ def place_text(finding: FixableFinding, report: FixableReport, output: Output) -
     """`path:row:column:`, which leads to the file where the terminal has links."""
     start = report.start(finding)
     styled = styling(output.color)(f"{one_line(finding.path)}:{start.row}:{start.column}:", bold=True)
-    return linked(styled, file_uri(finding.path), output)
+    return linked(styled, file_uri(finding.path) if output.links else "", output)
 
 
 def brief(finding: FixableFinding, output: Output) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TextIO
 
-import click
 from msgspec import Struct
+
+from .plain_echo import echo
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -40,7 +41,7 @@ class Output(Struct, frozen=True):
 
     def write(self, text: str, *, newline: bool = True) -> None:
         """Write a text and hand it on at once. Without `color`, escape sequences are taken out of it."""
-        click.echo(text, file=self.stream, nl=newline, color=self.color)
+        echo(text, file=self.stream, nl=newline, color=self.color)
 
 
 class OutputFormat(Struct, frozen=True):

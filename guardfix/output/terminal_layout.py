@@ -19,9 +19,11 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
 
 def styling(color: bool) -> Callable[..., str]:
     """click's `style`, or what leaves a text as it is where no colors are wanted."""
+    if not color:
+        return lambda text, **_: text
     import click
 
-    return partial(click.style) if color else lambda text, **_: text
+    return partial(click.style)
 
 
 def hyperlink(text: str, uri: str) -> str:

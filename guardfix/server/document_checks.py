@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from lsprotocol.types import PositionEncodingKind
+from msgspec import field
+from msgspec.structs import replace
 
 from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
@@ -31,8 +33,7 @@ _SHARE = 20
 """It counts as unchanged for so many times as long as reading it took: the rest of the time is for typing."""
 
 
-@dataclass(frozen=True, eq=False)
-class EditorWorkspace(Workspace):
+class EditorWorkspace(Workspace, frozen=True, eq=False):
     """The disk with the open texts over it. Where links lead is looked up once, not at every edit."""
 
     real_paths: dict[str, str] = field(default_factory=dict)

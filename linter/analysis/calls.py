@@ -22,9 +22,10 @@ from ..facts.expressions import (
     pointee,
     simple_name,
 )
+from ..lazy_regex import lazy_regex
 
 # Functions of torch:: and at:: that compute no tensor: settings, types, threads, devices.
-_SETTINGS = re.compile(
+_SETTINGS = lazy_regex(
     r"(?:^|_)(?:parallel_for|parallel_reduce|num_threads|thread_num|interop_threads|in_parallel_region|launch"
     r"|is_available|device_count|synchronize|manual_seed|globalContext|hasCUDA|getCPUGenerator|save|load|pickle_save"
     r"|dtype|device|layout|requires_grad|TensorOptions|Device|Scalar|IntArrayRef|ArrayRef|Tensor|Dict|List|ScalarType"
@@ -63,7 +64,7 @@ _LOAD_METHODS = frozenset(
     load_from_checkpoint from_pretrained loadPickle load_pickle acquireSession load_method load_forward""".split()
 )
 _RUNS = frozenset({"forward", "run_method", "runMethod", "get_method", "find_method", "run_async", "forward_async"})
-_FORWARD_METHOD = re.compile(
+_FORWARD_METHOD = lazy_regex(
     r"^forward(?:_|(?=[A-Z]))(?!as_tuple$|like$)(?!\w*(?:kernel|cuda|cpu|gpu|out|op|impl|backward|pass)_?$)\w+$",
     re.IGNORECASE,
 )
@@ -73,8 +74,8 @@ _PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inferen
 _OF_A_RESULT = frozenset({"toTensor", "toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toGenericDict"})
 """What a value that a TorchScript module gives is asked for."""
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
-_MODEL = re.compile(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
-_MAKES_A_MODEL = re.compile(
+_MODEL = lazy_regex(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
+_MAKES_A_MODEL = lazy_regex(
     r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
     r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update|populate|fill"
     r"|validate|verify|configure|describe|print|dump|log|show|list|select|choose|add|remove|attach|detach|bind|move|send"
@@ -202,7 +203,7 @@ def computes_nothing(call: Call) -> bool:
     return _is_of_std(call.receiver)
 
 
-_OF_CONTEXT = re.compile(r"save_|saved_|get_saved|mark_|set_materialize|needs_|has_|is_|forward$|unpack")
+_OF_CONTEXT = lazy_regex(r"save_|saved_|get_saved|mark_|set_materialize|needs_|has_|is_|forward$|unpack")
 """Methods of `AutogradContext` and of Python's `ctx`."""
 
 

@@ -10,11 +10,12 @@ from .. import guards
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
 from ..facts.spans import Nested
+from ..lazy_regex import lazy_regex
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
 # What the test frameworks for C++ call their macros; each reads as a function of that name.
-_TEST = re.compile(r"(?:[A-Z]+_)*(?:TEST|BENCHMARK|TEST_CASE|TEST_CASE_METHOD)(?:_[A-Z]+)*")
-_CHECKED = re.compile(r"THROW|throws|_DEATH|raises", re.IGNORECASE)
+_TEST = lazy_regex(r"(?:[A-Z]+_)*(?:TEST|BENCHMARK|TEST_CASE|TEST_CASE_METHOD)(?:_[A-Z]+)*")
+_CHECKED = lazy_regex(r"THROW|throws|_DEATH|raises", re.IGNORECASE)
 
 
 def is_constantly_on(use: GuardUse) -> bool:

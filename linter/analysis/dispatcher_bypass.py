@@ -6,16 +6,15 @@ dispatcher: then, without it, the op's autograd kernel would run again, for ever
 
 from __future__ import annotations
 
-import re
-
 from ..facts import Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import chain_words, is_named
 from ..facts.index import index_of
+from ..lazy_regex import lazy_regex
 from .calls import computes_nothing
 from .project import Project
 
 _DEPTH = 4
-_DISPATCHES = re.compile(r"redispatch|callBoxed|findSchema|Dispatcher|^typed$|^_ops$|^apply$")
+_DISPATCHES = lazy_regex(r"redispatch|callBoxed|findSchema|Dispatcher|^typed$|^_ops$|^apply$")
 
 
 def bypasses_dispatcher(use: GuardUse, facts: Facts, project: Project) -> bool:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..facts import Comment, GuardUse
+from ..lazy_regex import lazy_regex
 
 _NAMES = "|".join(sorted(map(re.escape, guards.CPP), key=len, reverse=True))
-_SPEAKS = re.compile(
+_SPEAKS = lazy_regex(
     rf"\b(?:{_NAMES})\b"
     r"|\b(?i:inference[ _-]?mode|no[ _-]?grad guard|non[ -]?variable|view[ -]tracking|version[ -]count\w*)\b"
     r"|\b(?i:(?:do not|don'?t|must not|mustn'?t|never|please keep|keep this)"
     r"(?: \w+)? (?:remove|delete|replace|change|move|migrate|touch|rename|use|switch|convert|drop|guard))\b"
 )
-_DIRECTIVE = re.compile(r"(?:NOLINT\w*|noqa|guardfix|clang-format)\b")
+_DIRECTIVE = lazy_regex(r"(?:NOLINT\w*|noqa|guardfix|clang-format)\b")
 _SHOWN = 120
 
 
@@ -24,7 +25,7 @@ def comments_about_guards(use: GuardUse) -> Iterator[Comment]:
     return filter(speaks_of_guards, use.comments)
 
 
-_SPEAKS_IN_PYTHON = re.compile(r"\b(?:no_grad|enable_grad|set_grad_enabled|set_inference_mode)\b")
+_SPEAKS_IN_PYTHON = lazy_regex(r"\b(?:no_grad|enable_grad|set_grad_enabled|set_inference_mode)\b")
 
 
 def speaks_of_guards(comment: Comment) -> bool:
@@ -46,7 +47,7 @@ def names_old_guard(comment: Comment, use: GuardUse) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", comment.text) for name in names)
 
 
-_SUBJECT = re.compile(
+_SUBJECT = lazy_regex(
     r"(?i)(?:no|non)?[ _-]?grad(?:ient)?s?|autograd|(?:no)?grad(?:mode|guard)?|guards?|inference|mode|history|graph"
     r"|variables?|tracking|record(?:ing|s|ed)?|backward|backprop\w*|grad_fn|memory|non|bookkeeping"
 )

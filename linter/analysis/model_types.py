@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from ..facts.expressions import Expression, NamePath, nodes_of
+from ..lazy_regex import lazy_regex
 
 _MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn", "extension", "executorch"})
-_MODEL_CLASS = re.compile(
+_MODEL_CLASS = lazy_regex(
     r"^(?:Module|ScriptModule|StaticRuntime|StaticModule|AOTIModel(?:ContainerRunner|PackageLoader)\w*"
     r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit)$"
 )
 _METHODS = (("jit", "Method"), ("script", "Method"), ("jit", "Function"))
-_LOADED_BY_CONSTRUCTOR = re.compile(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
+_LOADED_BY_CONSTRUCTOR = lazy_regex(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
 
 
 def is_model_type(type_: Expression) -> bool:

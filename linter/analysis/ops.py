@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ..facts import Call, Function
+from ..lazy_regex import lazy_regex
 from .declared_types import mentions_tensor
 
 # Ops whose autograd kernels must leave view tracking and version bumps on below them
@@ -19,7 +18,7 @@ _FACTORIES = frozenset(
     rand_like randint randn randn_like randperm scalar_tensor tensor zeros zeros_like scalar_to_tensor
     wrapped_scalar_tensor make_tensor""".split()
 )
-_EMPTY_OF_A_BACKEND = re.compile(r"_?empty_\w+$")
+_EMPTY_OF_A_BACKEND = lazy_regex(r"_?empty_\w+$")
 """`at::native::empty_cpu`, `_empty_affine_quantized`: what makes the tensors of one backend."""
 _SELF_IS_AMONG_THE_FIRST = 3
 """An in-place kernel takes `Tensor& self` after at most a context and a key set."""

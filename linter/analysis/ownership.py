@@ -9,10 +9,11 @@ from .. import guards
 from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import NamePath, is_unqualified
 from ..guards import INFERENCE_MODE, Effect
+from ..lazy_regex import lazy_regex
 from .project import Project
 
 _TORCH = frozenset({"at", "torch", "c10"})
-_TORCH_HEADER = re.compile(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
+_TORCH_HEADER = lazy_regex(r"^(?:torch|ATen|c10|caffe2|LibTorch|Libtorch)\b")
 
 
 def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:

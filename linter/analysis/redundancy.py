@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import islice
 
@@ -10,6 +9,7 @@ from .. import guards
 from ..facts import Assignment, Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
 from ..facts.spans import Sorted
+from ..lazy_regex import lazy_regex
 from .coverage import inference_mode_at, is_run_in_place
 from .grad_switches import is_implied_by_inference_mode
 
@@ -106,7 +106,7 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
     return None
 
 
-_SWITCHES = re.compile(r"(?i)grad|train")
+_SWITCHES = lazy_regex(r"(?i)grad|train")
 
 
 def _may_switch_grad_on(scope: Span, facts: Facts) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ..facts import Facts, Function, Registration
 from ..facts.expressions import simple_name
+from ..lazy_regex import lazy_regex
 from .project import Project
 
-_AUTOGRAD_KEY = re.compile(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
+_AUTOGRAD_KEY = lazy_regex(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
 
 
 def is_under_autograd(registration: Registration) -> bool:

@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.sketch import Mention, Sketch, Topic
+from ..lazy_regex import lazy_regex
 
-_VENDORED = re.compile(
+_VENDORED = lazy_regex(
     r"(?:^|[/\\])(?:third[-_]?part(?:y|ies)|3rd[-_]?party|3rdparty|externals?|vendor(?:ed)?|submodules|deps|_deps"
     r"|node_modules|site-packages|libtorch|\.venv|venv)[/\\]",
     re.IGNORECASE,

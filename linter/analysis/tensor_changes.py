@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
@@ -24,8 +23,9 @@ from ..facts.expressions import (
 )
 from ..facts.index import index_of
 from ..facts.spans import Sorted
+from ..lazy_regex import lazy_regex
 
-_IN_PLACE = re.compile(r"^[a-zA-Z]\w*[^_]_$")
+_IN_PLACE = lazy_regex(r"^[a-zA-Z]\w*[^_]_$")
 
 
 class Hazard(Struct, frozen=True):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ..facts import Call
 from ..facts.expressions import LambdaExpression, last_name, pointee, truth_of
+from ..lazy_regex import lazy_regex
 
 _REQUIRES_GRAD = frozenset({"requires_grad_", "set_requires_grad", "requires_grad"})
-_OPTIMIZER = re.compile(
+_OPTIMIZER = lazy_regex(
     r"[oO]pt(?:im(?:i[sz]er)?)?(?:s|_?\d+|_?[A-Z]|_\w{1,3})?_?$|[aA]dam\w*$|[sS][gG][dD]_?$|(?:scaler|updater|solver)_?$"
 )
 """Objects whose `step` changes parameters. An environment, a simulation and a decoder step as well."""

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ..findings import Context, Side
+from ..lazy_regex import lazy_regex
 from .policy import POLICY
 from .signal_kinds import Asked, Signal, SignalKind, Weight
 from .signal_registry import signal_kinds
 from .weighing import weigh
 
-_BLOCK = re.compile(r"(<!-- (\w+): generated -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+_BLOCK = lazy_regex(r"(<!-- (\w+): generated -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 _SIDES = (Side.KERNEL, Side.BELOW_AUTOGRAD, Side.INFERENCE, Side.REMOVE)
 _CASES: tuple[tuple[str, tuple[Weight, ...], tuple[Weight, ...]], ...] = (
     ("one weak signal", (Weight.WEAK,), ()),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import Struct
 
 from .signal_kinds import Weight
 
+_REASONS: list[str] = []
+"""Those of the policy's numbers, in their order."""
+
 
 def _because(value: object, reason: str) -> Any:
-    return field(default=value, metadata={"reason": reason})
+    _REASONS.append(reason)
+    return value
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """How signals become a context and a confidence."""
 
     weak: int = _because(1, "points of a weak signal: seen beside every label, only more often beside its own")
@@ -52,7 +56,8 @@ class Policy:
 
     def reasons(self) -> dict[str, tuple[int, str]]:
         """Each number's value and reason, by its name."""
-        return {entry.name: (getattr(self, entry.name), entry.metadata["reason"]) for entry in fields(self)}
+        names = self.__struct_fields__
+        return {name: (getattr(self, name), reason) for name, reason in zip(names, _REASONS, strict=True)}
 
 
 POLICY = Policy()

@@ -10,7 +10,6 @@ The docstring is the row of the table in docs/decisions.md. The decorated name i
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import NamedTuple
@@ -72,7 +71,8 @@ class SignalKind(Struct, frozen=True, eq=False):
     name: str
     side: Side
     weight: Weight
-    meaning: str
+    docstring: str
+    """What it means, as its finder says."""
     in_place: Side | None = None
     """The side where the op around the use is in-place or a view op, when that is another one."""
     unless: tuple[SignalKind, ...] = ()
@@ -82,6 +82,13 @@ class SignalKind(Struct, frozen=True, eq=False):
     """It looks at more than the facts of the use's own file."""
     find: AskingFinder | None = None
     """None for what callers say: it is asked about other places than the use's own."""
+
+    @property
+    def meaning(self) -> str:
+        """The row of the table in docs/decisions.md."""
+        import inspect  # takes several milliseconds
+
+        return inspect.cleandoc(self.docstring)
 
     def signal(self, scene: Scene, sighting: Sighting) -> Signal:
         """What was found, as a signal about the use of the scene."""
@@ -133,9 +140,9 @@ def signal(
     """
 
     def registered(find: Finder) -> SignalKind:
-        meaning = inspect.getdoc(find) or ""
+        docstring = find.__doc__ or ""
         return SignalKind(
-            name, side, weight, meaning, in_place, tuple(unless), asked, asks_project, lambda scene, _: find(scene)
+            name, side, weight, docstring, in_place, tuple(unless), asked, asks_project, lambda scene, _: find(scene)
         )
 
     return registered
@@ -147,8 +154,8 @@ def signal_of_others(
     """As `signal`, for a finder that also asks for the signals of other uses."""
 
     def registered(find: AskingFinder) -> SignalKind:
-        meaning = inspect.getdoc(find) or ""
-        return SignalKind(name, side, weight, meaning, unless=tuple(unless), asks_project=True, find=find)
+        docstring = find.__doc__ or ""
+        return SignalKind(name, side, weight, docstring, unless=tuple(unless), asks_project=True, find=find)
 
     return registered
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import os
 from collections.abc import Collection, Iterable
 from functools import cache
 from types import ModuleType
@@ -25,10 +25,11 @@ def signal_kinds() -> tuple[SignalKind, ...]:
     Raises `ValueError` when two kinds have one name.
     """
     found: dict[str, SignalKind] = {}
-    for entry in sorted(pkgutil.iter_modules(signals.__path__), key=lambda entry: entry.name):
-        for kind in _kinds_of(importlib.import_module(f"{signals.__name__}.{entry.name}")):
+    modules = {name.removesuffix(".py") for folder in signals.__path__ for name in os.listdir(folder)}
+    for module in sorted(name for name in modules if name.isidentifier() and not name.startswith("__")):
+        for kind in _kinds_of(importlib.import_module(f"{signals.__name__}.{module}")):
             if found.setdefault(kind.name, kind) is not kind:
-                raise ValueError(f"two kinds of signals are called {kind.name!r}; the second is in {entry.name}.py")
+                raise ValueError(f"two kinds of signals are called {kind.name!r}; the second is in {module}.py")
     return tuple(sorted(found.values(), key=lambda kind: (_ORDER[kind.side], kind.find is None)))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from ..lazy_regex import lazy_regex
 
-_PIECE = re.compile(r"#\d+\.\d+\Z")
+_PIECE = lazy_regex(r"#\d+\.\d+\Z")
 
 
 def path_of_piece(path: str, row: int, start: int) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TOKEN = re.compile(rb'"(?:\\.|[^"\\\n])*"|(?<!#)#(?!#)\s*(?P<text>\w+)|(?P<word>\w+)')
-_PASTE = re.compile(rb"\s*##\s*")
+from ..lazy_regex import lazy_regex
+
+_TOKEN = lazy_regex(rb'"(?:\\.|[^"\\\n])*"|(?<!#)#(?!#)\s*(?P<text>\w+)|(?P<word>\w+)')
+_PASTE = lazy_regex(rb"\s*##\s*")
 
 
 class Definition(NamedTuple):

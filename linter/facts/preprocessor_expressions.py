@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
+from ..lazy_regex import lazy_regex
+
 
 class Number(NamedTuple):
     """A known operand."""
@@ -26,14 +28,14 @@ class _NotAnExpression(Exception):
     """What stands there has no value: a mistake, or an extension of some compiler."""
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     r"\s*(?:(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
     r"|(?P<character>(?:u8|[uUL])?'(?:[^'\\]|\\.)+')(?!\w)"
     r"|(?P<name>[A-Za-z_$][\w$]*)"
     r"|(?P<sign><=>|<<|>>|<=|>=|==|!=|&&|\|\||[^\s]))",
     re.DOTALL,
 )
-_NUMBER = re.compile(
+_NUMBER = lazy_regex(
     r"(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|(?P<octal>0[0-7]*)|(?P<decimal>[1-9]\d*))"
     r"(?P<suffix>[uU]?(?:ll|LL|[lLzZ])?|(?:ll|LL|[lLzZ])[uU])"
 )
@@ -64,7 +66,7 @@ def value_of(
     return None if found[0] is None or found[-1] is None or found[0].value != found[-1].value else found[0].value
 
 
-_EITHER_SIGN = re.compile(r"(?:\bL|\bu8)'")
+_EITHER_SIGN = lazy_regex(r"(?:\bL|\bu8)'")
 """Characters that are signed with some compilers."""
 
 
@@ -215,7 +217,7 @@ def _number(text: str) -> Number:
 
 
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
-_UNIT = re.compile(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,8})|(?P<simple>.))|(?P<plain>.)", re.DOTALL)
+_UNIT = lazy_regex(r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,8})|(?P<simple>.))|(?P<plain>.)", re.DOTALL)
 
 
 def _character(text: str, signed: bool) -> Operand:

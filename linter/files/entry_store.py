@@ -10,9 +10,9 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
+from .digests import blake2b
 from .user_cache import made_folder
 
 if TYPE_CHECKING:

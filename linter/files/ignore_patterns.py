@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
+from ..lazy_regex import lazy_regex
+
 _LONGEST_PATTERN = 4096
 """Characters, as of a path; a longer line is not a pattern."""
 _CLASSES = {
@@ -18,7 +20,7 @@ _CLASSES = {
     "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": " \\t\\n\\r\\f\\v",
     "upper": "A-Z", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
-_SPECIAL = re.compile(r"[*?\[\\]")
+_SPECIAL = lazy_regex(r"[*?\[\\]")
 
 _Places = set[int]
 _Step = Callable[[str, _Places], _Places]

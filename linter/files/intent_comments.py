@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from ..facts import Span
 from ..facts.intents import PURPOSES, Intent
+from ..lazy_regex import lazy_regex
 
-_DIRECTIVE = re.compile(rb"\bguardfix:[ \t]*(?P<word>[A-Za-z][\w-]*)")
-_OPENER = re.compile(rb"/[/*]+[!<]*|#+")
-_BLANK = re.compile(rb"\s*")
-_LINE = re.compile(rb"[^\r\n]*")
+_DIRECTIVE = lazy_regex(rb"\bguardfix:[ \t]*(?P<word>[A-Za-z][\w-]*)")
+_OPENER = lazy_regex(rb"/[/*]+[!<]*|#+")
+_BLANK = lazy_regex(rb"\s*")
+_LINE = lazy_regex(rb"[^\r\n]*")
 _OTHERS = frozenset({"ignore-file"})
 
 

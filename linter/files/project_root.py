@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
+
+from ..lazy_regex import lazy_regex
 
 CONFIGURATION_FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 SECTION = b"[tool.guardfix"
 """What a pyproject.toml holds that configures guardfix."""
-_OTHER_SPELLING = re.compile(
+_OTHER_SPELLING = lazy_regex(
     rb"""(?m)^[ \t]*\[?[ \t]*(?:["']?tool["']?[ \t]*(?:\.|=[ \t]*\{)[ \t]*)?["']?guardfix["']?[ \t]*[\].=]"""
 )
 """What may be the same table: `guardfix = {...}` in `[tool]`, `tool.guardfix.select = [...]`, `[ tool . guardfix ]`."""

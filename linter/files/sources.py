@@ -17,6 +17,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..facts import Span
+from .digests import blake2b
 
 DEFAULT_MEGABYTES = 8.0
 """The size up to which files are read, if nothing else is said."""
@@ -62,9 +63,7 @@ class Source(Struct, frozen=True, dict=True):
     @cached_property
     def digest(self) -> bytes:
         """Tells this text from any other, and from the same one in another encoding."""
-        import hashlib
-
-        return hashlib.blake2b(self.text, digest_size=16, person=self.encoding.encode()).digest()
+        return blake2b(self.text, digest_size=16, person=self.encoding.encode()).digest()
 
     def row(self, offset: int) -> int:
         """The row of a byte offset, from 1."""

@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 from ..facts import Facts, Span, Suppression
 from ..facts.spans import Overlapping
+from ..lazy_regex import lazy_regex
 from ..rule_names import rule_names
 
-_MARKS = re.compile(rb"NOLINT|guardfix:|(?i:noqa)")
+_MARKS = lazy_regex(rb"NOLINT|guardfix:|(?i:noqa)")
 # A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazy_regex(
     rb"\bNOLINT(?P<kind>NEXTLINE|BEGIN|END)?\b"
     rb"(?:\((?P<checks>[^()\n]*)\)|[ \t]+\((?P<spaced>[ \t]*{check}(?:[ \t]*,[ \t]*{check})*[ \t]*)\))?"
     rb"|(?:^|#|//)[ \t]*(?i:noqa)\b(?:[ \t]*:[ \t]*(?P<codes>{code}(?:[ \t]*,[ \t]*{code}|[ \t]+(?i:[A-Z]+\d+)\b)*))?"
@@ -29,7 +30,7 @@ _DIRECTIVE = re.compile(
         b"{code}", rb"[\w-]+"
     )
 )
-_OPENER = re.compile(rb"/[/*]|#|<!--|\.\.")
+_OPENER = lazy_regex(rb"/[/*]|#|<!--|\.\.")
 _WHOLE_FILE = range(1, sys.maxsize)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk, too_large
 
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from ..facts import Facts
 
 
-@dataclass(frozen=True, eq=False)
-class Workspace:
+class Workspace(Struct, frozen=True, eq=False):
     """The texts of files, by path.
 
     `DISK` reads files. `Workspace.in_memory` knows the given texts and no others. `Workspace.over_disk` reads files,

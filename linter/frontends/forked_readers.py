@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import pickle
 import select
 import signal
 import struct
@@ -206,6 +205,8 @@ class _Worker(Generic[_Found]):
             end = start + _LENGTH.size + length
             if len(self._rest) < end:
                 break
+            import pickle  # takes a millisecond, and most runs need no other process
+
             value = pickle.loads(self._rest[start + _LENGTH.size : end])
             if not fine:
                 raise value
@@ -296,6 +297,8 @@ def _memory_limit(megabytes: int) -> Iterator[None]:
 
 def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[FilePiece]) -> None:
     """The child's life: numbers of pieces of work in, what was found out."""
+    import pickle
+
     limits = readers.limits
     gc.enable()
     fresh = True

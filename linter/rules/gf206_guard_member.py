@@ -32,7 +32,6 @@ References: c10/core/GradMode.h, c10/core/InferenceMode.h of torch 2.13.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -42,14 +41,15 @@ from ..analysis.project import Project
 from ..facts import Class, Facts, Form, GuardUse
 from ..facts.expressions import words_of
 from ..findings import Finding, Severity
+from ..lazy_regex import lazy_regex
 from ..rule import Rule
 
 RULE = Rule("GF206", "guard-member", severity=Severity.INFO)
 
-_SCOPED = re.compile(
+_SCOPED = lazy_regex(
     r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|Without|No|Disable|Enable)[A-Z]"
 )
-_FIXTURE = re.compile(r"Test|Fixture|Benchmark|^testing$")
+_FIXTURE = lazy_regex(r"Test|Fixture|Benchmark|^testing$")
 
 
 @RULE.check_use

@@ -40,7 +40,6 @@ References: ATen/Parallel.h ("parallel_for does NOT copy thread local states"); 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
@@ -73,6 +72,7 @@ from ..facts.index import index_of
 from ..facts.spans import Sorted
 from ..findings import Finding
 from ..guards import Effect
+from ..lazy_regex import lazy_regex
 from ..rule import Rule
 
 RULE = Rule(
@@ -85,7 +85,7 @@ _PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce
 _PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"))
 _CONTINUATIONS = frozenset({"then", "thenValue", "thenTry", "addCallback", "defer", "deferValue"})
 """What queues a lambda for an executor that may run it in any of its threads."""
-_POOL = re.compile(r"(?i)pool|executor|workers?|threads?")
+_POOL = lazy_regex(r"(?i)pool|executor|workers?|threads?")
 _DEPTH = 3
 """How many functions of the file are followed from a lambda to where tensors are computed."""
 _POOL_METHODS = frozenset(
@@ -375,11 +375,11 @@ def _names_mode(function: Expression | None) -> bool:
     return _MODE.search(last_name(function)) is not None
 
 
-_MODE = re.compile(r"(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)")
+_MODE = lazy_regex(r"(?i:grad(?!i)|guard|mode(?!l)|scope|quiet)")
 _SETTERS = frozenset({"set_enabled", "set_grad_enabled", "setThreadLocalState"})
-_MODE_MACRO = re.compile(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
+_MODE_MACRO = lazy_regex(r"GRAD|GUARD|INFERENCE|EVAL|MODE")
 # Objects that are held for their destructor and aren't guards of a mode.
-_NO_MODE = re.compile(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|stream|device")
+_NO_MODE = lazy_regex(r"(?i)lock|lk$|^lk|^l$|mutex|timer|stopwatch|profil|trace|stream|device")
 
 
 def _first_work(index: int, facts: Facts, depth: int = _DEPTH) -> Call | None:
@@ -408,7 +408,7 @@ def _leads_to_work(call: Call, facts: Facts, depth: int) -> bool:
 
 
 # What makes tensors of data or asks about them records nothing, under a guard or without one.
-_MAKES_DATA = re.compile(
+_MAKES_DATA = lazy_regex(
     r"(?:empty|zeros|ones|full|rand|randn|randint)(?:_like)?|tensor|from_blob|from_file|arange"
     r"|linspace|logspace|eye|randperm|scalar_tensor|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel"
 )

@@ -32,7 +32,6 @@ References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` handle
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -42,6 +41,7 @@ from ..facts.python_model import Kind, PythonUse
 from ..facts.python_uses import MODES, uses_of
 from ..findings import Finding
 from ..guards import public_guards, python_guard
+from ..lazy_regex import lazy_regex
 from ..rule import Rule
 
 RULE = Rule(
@@ -53,7 +53,7 @@ RULE = Rule(
 )
 
 # Decorators that give the function back as it was, or wrap it in another coroutine function.
-_TRANSPARENT = re.compile(
+_TRANSPARENT = lazy_regex(
     r"^(?:pytest|pytest_asyncio|typing|typing_extensions|abc|functools\.wraps)\b|^(?:staticmethod|classmethod|override"
     r"|abstractmethod|wraps)$|\.(?:get|post|put|delete|patch|head|route|websocket|on_event|api_route|exception_handler)$"
 )

@@ -32,7 +32,6 @@ https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from .. import guards
@@ -43,6 +42,7 @@ from ..facts.python_model import PythonUse
 from ..facts.python_uses import uses_of
 from ..findings import Finding, Severity
 from ..guards import Effect, guards_with
+from ..lazy_regex import lazy_regex
 from ..rule import Rule
 
 RULE = Rule(
@@ -57,7 +57,7 @@ RULE = Rule(
     default=False,
 )
 
-_TEST_FILE = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
+_TEST_FILE = lazy_regex(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
 
 
 @RULE.check_file

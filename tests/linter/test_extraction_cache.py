@@ -7,10 +7,10 @@ import random
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fixture_files import FIXTURES
 from guardfix.linter import extraction_cache

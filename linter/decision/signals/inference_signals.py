@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -21,11 +20,12 @@ from ...facts import Call, Facts, Form, Function, Member, Span
 from ...facts.expressions import last_name, pointee
 from ...facts.index import calls_where, index_of
 from ...findings import Side
+from ...lazy_regex import lazy_regex
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
-_EXECUTOR = re.compile(r"Exec|Interpreter|Runtime|Evaluator|Graph|Session")
-_NODE = re.compile(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
+_EXECUTOR = lazy_regex(r"Exec|Interpreter|Runtime|Evaluator|Graph|Session")
+_NODE = lazy_regex(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
 _RUNS_NODE = frozenset({"run", "Run", "execute", "Execute", "forward", "evaluate", "eval"})
 _ABOUT_DISPATCH = frozenset(
     """singleton findSchema findSchemaOrThrow callOp callUnboxed callBoxed redispatch typed key_set has
@@ -34,7 +34,7 @@ _ABOUT_DISPATCH = frozenset(
     ASSERT_THROW""".split()
 )
 """Calls of tests that look at the dispatcher, or at what a guard does."""
-_WORKLOAD_NAME = re.compile(
+_WORKLOAD_NAME = lazy_regex(
     r"^(?:\w*_)?(?:[pP]redict|[iI]nfer|[dD]etect|[cC]lassify|[rR]ecogni[sz]e|[rR]unModel|run_model|[eE]valuate)"
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -18,10 +17,11 @@ from ...facts.expressions import chain_words, simple_name, words_of
 from ...facts.index import calls_where, index_of
 from ...facts.spans import Sorted
 from ...findings import Side
+from ...lazy_regex import lazy_regex
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, shown, signal
 
-_DISPATCHER_CALL = re.compile(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|^typed$")
+_DISPATCHER_CALL = lazy_regex(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|^typed$")
 
 
 @signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)

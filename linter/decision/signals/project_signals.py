@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...analysis.survey import Survey
 from ...facts import Form
 from ...facts.sketch import Topic
 from ...findings import Side
+from ...lazy_regex import lazy_regex
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, signal
 
@@ -16,7 +16,7 @@ _LEAST_FILES = 2
 """A project of one file is what was looked at anyway."""
 _LEAST_SILENT_FILES = 4
 """That something appears nowhere says little where there are few files."""
-_INITIALISES = re.compile(r"(?:re)?(?:set|init)")
+_INITIALISES = lazy_regex(r"(?:re)?(?:set|init)")
 """Functions that may give a module the parameters with which it is trained."""
 _HARDLY = 10
 """Gradients hardly appear where models are loaded and run at least so many times as often."""

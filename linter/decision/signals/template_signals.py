@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from ...facts import Template
 from ...findings import Side
 from ...guards import BELOW_ADINPLACEORVIEW, BELOW_AUTOGRAD
+from ...lazy_regex import lazy_regex
 from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, signal
 
-_IN_PLACE_OR_VIEW = re.compile(r"in_?place|view|modif|mutat|factor(?:y|ies)", re.IGNORECASE)
-_KERNEL = re.compile(r"dispatch|kernel|autograd|derivative|use_derived|non_var|variable_type|base_type", re.IGNORECASE)
-_WORKLOAD = re.compile(r"infer|predict|serv(?:e|ing)|model|benchmark|(?:^|_)main(?:_|$)", re.IGNORECASE)
+_IN_PLACE_OR_VIEW = lazy_regex(r"in_?place|view|modif|mutat|factor(?:y|ies)", re.IGNORECASE)
+_KERNEL = lazy_regex(r"dispatch|kernel|autograd|derivative|use_derived|non_var|variable_type|base_type", re.IGNORECASE)
+_WORKLOAD = lazy_regex(r"infer|predict|serv(?:e|ing)|model|benchmark|(?:^|_)main(?:_|$)", re.IGNORECASE)
 
 
 @signal("chosen-beside-guard-below-autograd", side=Side.KERNEL, weight=Weight.STRONG)

@@ -6,15 +6,16 @@ faster, and `bytes.find` faster still. So matches are asked afterwards whether t
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ...lazy_regex import lazy_regex
+
 _FEW = 64
 """Up to so many names are each looked for on their own."""
-_WHOLE_WORD = re.compile(rb"[\w\x80-\xff]+")
+_WHOLE_WORD = lazy_regex(rb"[\w\x80-\xff]+")
 """Letters that are not ASCII belong to a word. Other characters of that kind stand beside a name in no program."""
-_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
 def places(needle: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...facts import Branch, Conditional, Span
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazy_regex(
     rb"#[ \t\v\f]*(?P<name>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b"
     rb"(?P<rest>[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*)"
 )
-_SPLICE = re.compile(rb"\\\r?\n")
+_SPLICE = lazy_regex(rb"\\\r?\n")
 _CONDITIONS = {"ifdef": "defined({})", "elifdef": "defined({})", "ifndef": "!defined({})", "elifndef": "!defined({})"}
 
 

@@ -27,14 +27,15 @@ from ...facts.expressions import (
     Subscript,
     TypeName,
 )
+from ...lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SHORT = 64
 """Expressions up to so many bytes are looked up before they are read: most of a file's occur several times."""
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_PLAIN_PATH = re.compile(rb"(?:::)?\w+(?:::\w+)*")
+_WORD = lazy_regex(r"[A-Za-z_]\w*")
+_PLAIN_PATH = lazy_regex(rb"(?:::)?\w+(?:::\w+)*")
 _KINDS = {
     "true": LiteralKind.BOOL,
     "false": LiteralKind.BOOL,
@@ -340,7 +341,7 @@ def _joined(scope: NamePath, name: NamePath) -> NamePath:
     return NamePath(name.parts, name.template_arguments, _joined(scope, name.scope))
 
 
-_LOOSE = re.compile(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
+_LOOSE = lazy_regex(r" (?=::|->|[.,<>()\[\]{}&*=])|(?<=::) |(?<=[.,<>()\[\]{}&*=]) ")
 
 
 @lru_cache(maxsize=4096)
@@ -353,7 +354,7 @@ def squeeze(text: bytes) -> str:
     return _LOOSE.sub("", b" ".join(text.split()).decode("utf-8", "replace")).strip()
 
 
-_TEMPLATE_ARGUMENTS = re.compile(r"(?<!operator)<(?:[^<>]|<[^<>]*>)*>")
+_TEMPLATE_ARGUMENTS = lazy_regex(r"(?<!operator)<(?:[^<>]|<[^<>]*>)*>")
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,6 @@ elsewhere in the file loses no guard.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,7 @@ from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
+from ...lazy_regex import lazy_regex
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import find_conditionals
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _LOADS = (b"::load", b"_load_for_", b"load_jit")
 """What says that a model is loaded somewhere in the file."""
-_PARALLEL = re.compile(rb"#[ \t]*pragma[ \t]+omp\b[^\n]*\bparallel\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
-_INCLUDE = re.compile(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
+_PARALLEL = lazy_regex(rb"#[ \t]*pragma[ \t]+omp\b[^\n]*\bparallel\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_INCLUDE = lazy_regex(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]+[>\"])")
 
 
 def extract_cpp(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ...facts import Span
+from ...lazy_regex import lazy_regex
 from .byte_words import begins_word
 
 # Attribute-like macros: they expand to nothing, to an attribute or to a calling convention.
@@ -27,46 +28,46 @@ _ATTRIBUTES = rb"""
     | JNIEXPORT | JNICALL | (?:__host__|__device__|__global__|__forceinline__|__noinline__|__restrict__)
     | __(?:forceinline|declspec\([^()\n]*\)|attribute__\s*\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\))
 """
-_ATTRIBUTE = re.compile(rb"(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
+_ATTRIBUTE = lazy_regex(rb"(?:" + re.sub(rb"\s+", b"", _ATTRIBUTES) + rb")(?![A-Za-z0-9_])")
 
 # `class FOO_API Name`, `struct MY_EXPORT Name final : Base {`: two names after the keyword, the first one shouting.
-_CLASS_HEAD = re.compile(
+_CLASS_HEAD = lazy_regex(
     rb"(?:class(?<!\wclass)|struct(?<!\wstruct))\s+(?P<macro>[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)\s+(?=[A-Za-z_]\w*\s*(?:final\s*)?[:{;])"
 )
 
 # Statement macros of ATen that people write without a semicolon.
-_STATEMENT_MACRO = re.compile(
+_STATEMENT_MACRO = lazy_regex(
     rb"(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
     rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
 )
 
 # `class at::Guard g;`: an elaborated type. `struct Name {`, `struct Name : Base` and `struct Name;` define or declare.
-_ELABORATED = re.compile(
+_ELABORATED = lazy_regex(
     rb"(?:class(?<!\wclass)(?<!enum class)|struct(?<!\wstruct)(?<!enum struct))"
     rb"(?=\s+(?:::)?(?:\w+::)*Auto\w+\s+[A-Za-z_]\w*\s*[({;])(?!\s+\w+\s+final\b)"
 )
 
 # `#if __has_include(<header>)`: to the grammar `<` is an operator.
-_HAS_INCLUDE = re.compile(rb"__has_include(?:_next)?\s*\([^()\n]*\)")
+_HAS_INCLUDE = lazy_regex(rb"__has_include(?:_next)?\s*\([^()\n]*\)")
 
 _HINTS = (b"_API", b"_EXPORT", b"C10_", b"AT_", b"TH_ERRORS", b"__", b"DLL_", b"NS_", b"TORCH_", b"JNI")
 
 
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*", re.MULTILINE)
-_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\\\n]*(?:\\.[^"\\\n]*)*"', re.DOTALL)
+_DEFINE = lazy_regex(rb"^[ \t]*#[ \t]*define\b[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*", re.MULTILINE)
+_COMMENT = lazy_regex(rb'//[^\n]*|/\*.*?\*/|"[^"\\\n]*(?:\\.[^"\\\n]*)*"', re.DOTALL)
 
 
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_LONE_RETURN = lazy_regex(rb"\r(?!\n)")
 
 
-_DIGRAPH = re.compile(rb"^([ \t]*)%:", re.MULTILINE)
+_DIGRAPH = lazy_regex(rb"^([ \t]*)%:", re.MULTILINE)
 
 _SPLICE = rb"\\[ \t\v\f]*\r?\n"
 """A backslash at the end of a line: the preprocessor joins the two lines before it looks for anything in them. To GCC
 and Clang, blanks may follow the backslash."""
-_SPACED_SPLICE = re.compile(rb"\\([ \t\v\f]+)(?=\r?\n)")
-_SPLICED = re.compile(_SPLICE)
-_PARTED = re.compile(
+_SPACED_SPLICE = lazy_regex(rb"\\([ \t\v\f]+)(?=\r?\n)")
+_SPLICED = lazy_regex(_SPLICE)
+_PARTED = lazy_regex(
     rb"(?P<slash>/)(?P<in_opener>(?:%(S)b)+)(?P<opens>[/*])|(?P<star>\*)(?P<in_closer>(?:%(S)b)+)(?=/)"
     rb"|(?<!\\)(?P<backslashes>\\+)(?P<behind>(?:%(S)b)+)|(?P<percent>%%)(?P<in_digraph>(?:%(S)b)+)(?=:)"
     rb"|(?P<head>#(?:[ \t\v\f]|/\*[^*\\\n]*\*/|%(S)b)*(?:\w+(?:%(S)b)*)*)" % {b"S": _SPLICE}
@@ -102,7 +103,7 @@ def _with_whole_tokens(text: bytes) -> bytes:
     return b"".join([*pieces, text[done:]]) if pieces else text
 
 
-_LINE = re.compile(rb"[^\n]*\n?")
+_LINE = lazy_regex(rb"[^\n]*\n?")
 
 
 def _joined(parted: re.Match[bytes]) -> bytes:
@@ -156,7 +157,7 @@ def mask_macros(text: bytes) -> bytes:
     return bytes(masked)
 
 
-_TEST_HEAD = re.compile(
+_TEST_HEAD = lazy_regex(
     rb"(?P<case>TEST_CASE|SCENARIO|TEST_CASE_METHOD|TEST_CASE_FIXTURE|TEMPLATE_TEST_CASE)(?=\s*\()"
     rb"|(?P<block>SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN|AND_THEN)(?=\s*\()"
 )
@@ -185,8 +186,8 @@ def mask_test_heads(text: bytes) -> bytes:
 
 
 # A macro's call where a statement begins; comments in between are read as part of the one before.
-_MACRO_STATEMENT = re.compile(rb"(?:[;{})]|\A)\s*(?P<name>[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\s*)\(")
-_MAY_BE_GUARD = re.compile(rb"(?:Auto|No|Inference)\w*(?:Mode|Guard|Autograd|View)\b")
+_MACRO_STATEMENT = lazy_regex(rb"(?:[;{})]|\A)\s*(?P<name>[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\s*)\(")
+_MAY_BE_GUARD = lazy_regex(rb"(?:Auto|No|Inference)\w*(?:Mode|Guard|Autograd|View)\b")
 _FARTHEST = 20_000
 """Bytes of an argument that are looked at: longer ones are rare, and arguments of nested calls are looked at again."""
 
@@ -257,7 +258,7 @@ def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
     return bytes(masked)
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     rb"//[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*|/\*(?:.*?\*/|.*)"
     rb'|R"(?:(?<!\wR")|(?<=\b[LUu]R")|(?<=\bu8R"))(?P<tag>[^()\\\s]{0,16})\((?:.*?\)(?P=tag)"|.*)'
     rb'|"[^"\\\n]*(?:\\(?:\r\n|.)[^"\\\n]*)*(?:"|\Z|(?=\n))'
@@ -268,8 +269,8 @@ _TOKEN = re.compile(
 or character up to the end of its line, as compilers read them before they complain."""
 
 
-_MARK = re.compile(_TOKEN.pattern + rb"|;", re.DOTALL)
-_LITERAL = re.compile(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
+_MARK = lazy_regex(_TOKEN.pattern + rb"|;", re.DOTALL)
+_LITERAL = lazy_regex(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DOTALL)
 
 
 def closing(text: bytes, opening: int) -> int | None:
@@ -347,9 +348,9 @@ def code_only(text: bytes) -> bytes:
     return _with_whole_directives(text, code) if _may_part_directives(text) else code
 
 
-_FIRST_LINE_OF_COMMENT = re.compile(rb"/\*(?:[^*\n]|\*(?!/))*")
-_SIGN = re.compile(rb"^[ \t\v\f]*#", re.MULTILINE)
-_LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_FIRST_LINE_OF_COMMENT = lazy_regex(rb"/\*(?:[^*\n]|\*(?!/))*")
+_SIGN = lazy_regex(rb"^[ \t\v\f]*#", re.MULTILINE)
+_LOGICAL_LINE = lazy_regex(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
 
 
 def _may_part_directives(text: bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable
 from functools import cache
@@ -12,6 +11,7 @@ from importlib.util import module_from_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...facts import Span
+from ...lazy_regex import lazy_regex
 from .byte_words import words
 from .cpp_masking import blanked, code_only, mask_macros, with_plain_lines
 from .dead_branches import without_dead_branches
@@ -81,7 +81,7 @@ def parse_cpp(masked: bytes, grammar: str = "cpp") -> Tree:
     return _parser(grammar).parse(masked)
 
 
-_BLANK_STRETCH = re.compile(rb"(?<=\n)\s{64,}(?=\n)")
+_BLANK_STRETCH = lazy_regex(rb"(?<=\n)\s{64,}(?=\n)")
 
 
 def parse_sparse(masked: bytes, grammar: str = "cpp") -> Tree:

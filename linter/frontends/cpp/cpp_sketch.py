@@ -6,10 +6,11 @@ import re
 
 from ...facts.sketch import Mention, Sketch, Topic
 from ...files.sources import Source
+from ...lazy_regex import lazy_regex
 from .cpp_masking import code_only
 from .focus import function_names
 
-_CLASS = re.compile(
+_CLASS = lazy_regex(
     rb"(?:class|struct)\s+(?:[A-Z][A-Z0-9_]{2,}\s+)?(?:\w+::)*([A-Za-z_]\w*)\s*(?:final\s*)?(?=[:{])(?!::)"
 )
 

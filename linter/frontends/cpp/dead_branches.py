@@ -7,19 +7,18 @@ What the file itself defines counts, where the preprocessor is sure to have read
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from ...facts import Span
 from ...facts.preprocessor_expressions import value_of
+from ...lazy_regex import lazy_regex
 from .conditionals import Directive, directives
 from .cpp_masking import blanked, code_only, with_plain_lines
 from .known_macros import Assumption, KnownMacros, assumptions, macro_lines
 
-_MAY_BE_CONDITION = re.compile(rb"#[^\n#]*if|#[ \t\v\f]*\n")
-_SPLICE = re.compile(rb"\\\r?\n")
-_BLANK_CHARACTER = re.compile(rb"'[ \\\n\r]*'")
+_MAY_BE_CONDITION = lazy_regex(rb"#[^\n#]*if|#[ \t\v\f]*\n")
+_SPLICE = lazy_regex(rb"\\\r?\n")
+_BLANK_CHARACTER = lazy_regex(rb"'[ \\\n\r]*'")
 _MOST_EXCLUDED = 20
 """Earlier arms of a conditional whose conditions a later one takes for false."""
 

@@ -6,11 +6,11 @@ call, a branch, a line that the grammar could not read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ... import guards
+from ...lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,13 +30,13 @@ _IDLE_VALUES = frozenset(
         "field_identifier",
     }
 )
-_STREAM = re.compile(rb"^(?:(?:std::)?(?:cout|cerr|clog)\b|(?:[A-Z]+_)*LOG(?:_[A-Z]+)*\s*\(\s*\w+\s*\))")
+_STREAM = lazy_regex(rb"^(?:(?:std::)?(?:cout|cerr|clog)\b|(?:[A-Z]+_)*LOG(?:_[A-Z]+)*\s*\(\s*\w+\s*\))")
 # `printf("ready\n")`, and what the logging macros of glog, ROS, spdlog and many projects are called.
-_PRINTS = re.compile(
+_PRINTS = lazy_regex(
     rb"(?:std::)?(?:printf|puts|fprintf|fputs)|spdlog::\w+"
     rb"|(?:[A-Z]+_)*(?:LOG|ROS|RCLCPP|PRINT|DEBUG|INFO|WARN)(?:_[A-Z]+)*"
 )
-_MODULE = re.compile(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
+_MODULE = lazy_regex(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
 
 
 def first_work(statement: Node, block: Node, known: dict[tuple[int, int], Node | None]) -> Node | None:

@@ -8,38 +8,38 @@ every offset stays. A file whose braces do not balance is left whole.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ... import guards
 from ...facts import Function, Span
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before, places, places_by_word, words
 from .cpp_masking import blank
 
 _GRADIENT_GUARDS = guards.GuardNames(guards.CPP, guards.gradient_guards)
-_ALIAS_HEAD = re.compile(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
+_ALIAS_HEAD = lazy_regex(rb"\b(?:using\s+(?P<using>\w+)\s*=|typedef\b)[\w:\s]*\Z")
 _FEW = 100
 """Names that are each looked for by themselves; where a file gives guards more aliases, its words are listed once."""
 _ALIAS_LENGTH = 200
 """How far in front of the guard's name an alias's declaration may begin."""
-_TYPEDEF_TAIL = re.compile(rb"\s+(\w+)\s*;")
-_HEAP_HEAD = re.compile(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
+_TYPEDEF_TAIL = lazy_regex(rb"\s+(\w+)\s*;")
+_HEAP_HEAD = lazy_regex(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
 _HEAP_LENGTH = 200
-_STARTS_THREADS = re.compile(rb"\bstd::(?:j?thread|async)\b")
-_MARK = re.compile(rb"[{}#]")
-_LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
-_BEHIND_PARAMETERS = re.compile(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)*(?:->[^;{}()=]*)?\Z")
-_INITIALIZERS = re.compile(rb"\)\s*(?:noexcept\s*)?:(?!:)")
-_NEXT = re.compile(rb"\s*([,{])")
-_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_STARTS_THREADS = lazy_regex(rb"\bstd::(?:j?thread|async)\b")
+_MARK = lazy_regex(rb"[{}#]")
+_LOGICAL_LINE = lazy_regex(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_BEHIND_PARAMETERS = lazy_regex(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)*(?:->[^;{}()=]*)?\Z")
+_INITIALIZERS = lazy_regex(rb"\)\s*(?:noexcept\s*)?:(?!:)")
+_NEXT = lazy_regex(rb"\s*([,{])")
+_NAME = lazy_regex(rb"([A-Za-z_]\w*)\s*\(")
 _NO_NAMES = frozenset(
     b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split()
 )
 """What stands before a bracket in a function's type: `std::function<void(int)> make() {`."""
-_DEFINITION = re.compile(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()=]*\{")
-_SPACE_WORD = re.compile(rb"\b(?:namespace|extern|class|struct|union)\b")
+_DEFINITION = lazy_regex(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()=]*\{")
+_SPACE_WORD = lazy_regex(rb"\b(?:namespace|extern|class|struct|union)\b")
 
 
 def guard_places(code: bytes) -> list[int]:

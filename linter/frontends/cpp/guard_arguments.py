@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from ...facts.expressions import (
     Operation,
     last_name,
 )
+from ...lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -90,7 +90,7 @@ def built_in_declaration(reading: Reading, top: Node) -> tuple[Argument, ...]:
     return (argument,) if argument is not None and written is not None and not written.empty else ()
 
 
-_CONSTEXPR = re.compile(rb"constexpr(?<!\wconstexpr)\s+bool\s+(\w+)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
+_CONSTEXPR = lazy_regex(rb"constexpr(?<!\wconstexpr)\s+bool\s+(\w+)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
 
 
 @lru_cache(maxsize=2)

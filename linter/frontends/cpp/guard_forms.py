@@ -9,6 +9,7 @@ from ... import guards
 from ...facts import Form, GuardUse, Span
 from ...facts.model import MOST_AROUND
 from ...facts.use_model import MOST_NAMED
+from ...lazy_regex import lazy_regex
 from .control_flow import runs_after
 from .first_work import first_work
 from .guard_arguments import BLOCKS, built_in_declaration, cpp_argument
@@ -116,7 +117,7 @@ def _complete(
     )
 
 
-_KEYWORD = re.compile(rb"\b(?:class|struct)\s+$")
+_KEYWORD = lazy_regex(rb"\b(?:class|struct)\s+$")
 
 
 def _with_keyword(reading: Reading, span: Span) -> Span:
@@ -414,7 +415,7 @@ def _function(reading: Reading, top: Node, parent: Node) -> _Found | None:
     return None
 
 
-_ERROR_DECLARATION = re.compile(
+_ERROR_DECLARATION = lazy_regex(
     rb"\s*(?P<name>[A-Za-z_]\w*)?\s*(?P<argument>\([^(){};]*\)|\{[^(){};]*\})?\s*(?P<end>;)?"
 )
 

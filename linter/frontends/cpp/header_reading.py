@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from ...facts import Conditional
 from ...facts.header_facts import HeaderFacts, MacroDefinition
 from ...files.sources import Source
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before
 from .conditionals import find_conditionals
 from .cpp_extraction import find_includes
 from .cpp_masking import code_only, with_plain_lines
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazy_regex(
     rb"#[ \t]*(?P<kind>define|undef)[ \t]+(?P<name>[A-Za-z_]\w*)(?P<open>\(?)(?P<rest>[^\n\\]*(?:\\\r?\n[^\n\\]*)*)"
 )
 _ENDS = ("_H", "_H_", "_H__", "_HPP", "_HPP_", "_HH", "_HH_", "_INCLUDED")
-_GUARD = re.compile(r"\s*!\s*defined\s*\(?\s*(\w+)\s*\)?\s*")
+_GUARD = lazy_regex(r"\s*!\s*defined\s*\(?\s*(\w+)\s*\)?\s*")
 
 
 def read_header(source: Source) -> HeaderFacts:

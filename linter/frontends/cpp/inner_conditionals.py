@@ -14,16 +14,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ...facts import Branch, Conditional, Span
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before
 from .conditionals import find_conditionals
 
-_MARK = re.compile(rb"[(){}\[\];,#]")
-_LOGICAL_LINE = re.compile(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_MARK = lazy_regex(rb"[(){}\[\];,#]")
+_LOGICAL_LINE = lazy_regex(rb"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
 _CLOSES = {ord(")"): ord("("), ord("]"): ord("["), ord("}"): ord("{")}
-_CUT_AT_THE_END = re.compile(rb"(?:\belse|\breturn|&&|\|\||<<|[,=+?(]|->)\s*\Z")
-_CUT_AT_THE_BEGIN = re.compile(rb"\s*(?:else\b|catch\b|&&|\|\||<<|==|[,.)?\]])")
-_BEFORE_INITIALISER = re.compile(rb"(?:[=(,{\[]|\breturn)\s*\Z")
-_HEAD_OF_BLOCK = re.compile(rb"\b(?:enum|struct|class|union|namespace|extern|do|try|else)\b|->|[)\]]\s*\Z")
+_CUT_AT_THE_END = lazy_regex(rb"(?:\belse|\breturn|&&|\|\||<<|[,=+?(]|->)\s*\Z")
+_CUT_AT_THE_BEGIN = lazy_regex(rb"\s*(?:else\b|catch\b|&&|\|\||<<|==|[,.)?\]])")
+_BEFORE_INITIALISER = lazy_regex(rb"(?:[=(,{\[]|\breturn)\s*\Z")
+_HEAD_OF_BLOCK = lazy_regex(rb"\b(?:enum|struct|class|union|namespace|extern|do|try|else)\b|->|[)\]]\s*\Z")
 _HEAD_LENGTH = 400
 """How far in front of a brace its declaration is looked for."""
 

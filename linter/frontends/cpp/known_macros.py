@@ -11,16 +11,17 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...facts.header_facts import MacroValues
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before
 
-_MACRO_LINE = re.compile(
+_MACRO_LINE = lazy_regex(
     rb"#[ \t\v\f]*(?:(?P<kind>define|undef)[ \t\v\f]+(?:\\\r?\n[ \t\v\f]*)*(?P<name>[A-Za-z_$][\w$]*)"
     rb"(?P<body>[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*)|(?P<include>include|import)\b)"
 )
-_SPLICE = re.compile(rb"\\\r?\n")
-_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\.?\d(?:[eEpP][+-]|'?[\w.])*|[A-Za-z_$][\w$]*|##|<=>|<<|>>|[<>=!]=|&&|\|\||\S")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_ASKED = re.compile(r"\s*(?P<negated>!\s*)?defined\s*(?:\(\s*(?P<called>[\w$]+)\s*\)|\s(?P<plain>\s*[\w$]+))\s*")
+_SPLICE = lazy_regex(rb"\\\r?\n")
+_TOKEN = lazy_regex(r"'(?:[^'\\]|\\.)*'|\.?\d(?:[eEpP][+-]|'?[\w.])*|[A-Za-z_$][\w$]*|##|<=>|<<|>>|[<>=!]=|&&|\|\||\S")
+_NAME = lazy_regex(r"[A-Za-z_$][\w$]*")
+_ASKED = lazy_regex(r"\s*(?P<negated>!\s*)?defined\s*(?:\(\s*(?P<called>[\w$]+)\s*\)|\s(?P<plain>\s*[\w$]+))\s*")
 _DEEPEST = 50
 """Times that each change of a macro is taken back, on average; only generated code has it below more conditions."""
 _LONGEST_BODY = 500

@@ -11,14 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ...facts import Invocation, Span
 from ...facts.macro_substitution import Definition, substituted
+from ...lazy_regex import lazy_regex
 from .byte_words import line_before, words
 from .cpp_masking import blanked, closing, code_only
 
-_DEFINE = re.compile(rb"#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<parameters>[^()\n]*)\))?(?P<body>(?:\\\r?\n|[^\n])*)")
-_DIRECTIVE = re.compile(rb"#(?:\\\r?\n|[^\n])*")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_OPENING = re.compile(rb"\s*\(")
-_COMMENT = re.compile(rb'(?P<literal>"(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/|\\\r?\n', re.DOTALL)
+_DEFINE = lazy_regex(rb"#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<parameters>[^()\n]*)\))?(?P<body>(?:\\\r?\n|[^\n])*)")
+_DIRECTIVE = lazy_regex(rb"#(?:\\\r?\n|[^\n])*")
+_WORD = lazy_regex(rb"[A-Za-z_]\w*")
+_OPENING = lazy_regex(rb"\s*\(")
+_COMMENT = lazy_regex(rb'(?P<literal>"(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/|\\\r?\n', re.DOTALL)
 _DEPTH = 6
 _SIZE = 50_000
 _EXPANSIONS = 5_000

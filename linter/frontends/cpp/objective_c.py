@@ -15,21 +15,22 @@ from __future__ import annotations
 
 import re
 
+from ...lazy_regex import lazy_regex
 from .cpp_masking import blank, closing, mask_unended_comment
 
 _SKIPPED = rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
-_NEXT = re.compile(
+_NEXT = lazy_regex(
     _SKIPPED.replace(rb"|'", rb"|(?<![0-9A-Fa-f])'")
     + rb"""|(?P<block>\^\s*(?=[({]))|(?P<bracket>\[)|(?P<at>@(?:[A-Za-z_]+|["(\[{]|(?=\d)))"""
     + rb"""|(?P<method>^[ \t]*[-+][ \t]*\([^;{}]*?(?=[;{]))|(?P<for>\bfor\s*\()""",
     re.DOTALL | re.MULTILINE,
 )
-_QUALIFIERS = re.compile(
+_QUALIFIERS = lazy_regex(
     rb"\b(?:__weak|__strong|__block|__bridge(?:_transfer|_retained)?|__unsafe_unretained|__nullable|__nonnull|_Nullable|_Nonnull"
     rb"|nullable|nonnull|__kindof|NS_\w+(?:\([^()\n]*\))?|API_AVAILABLE\([^()]*\)|IBAction|IBOutlet)\b"
 )
-_LABEL = re.compile(rb"[A-Za-z_]\w*\s*:(?!:)|:(?!:)")
-_DECLARED_METHOD = re.compile(rb"^[ \t]*[-+][ \t]*\([^{}]*?;", re.MULTILINE | re.DOTALL)
+_LABEL = lazy_regex(rb"[A-Za-z_]\w*\s*:(?!:)|:(?!:)")
+_DECLARED_METHOD = lazy_regex(rb"^[ \t]*[-+][ \t]*\([^{}]*?;", re.MULTILINE | re.DOTALL)
 
 
 def mask_objective_c(text: bytes) -> bytes:

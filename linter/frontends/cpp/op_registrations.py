@@ -10,43 +10,44 @@ import re
 from collections.abc import Iterator
 
 from ...facts import Registration, Span
+from ...lazy_regex import lazy_regex
 from .cpp_expressions import path_of
 from .cpp_masking import closing, code_only
 from .macro_expansion import Macros, definitions, expansions, split_arguments, without_directives
 
-_LIBRARY = re.compile(
+_LIBRARY = lazy_regex(
     rb"\bTORCH_LIBRARY(?P<kind>_IMPL|_FRAGMENT|_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY)?\s*\("
 )
 # A function that is given a library: `void register_ops(torch::Library& m`.
-_TAKES_LIBRARY = re.compile(
+_TAKES_LIBRARY = lazy_regex(
     rb"\b(?P<function>\w+)\s*(?P<opening>\()[^(){};]*\b(?:torch::)?Library\s*&{1,2}\s*\w+\s*[,)]"
 )
 # A library that is a variable: `torch::Library m(…)`, `auto m = torch::import(…)`.
-_LIBRARY_VARIABLE = re.compile(
+_LIBRARY_VARIABLE = lazy_regex(
     rb"\btorch::Library\s+(?P<declared>\w+)\s*(?=[({])"
     rb"|\b(?P<given>\w+)\s*=\s*(?:(?:torch|c10)::import|(?:torch::)?Library|MAKE_TORCH_LIBRARY(?:_IMPL)?)\s*(?=\()"
 )
 _VARIABLE_HINTS = (b"Library", b"::import", b"MAKE_TORCH_LIBRARY")
-_MADE_FOR = re.compile(rb"\bMAKE_TORCH_LIBRARY_IMPL\s*\([^,()]*,\s*(\w+)\s*\)")
-_IMPORTED = re.compile(rb"\b(?:torch|c10)::import\s*(?=\()")
-_KEY = re.compile(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
-_METHOD = re.compile(rb"\.\s*(?P<method>impl|def|impl_UNBOXED|fallback)\s*\(")
-_SHORT_MACRO = re.compile(rb"\bDISPATCH_TO_(?P<key>\w+)\s*\(")
+_MADE_FOR = lazy_regex(rb"\bMAKE_TORCH_LIBRARY_IMPL\s*\([^,()]*,\s*(\w+)\s*\)")
+_IMPORTED = lazy_regex(rb"\b(?:torch|c10)::import\s*(?=\()")
+_KEY = lazy_regex(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
+_METHOD = lazy_regex(rb"\.\s*(?P<method>impl|def|impl_UNBOXED|fallback)\s*\(")
+_SHORT_MACRO = lazy_regex(rb"\bDISPATCH_TO_(?P<key>\w+)\s*\(")
 # A statement that is one macro, of which nothing is known but its arguments.
-_FOREIGN_MACRO = re.compile(rb"(?<=[;{})\s])(?<!\.)(?P<name>[A-Z][A-Z0-9_]{2,})\s*\(")
-_OPERATORS = re.compile(rb"\bRegisterOperators\b")
-_WHOLE = re.compile(rb"\bTORCH_LIBRARY|\bRegisterOperators\b")
-_KERNEL = re.compile(
+_FOREIGN_MACRO = lazy_regex(rb"(?<=[;{})\s])(?<!\.)(?P<name>[A-Z][A-Z0-9_]{2,})\s*\(")
+_OPERATORS = lazy_regex(rb"\bRegisterOperators\b")
+_WHOLE = lazy_regex(rb"\bTORCH_LIBRARY|\bRegisterOperators\b")
+_KERNEL = lazy_regex(
     rb"\.\s*(?:template\s+)?(?:kernel|catchAllKernel|impl_unboxedOnlyKernel|impl_unboxedOnlyCatchAllKernel)\s*<(?P<types>[^;{}]*?)>\s*\((?P<arguments>[^()]*)\)"
 )
-_GIVEN_KERNEL = re.compile(rb"\.\s*(?:kernel|catchAllKernel)\s*\(")
+_GIVEN_KERNEL = lazy_regex(rb"\.\s*(?:kernel|catchAllKernel)\s*\(")
 # `torch::CppFunction::makeFromBoxedFunction<&f>()`: the function is a template argument.
-_TEMPLATED = re.compile(rb"(?:\w+::)*(?:makeFrom\w+|make_unique|TORCH_FN_TYPE)\s*<(?P<types>[^;{}()]*)>\s*\(\s*\)")
-_WRAPPER = re.compile(
+_TEMPLATED = lazy_regex(rb"(?:\w+::)*(?:makeFrom\w+|make_unique|TORCH_FN_TYPE)\s*<(?P<types>[^;{}()]*)>\s*\(\s*\)")
+_WRAPPER = lazy_regex(
     rb"^\s*(?:TORCH_FN(?:_TYPE)?|(?:torch::)?CppFunction(?:::\w+)?|(?:torch::)?dispatch|(?:c10::)?(?:torch::)?schema)\s*\("
 )
-_TEMPLATE_ARGUMENTS = re.compile(rb"(?<=\w)\s*<[^<>();{}]*>")
-_NAME = re.compile(rb"^&?\s*(?:::)?([A-Za-z_]\w*(?:(?:<[^<>()]*>)?::~?[A-Za-z_]\w*)*)\s*(?:<[^()]*>)?$")
+_TEMPLATE_ARGUMENTS = lazy_regex(rb"(?<=\w)\s*<[^<>();{}]*>")
+_NAME = lazy_regex(rb"^&?\s*(?:::)?([A-Za-z_]\w*(?:(?:<[^<>()]*>)?::~?[A-Za-z_]\w*)*)\s*(?:<[^()]*>)?$")
 
 
 def find_registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ...facts import Span
+from ...lazy_regex import lazy_regex
 from .byte_words import words
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from .tree_reading import Reading
 
-_QUALIFIES = re.compile(rb"\s*::")
+_QUALIFIES = lazy_regex(rb"\s*::")
 
 
 def variable_spans(
@@ -43,7 +44,7 @@ def _spans_of_name(reading: Reading, name: str, within: Span) -> tuple[Span, ...
     )
 
 
-_NAMESPACE_HEAD = re.compile(rb"\b(?:namespace|extern)\b")
+_NAMESPACE_HEAD = lazy_regex(rb"\b(?:namespace|extern)\b")
 
 
 def is_outside_functions(reading: Reading, node: Node) -> bool:

@@ -1,6 +1,6 @@
 """Reads a syntax tree: functions, classes, calls, assignments, aliases, macros, and where they stand.
 
-One query finds the nodes (the tree walk then runs in C); what holds what is known by offsets.
+One search finds the nodes; what holds what is known by offsets.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -18,53 +18,21 @@ from ...facts import Alias, Assignment, Call, Class, Function, Macro, Member, Pa
 from ...facts.expressions import CallExpression, Expression, last_name
 from ...facts.model import MOST_AROUND
 from ...facts.spans import Nested
+from ...lazy_regex import lazy_regex
 from .cpp_declarators import declared_by, function_declarator, marks_before
 from .cpp_expressions import ExpressionReader, path_of, squeeze
-from .cpp_parsing import language
+from .node_search import found_nodes, in_text_order
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Query
+    from tree_sitter import Node
 
-# Kinds of nodes and next to no conditions: the bindings need three times as long to prepare patterns with fields.
-_QUERY = """
-(function_definition) @function
-(lambda_expression) @lambda
-(class_specifier) @class
-(struct_specifier) @class
-(namespace_definition) @namespace
-(field_declaration_list) @members
-(ERROR) @error
-(enum_specifier name: (_)) @class
-(call_expression) @call
-(assignment_expression) @assignment
-(init_declarator) @declarator
-(declaration) @declaration
-(expression_statement . (identifier) @bare .)
-(return_statement) @return
-(delete_expression) @delete
-(field_initializer) @initializer
-(alias_declaration) @alias
-(type_definition) @typedef
-(namespace_alias_definition) @namespace_alias
-(using_declaration) @using
-(preproc_def) @macro
-(preproc_function_def) @macro
-"""
-
-_CONST = re.compile(rb"\bconst\b")
+_CONST = lazy_regex(rb"\bconst\b")
 
 _PLAIN = frozenset({"identifier", "array_declarator", "pointer_declarator", "reference_declarator"})
 """Declarators that give a name and no value."""
 
 _LONG = 200
 """Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
-
-
-@cache
-def _query(grammar: str) -> Query:
-    from tree_sitter import Query
-
-    return Query(language(grammar), _QUERY)
 
 
 class Reading:
@@ -116,11 +84,7 @@ class Reading:
     # -- functions, classes, calls
 
     def collect(self, root: Node, grammar: str) -> None:
-        from tree_sitter import QueryCursor
-
-        # Nodes come in no order of theirs; facts must be the same on every run.
-        found = QueryCursor(_query(grammar)).captures(root)
-        captures = {name: sorted(nodes, key=_in_text_order) for name, nodes in found.items()}
+        captures = found_nodes(root, grammar)
         self._read_spaces(captures)
         self._read_classes(captures.get("class", ()))
         self._class_places = Nested(((class_.span, index) for index, class_ in enumerate(self.classes)), itemgetter(0))
@@ -214,7 +178,7 @@ class Reading:
 
     def _read_functions(self, nodes: Sequence[Node]) -> None:
         stack: list[int] = []
-        for node in sorted(nodes, key=_in_text_order):
+        for node in sorted(nodes, key=in_text_order):
             body = node.child_by_field_name("body")
             if body is None:
                 continue
@@ -458,11 +422,6 @@ class Reading:
         return not _is_held(span, self._member_lists) and any(
             child.type == "storage_class_specifier" and child.text == b"static" for child in node.children
         )
-
-
-def _in_text_order(node: Node) -> tuple[int, int]:
-    """An outer node before the inner one that begins with it."""
-    return node.start_byte, -node.end_byte
 
 
 def _itself(span: Span) -> Span:

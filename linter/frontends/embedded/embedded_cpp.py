@@ -27,22 +27,23 @@ from ...facts.spans import Nested
 from ...files.intent_comments import find_intents
 from ...files.sources import Source
 from ...files.suppressions import find_directives
+from ...lazy_regex import lazy_regex
 from .template_context import template_of
 
 _LEGACY = guards.LEGACY.encode()
-_START = re.compile(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
-_BETWEEN = re.compile(rb"(?:[ \t\r\n\f()]|\\\r?\n|#[^\r\n]*)*")
-_ESCAPE = re.compile(
+_START = lazy_regex(rb"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
+_BETWEEN = lazy_regex(rb"(?:[ \t\r\n\f()]|\\\r?\n|#[^\r\n]*)*")
+_ESCAPE = lazy_regex(
     rb"\\(?:N\{[^{}]{1,100}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-7]{1,3}|\r\n|.)", re.DOTALL
 )
-_DOLLAR = re.compile(rb"\$(?:\{(\w+(?:,)?)\}|\{,(\w+)\}|(\w+))")
-_PERCENT = re.compile(rb"%(?:\((\w+)\))?[sdrif]")
-_BRACED = re.compile(rb"\{(\w*)(?:![rsa])?(?::[^{}\n]*)?\}")
+_DOLLAR = lazy_regex(rb"\$(?:\{(\w+(?:,)?)\}|\{,(\w+)\}|(\w+))")
+_PERCENT = lazy_regex(rb"%(?:\((\w+)\))?[sdrif]")
+_BRACED = lazy_regex(rb"\{(\w*)(?:![rsa])?(?::[^{}\n]*)?\}")
 _HEAD = b"void f(){"
 _CODE_FORMS = frozenset(
     {Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.BASE, Form.HEAP, Form.OPTIONAL, Form.STATIC, Form.TEMPORARY}
 )
-_PROSE = re.compile(r"\b[A-Za-z]+(?: [A-Za-z]+){2,}\b")
+_PROSE = lazy_regex(r"\b[A-Za-z]+(?: [A-Za-z]+){2,}\b")
 
 
 class Piece(Struct, frozen=True):
@@ -114,7 +115,7 @@ _SEARCHES = frozenset(
     removesuffix""".split()
 )
 """Methods of `str` whose first argument is looked for."""
-_EXPECTS = re.compile(r"assert[A-Z]\w*|check(?:_(?:not|same|next|count|dag|regex|source_highlighted))?")
+_EXPECTS = lazy_regex(r"assert[A-Z]\w*|check(?:_(?:not|same|next|count|dag|regex|source_highlighted))?")
 """Methods of `unittest` and of PyTorch's `FileCheck`, which say what another text should hold."""
 
 
@@ -200,8 +201,8 @@ def lay_out(text: bytes, literal: Literal) -> bytes:
     return bytes(laid)
 
 
-_BEFORE_WORK = re.compile(rb"(?:\breturn|[=;{}]|\A)\s*\Z")
-_NAME_BEHIND = re.compile(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
+_BEFORE_WORK = lazy_regex(rb"(?:\breturn|[=;{}]|\A)\s*\Z")
+_NAME_BEHIND = lazy_regex(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
 
 
 def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
@@ -231,7 +232,7 @@ def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
 
 _BEFORE = 80
 """How far in front of a placeholder is looked."""
-_SINGLE_BRACES = re.compile(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
+_SINGLE_BRACES = lazy_regex(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
 
 
 def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
@@ -332,7 +333,7 @@ def _placeholder(written: bytes, name: bytes) -> bytes:
     return (name or b"x")[-(length - 1) :].rjust(length, _MARK)
 
 
-_LONE = re.compile(rb"(?m)^([ \t]*)(_\w*)([ \t]*)$")
+_LONE = lazy_regex(rb"(?m)^([ \t]*)(_\w*)([ \t]*)$")
 
 
 def _without_lone_names(content: bytes) -> bytes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from ... import guards
 from ...facts import Span, Template
 from ...files.sources import Source
+from ...lazy_regex import lazy_regex
 
-_GUARD = re.compile(
+_GUARD = lazy_regex(
     rf"\b(?:{guards.LEGACY}|{guards.INFERENCE_MODE}|{guards.BELOW_AUTOGRAD}|{guards.BELOW_ADINPLACEORVIEW})\b".encode()
 )
 

@@ -11,19 +11,20 @@ from ...facts import Facts, Span
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
+from ...lazy_regex import lazy_regex
 from ..embedded.embedded_cpp import read_embedded, with_pieces
 
 _CPP = frozenset("c++ cpp cc cxx c h hpp cuda cu objc objective-c objectivec objective-c++ objectivecpp".split())
 _UNSAID = frozenset({"", "none", "default", "guess"})
-_FENCE = re.compile(
+_FENCE = lazy_regex(
     rb"(?P<before>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>[^\r\n]*)"
 )
-_FIRST_WORD = re.compile(rb"[{. \t]*(?:code(?:-block)?\}[ \t]*)?(?P<word>[\w+#-]*)")
-_DIRECTIVE = re.compile(rb"[ \t]*\.\.[ \t]+(?P<name>code-block|code|sourcecode|highlight)::[ \t]*(?P<word>[\w+#-]*)")
-_OPTION = re.compile(rb"[ \t]+:[\w-]+:")
-_LITERAL = re.compile(rb"(?![ \t]*\.\.(?:[ \t]|$))[^\r\n]*::[ \t]*$")
-_QUOTE = re.compile(rb"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_COMMENT = re.compile(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
+_FIRST_WORD = lazy_regex(rb"[{. \t]*(?:code(?:-block)?\}[ \t]*)?(?P<word>[\w+#-]*)")
+_DIRECTIVE = lazy_regex(rb"[ \t]*\.\.[ \t]+(?P<name>code-block|code|sourcecode|highlight)::[ \t]*(?P<word>[\w+#-]*)")
+_OPTION = lazy_regex(rb"[ \t]+:[\w-]+:")
+_LITERAL = lazy_regex(rb"(?![ \t]*\.\.(?:[ \t]|$))[^\r\n]*::[ \t]*$")
+_QUOTE = lazy_regex(rb"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_COMMENT = lazy_regex(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
 
 
 def extract_markdown(source: Source, sought: Sought | None = None) -> Facts:

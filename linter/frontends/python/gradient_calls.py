@@ -6,10 +6,11 @@ import ast
 import re
 
 from ...guards import canonical_name
+from ...lazy_regex import lazy_regex
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
 
-_OPTIMIZER = re.compile(
+_OPTIMIZER = lazy_regex(
     r"(?:^|[._])(?:optim(?:izer)?s?|opt|optimizer_\w+|\w+_optim(?:izer)?|\w+_opt|(?:grad_|amp_)?scaler|(?:model_)?engine)$",
     re.IGNORECASE,
 )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from functools import cached_property
 
 from ...facts import Span
 from ...facts.use_model import MOST_NAMED
+from ...lazy_regex import lazy_regex
 from .name_resolution import TRY_STATEMENTS, statements
 from .parsed_module import Module
 from .syntax_walking import walk
 
-_ENTERED = re.compile(rb"\b(\w+)\s*\.\s*__(?:enter|exit)__")
-_USED_IN_WITH = re.compile(rb"(?:with|enter_context\()(?=\s*([\w.]*))")
+_ENTERED = lazy_regex(rb"\b(\w+)\s*\.\s*__(?:enter|exit)__")
+_USED_IN_WITH = lazy_regex(rb"(?:with|enter_context\()(?=\s*([\w.]*))")
 
 
 class GuardVariables:

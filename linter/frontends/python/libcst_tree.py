@@ -21,10 +21,11 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 from ...facts import Span
 from ...facts.spans import Nested, Sorted
 from ...files.sources import Source
+from ...lazy_regex import lazy_regex
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
-_BLANK_BEFORE_COLON = re.compile(r"^([ \t]*except\b[^\r\n#:]*?)([ \t]+):", re.MULTILINE)
+_BLANK_BEFORE_COLON = lazy_regex(r"^([ \t]*except\b[^\r\n#:]*?)([ \t]+):", re.MULTILINE)
 LibcstDefinition = cst.FunctionDef | cst.ClassDef | cst.Lambda
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 

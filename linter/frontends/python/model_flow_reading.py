@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from ...facts import Span
 from ...facts.model_flow import BuiltModel, HandedModel, LazyFill, ModelFlow, ModelFunction, ModelRun
+from ...lazy_regex import lazy_regex
 from .lazy_caches import TRAINS, ResolveIn, calls_from, lazy_fills
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
@@ -163,8 +163,8 @@ def _built(body: _Body) -> Iterator[BuiltModel]:
 
 
 _IN_ORDER = frozenset({"setup", "setup_module", "prepare", "prepare_model"})
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_PREPARES = re.compile(r"(?i)^(?:fabric|accelerator)$")
+_WORD = lazy_regex(rb"[A-Za-z_]\w*")
+_PREPARES = lazy_regex(r"(?i)^(?:fabric|accelerator)$")
 
 
 def _handed_back(body: _Body, built: Sequence[BuiltModel]) -> Iterator[BuiltModel]:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...facts import Span
+from ...lazy_regex import lazy_regex
 
 # In a raw string a backslash still keeps the quote behind it from ending the string.
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     rb'"{3}(?:\\.|[^\\])*?"{3}|\'{3}(?:\\.|[^\\])*?\'{3}'
     rb'|"(?:\\\r?.|[^"\\\r\n])*"|\'(?:\\\r?.|[^\'\\\r\n])*\'|(?P<comment>#[^\r\n]*)',
     re.DOTALL,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from ...facts.expressions import (
@@ -24,10 +23,11 @@ from ...facts.expressions import (
     Subscript,
 )
 from ...guards import PYTHON_MODULES, canonical_name
+from ...lazy_regex import lazy_regex
 from .name_resolution import Scope, resolve
 from .parsed_module import Module
 
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = lazy_regex(r"[^\W\d]\w*")
 _MODULES = frozenset(module.split(".")[0] for module in PYTHON_MODULES)
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",

@@ -7,10 +7,10 @@ parsed. Imported by the path that answers pre-commit, so it imports `re` and not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ...files import funnel_table
+from ...lazy_regex import lazy_regex
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PAUSES = (b"yield", b"await", b"async ")
@@ -19,8 +19,8 @@ _WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
 _DECORATOR_LINE = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n"
 _DECORATED = _DECORATOR_LINE + rb"(?:[ \t]*@[\w.]+(?:\([^()\n]*\))?[ \t]*\r?\n)*[ \t]*def "
 _COMMENT = rb"[ \t]*#"
-_DECORATOR = re.compile(_DECORATOR_LINE)
-_FINE = re.compile(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
+_DECORATOR = lazy_regex(_DECORATOR_LINE)
+_FINE = lazy_regex(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
 
 
 def name_places(text: bytes, words: Iterable[str]) -> Iterator[int]:

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from ...lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     import libcst as cst
 
@@ -30,8 +32,8 @@ _STACK = 512 << 20
 """Bytes of stack for libcst: its parser is recursive, and does not check (measured: 4 KB a level and more)."""
 _RECURSION = 50_000
 """Python frames on that stack: libcst visits a tree recursively."""
-_BRACKET = re.compile(r"[\[({]|[\])}]")
-_NEWER = re.compile(
+_BRACKET = lazy_regex(r"[\[({]|[\])}]")
+_NEWER = lazy_regex(
     r"\b[fFtT][rR]?['\"]|\b[rR][fFtT]['\"]|^\s*type\s+\w+|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|^\s*except\b\s*[*\w]"
     r"|\*\s*\w+\s*[\],]|:\s*\*\s*\w",
     re.MULTILINE,

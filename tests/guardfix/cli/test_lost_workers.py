@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from guardfix.cli import check_command, command_run, interactive_choices, migrate_command
+from guardfix.cli import checking, command_run, interactive_choices, migrate_command
 from guardfix.cli.main import cli
 
 OLD = "void swap(at::Tensor& a) {\n  at::AutoNonVariableTypeMode g;\n  a.set_(a);\n}\n"
@@ -42,7 +42,7 @@ def test_the_status_is_2(
         report.lost = ["killed by SIGKILL"]
         return report
 
-    for module in (check_command, migrate_command):
+    for module in (checking, migrate_command):
         monkeypatch.setattr(module, "check_with", check_with)
     done = CliRunner().invoke(cli, [*arguments, "."], input="q")
     assert done.exit_code == 2

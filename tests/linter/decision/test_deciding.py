@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from cpp_snippets import OLD, snippet
 from guardfix.linter.decision import POLICY, decide, open_questions

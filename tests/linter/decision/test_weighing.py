@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from guardfix.linter.decision.policy import POLICY
 from guardfix.linter.decision.signal_kinds import Signal, SignalKind, Weight
