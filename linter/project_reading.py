@@ -6,11 +6,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .analysis.build_facts import NO_BUILD, BuildFacts
 from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
@@ -23,6 +22,7 @@ from .facts.sketch import Sketch
 from .files.compile_commands import find_compile_commands
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.project_root import UnknownSettings, project_root
+from .files.search import names_a_code, names_one_of
 from .files.sift import Hit, Sift
 from .files.sought import Sought
 from .files.suppressions import find_directives, is_ours, unknown_code
@@ -48,6 +48,11 @@ _ROUNDS = 3
 """A struct's users can be helpers, whose callers are asked in turn."""
 
 
+def _words() -> list[bytes]:
+    """What stands in a comment that silences one of guardfix's rules, or means to."""
+    return [b"GF", b"gf", *sorted({rule.name.encode() for rule in rule_names()})]
+
+
 MOST_NAMING = 60
 """A name that stands in more files is a library's: of them only those are read that register functions."""
 _Progress = Callable[[int, int], None]
@@ -66,8 +71,7 @@ class FileChoice(Struct, frozen=True):
     patterns_in: Callable[[str], PathPatterns] | None = None
 
 
-@dataclass
-class ProjectReader:
+class ProjectReader(Struct, dict=True):
     """Reads the files of one run."""
 
     rules: Sequence[Rule]
@@ -91,7 +95,7 @@ class ProjectReader:
     limits: FileLimits = NO_LIMITS
     lost: list[str] = field(default_factory=list)
     """How processes ended that were lost while they read files."""
-    work: LimitedWork = field(init=False)
+    work: LimitedWork = field(default_factory=LimitedWork)
     """What is done with each file besides reading it, within the same limits; made by `read`."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
@@ -119,7 +123,8 @@ class ProjectReader:
 
         needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
         meanwhile = None if self.executor or self.limits else extract_now
-        with Sift(needles, self.workers, meanwhile, self.workspace, comments=True) as sift:
+        comments = names_one_of(_words()) if any(rule.asks_about_comments for rule in self.rules) else names_a_code
+        with Sift(needles, self.workers, meanwhile, self.workspace, comments=comments) as sift:
             self.found = self.find(paths, sift.add)
             hits = sift.hits()
         self._naming = sift.naming
@@ -174,13 +179,15 @@ class ProjectReader:
 
     def files_with_comments(self, project: Project) -> list[Facts]:
         """Further files in which a comment that silences findings names a rule of guardfix's; only these comments."""
-        words = [b"GF", b"gf", *sorted({rule.name.encode() for rule in rule_names()})]
-        needles = {language: words for language in self.found.files if language in self.funnel.sought}
-        with Sift(needles, self.workers, workspace=self.workspace) as sift:
-            for language, paths in self.found.files.items():
-                sift.add([path for path in paths if path not in project.files], language)
-            hits = sift.hits()
-        return self._with_comments({path: language for language, path, _ in hits}, is_ours)
+        further = {path: language for path, language in self._naming.items() if path not in project.files}
+        # The files of a language in which the rules look for nothing else haven't been searched.
+        others = [one for one in self.found.files if one in self.funnel.sought and not self.funnel.sought[one].needles]
+        if others:
+            with Sift(dict.fromkeys(others, _words()), self.workers, workspace=self.workspace) as sift:
+                for language in others:
+                    sift.add([path for path in self.found.files[language] if path not in project.files], language)
+                further |= {path: language for language, path, _ in sift.hits()}
+        return self._with_comments(dict(sorted(further.items())), is_ours)
 
     def files_with_unknown_codes(self, project: Project) -> list[Facts]:
         """Further files in which such a comment names a code that no rule has; only the files' comments."""

@@ -140,13 +140,16 @@ def nearest(files: Iterable[str], uses: Iterable[str], count: int) -> list[str]:
             above = os.path.dirname(folder)
             folder = above if above != folder else ""
 
-    def depth(path: str) -> int:
-        folder = os.path.dirname(path)
-        while folder:
-            if folder in depths:
-                return depths[folder]
+    known = {"": 0}
+
+    def depth(folder: str) -> int:
+        passed = []
+        while folder not in known and folder not in depths:
+            passed.append(folder)
             above = os.path.dirname(folder)
             folder = above if above != folder else ""
-        return 0
+        found = depths[folder] if folder in depths else known[folder]
+        known.update(dict.fromkeys(passed, found))
+        return found
 
-    return sorted(files, key=lambda path: (-depth(path), path))[:count]
+    return sorted(files, key=lambda path: (-depth(os.path.dirname(path)), path))[:count]

@@ -29,7 +29,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     from guardfix.linter.files import funnel_record, funnel_table
     from guardfix.linter.files.languages import language_of
     from guardfix.linter.files.project_root import find_configuration
-    from guardfix.linter.files.search import candidates
+    from guardfix.linter.files.search import candidates, names_a_code
 
     if any(name.startswith("GUARDFIX_OUTPUT") or name == "GUARDFIX_CONFIG" for name in os.environ):
         return None
@@ -43,7 +43,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         if language is None:
             continue
         seen.add(os.path.realpath(path))
-        for _, trouble in candidates((path,), funnel_table.NEEDLES[language], comments=True):
+        for _, trouble in candidates((path,), funnel_table.NEEDLES[language], comments=names_a_code):
             if trouble or language not in funnel_table.LOOKS or _may_matter(path, funnel_table.LOOKS[language]):
                 return None
     return passed(len(seen))

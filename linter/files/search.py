@@ -8,7 +8,7 @@ of the time of `bytes.find`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 try:
     from stringzilla import find
@@ -22,11 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import AnyStr
 
+    AsksComments = Callable[[bytearray | bytes, int], bool]
+    """Whether a comment in the first bytes of a text, so many of them, may be one of those that are asked for."""
+
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _BUFFER = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 NAMES_A_CODE = "names a code"
-"""Said of a file in which a comment that silences findings may name one of guardfix's codes."""
+"""Said of a file in which a comment that silences findings may name one of guardfix's codes or rules."""
 _CODE = b"GF"
 _LOOK_BACK = 512
 """Bytes before a code in which its comment begins."""
@@ -78,18 +81,45 @@ def names_a_code(data: bytes | bytearray, size: int) -> bool:
     return False
 
 
-def _search_rest(handle: int, buffer: bytearray, needles: Sequence[bytes]) -> tuple[int, bool]:
+_ENDS_OF_NOQA = (b"qa", b"QA", b"qA", b"Qa")
+
+
+def names_one_of(words: Iterable[bytes]) -> AsksComments:
+    """What tells whether one of the words stands behind `NOLINT` or `noqa` on a line; a guess where no line ends."""
+    import re
+
+    named = re.compile(b"|".join(map(re.escape, words)))
+    line_end = re.compile(rb"[\r\n]")
+
+    def names(data: bytearray | bytes, size: int) -> bool:
+        for mark in (b"NOLINT", *_ENDS_OF_NOQA):
+            at = find(data, mark, 0, size)
+            while at >= 0:
+                end = at + len(mark)
+                if len(mark) > 2 or data[max(0, at - 2) : at].lower() == b"no":
+                    eol = line_end.search(data, end, size)
+                    if named.search(data, end, eol.start() if eol else size) or (not eol and size == _BUFFER):
+                        return True
+                at = find(data, mark, end, size)
+        return data[:2] in _UTF16
+
+    return names
+
+
+def _search_rest(
+    handle: int, buffer: bytearray, needles: Sequence[bytes], comments: AsksComments | None
+) -> tuple[int, bool]:
     """Read on until a needle stands in the buffer, or to the end: however large a file is, so much of it is in memory.
 
     Gives the number of bytes in the buffer, which begins with what may be the beginning of a needle, and whether a
-    comment named a code before that.
+    comment was asked for before that.
     """
     kept = max(_LOOK_BACK, *map(len, needles))
     view = memoryview(buffer)
     size = _BUFFER
     named = False
     while True:
-        named = named or names_a_code(buffer, size)
+        named = named or (comments is not None and comments(buffer, size))
         buffer[:kept] = buffer[size - kept : size]
         read = _readv(handle, (view[kept:],))
         size = kept + read
@@ -98,11 +128,11 @@ def _search_rest(handle: int, buffer: bytearray, needles: Sequence[bytes]) -> tu
 
 
 def candidates(
-    paths: Iterable[AnyStr], needles: Sequence[bytes], *, comments: bool = False
+    paths: Iterable[AnyStr], needles: Sequence[bytes], *, comments: AsksComments | None = None
 ) -> Iterator[tuple[AnyStr, str]]:
     """(path, why it could not be read, or "") of each file that holds a needle or could not be read.
 
-    With `comments`, (path, `NAMES_A_CODE`) of each file in which a comment may name one of guardfix's codes as well.
+    With `comments`, (path, `NAMES_A_CODE`) of each file with such a comment as well.
     """
     if not needles:
         return
@@ -120,7 +150,7 @@ def candidates(
             size = readv(handle, views)
             named = False
             if size == _BUFFER and not holds(buffer, size, needles):
-                size, named = _search_rest(handle, buffer, needles)
+                size, named = _search_rest(handle, buffer, needles, comments)
             data = buffer
         except OSError as error:
             yield path, error.strerror or str(error)
@@ -129,5 +159,5 @@ def candidates(
             close(handle)
         if find(data, first, 0, size) >= 0 or ((several or data[:2] in _UTF16) and holds(data, size, needles)):
             yield path, ""
-        if comments and (named or find(data, _CODE, 0, size) >= 0) and (named or names_a_code(data, size)):
+        if comments is not None and (named or comments(data, size)):
             yield path, NAMES_A_CODE

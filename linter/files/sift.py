@@ -14,9 +14,13 @@ import select
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from .search import NAMES_A_CODE, candidates, holds, names_a_code
+from .search import NAMES_A_CODE, candidates, holds
 from .workspace import DISK, Workspace
+
+if TYPE_CHECKING:
+    from .search import AsksComments
 
 Needles = Mapping[str, Sequence[bytes]]
 """Language -> the bytes of which one must stand in a file."""
@@ -40,8 +44,8 @@ class Sift:
 
     Use as a context manager: `add` paths, then `hits` gives the answer and ends the children. `meanwhile` is
     called with hits that are known early, at moments when the children are busy; `hits` leaves those out. What the
-    workspace holds in memory is searched here, as the children read the disk. With `comments`, the files are noted in
-    which a comment may name one of guardfix's codes.
+    workspace holds in memory is searched here, as the children read the disk. The files are noted in which
+    `comments` finds some.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class Sift:
         meanwhile: Callable[[Hit], object] | None = None,
         workspace: Workspace = DISK,
         *,
-        comments: bool = False,
+        comments: AsksComments | None = None,
     ) -> None:
         self._needles = {language: tuple(found) for language, found in needles.items() if found}
         self._spare = max(0, processes - 1) if _CAN_FORK else 0
@@ -64,7 +68,7 @@ class Sift:
         self._children: list[_Child] = []
         self._count = 0
         self._queued: dict[int, tuple[str, list[str]]] = {}
-        self._asks_comments = comments
+        self._comments = comments
         self.naming: dict[str, str] = {}
         """Path -> language of the files with such a comment, once `hits` has been asked."""
         self.lost: list[str] = []
@@ -102,7 +106,7 @@ class Sift:
                 continue
             if holds(data, len(data), self._needles[language]):
                 self._hits.append((language, path, ""))
-            if self._asks_comments and names_a_code(data, len(data)):
+            if self._comments is not None and self._comments(data, len(data)):
                 self.naming[path] = language
         return others
 
@@ -119,7 +123,7 @@ class Sift:
             try:
                 if self._queue is None:
                     self._queue = _Queue()
-                self._children.append(_Child(self._queue, self._needles, self._asks_comments))
+                self._children.append(_Child(self._queue, self._needles, self._comments))
             except OSError:  # too few descriptors, or processes: then with those that there are
                 self._spare = len(self._children)
                 if self._queue is not None and not self._children:
@@ -135,7 +139,7 @@ class Sift:
         self._search(language, batch)
 
     def _search(self, language: str, paths: Sequence[str]) -> None:
-        found = candidates(paths, self._needles[language], comments=self._asks_comments)
+        found = candidates(paths, self._needles[language], comments=self._comments)
         self._take((language, path, trouble) for path, trouble in found)
 
     def _take(self, found: Iterable[Hit]) -> None:
@@ -224,7 +228,7 @@ class _Queue:
 class _Child:
     """One forked process that searches what it takes from the queue."""
 
-    def __init__(self, queue: _Queue, needles: Needles, comments: bool) -> None:
+    def __init__(self, queue: _Queue, needles: Needles, comments: AsksComments | None) -> None:
         self._answers, answers_in = os.pipe()
         try:
             self.pid = os.fork()
@@ -305,7 +309,7 @@ def enlarge_pipe(pipe: int) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BACKLOG)
 
 
-def _serve(queue: _Queue, answers: int, needles: Needles, comments: bool) -> None:
+def _serve(queue: _Queue, answers: int, needles: Needles, comments: AsksComments | None) -> None:
     """The child's life: batches in, hits out."""
     queue.end()
     with os.fdopen(answers, "wb") as out:

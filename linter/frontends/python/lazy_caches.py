@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...lazy_regex import lazy_regex
 from .name_resolution import statements
 from .tensor_values import PLAIN_VALUES, is_tensor_function, makes_tensor, root_of, walk_own
 
-TRAINS = re.compile(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
+TRAINS = lazy_regex(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
 """Methods that training code runs."""
 _HARMLESS = frozenset({"numel", "size", "shape", "dtype", "device", "dim", "ndim", "item", "tolist", "is_cuda", "cpu"})
 """What may be asked of an inference tensor anywhere."""
@@ -45,11 +46,10 @@ class _Method:
 
 
 def find_lazy_caches(node: ast.ClassDef, is_inference: IsInference, resolve: ResolveIn) -> Iterator[Cache]:
-    methods = {
-        child.name: _read(child, is_inference)
-        for child in node.body
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
-    }
+    functions = [child for child in node.body if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not any(True for function in functions for _ in lazy_fills(function, resolve)):
+        return  # as in most classes: what calls what need not be read
+    methods = {function.name: _read(function, is_inference) for function in functions}
     under = _reached({name for name, m in methods.items() if m.decorated}, methods, inside=True)
     normal = {name for name, m in methods.items() if not m.decorated and TRAINS.search(name)}
     normal = _reached(normal, methods, inside=False) - {name for name, m in methods.items() if m.decorated}
@@ -150,12 +150,12 @@ def lazy_fills(function: _Function, resolve: ResolveIn) -> Iterator[tuple[str, a
                 yield target.attr, statement
 
 
-_IF = re.compile(rb"^([ \t]+)(?:el)?if\b", re.MULTILINE)
-_END_OF_TEST = re.compile(rb":[ \t]*(?:#[^\n]*)?\r?\n")
+_IF = lazy_regex(rb"^([ \t]+)(?:el)?if\b", re.MULTILINE)
+_END_OF_TEST = lazy_regex(rb":[ \t]*(?:#[^\n]*)?\r?\n")
 _LONGEST_TEST = 2000
-_ASKED = re.compile(rb"\bself\.(\w+)|[\"'](\w+)[\"']")
-_FILLED = re.compile(rb"\bself\.(\w+)[ \t]*=(?!=)")
-_DEFINITION = re.compile(rb"\n([ \t]*)(?:async[ \t]+)?def\b")
+_ASKED = lazy_regex(rb"\bself\.(\w+)|[\"'](\w+)[\"']")
+_FILLED = lazy_regex(rb"\bself\.(\w+)[ \t]*=(?!=)")
+_DEFINITION = lazy_regex(rb"\n([ \t]*)(?:async[ \t]+)?def\b")
 
 
 def may_fill(text: bytes) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from ... import guards
 from ...facts.python_model import Training
 from ...guards import canonical_name
+from ...lazy_regex import lazy_regex
 from .name_resolution import resolve, resolve_name
 from .parsed_module import Module
-from .syntax_walking import walk
+from .syntax_walking import walk, walk_on
 
 _FSDP = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard"})
 _FSDP_STRATEGIES = frozenset(
@@ -20,17 +20,22 @@ _FSDP_STRATEGIES = frozenset(
 """Objects that a trainer, Lightning Fabric or Accelerate is given to wrap its model with FSDP."""
 _DEEPSPEED = frozenset({"DeepSpeedStrategy", "DeepSpeedPlugin"})
 _DIFFERENTIATES = frozenset({"backward", "manual_backward", "backward_pass"})
-_SETS_UP_TRAINING = re.compile(r"(?i)^(?:fabric|accelerator)$")
+_SETS_UP_TRAINING = lazy_regex(r"(?i)^(?:fabric|accelerator)$")
 _SET_UPS = frozenset({"setup", "setup_module", "setup_optimizers", "prepare", "prepare_model", "launch"})
 
 
-_MAY_WRAP = re.compile(
+_MAY_WRAP = lazy_regex(
     rb"\b(?:"
     + b"|".join(word.encode() for word in sorted(_FSDP | _FSDP_STRATEGIES | _DEEPSPEED))
     + rb"|deepspeed|torch_xla"
     rb"|compile)\b"
 )
 """What stands in a file with a sign."""
+_ON_ROWS = (
+    *sorted(word.lower().encode() for word in _FSDP | _FSDP_STRATEGIES | _DEEPSPEED),
+    *(b"deepspeed", b"torch_xla", b"compile", b"backward", b"trainer", b"gradscaler", b"fabric", b"accelerator"),
+)
+"""One of these stands, in small letters, on each row with a sign or with something that trains."""
 
 
 def torch_name(module: Module) -> str:
@@ -66,7 +71,7 @@ def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
         return (), False
     signs: dict[str, Training] = {}
     trains = False
-    for node in walk(module.tree):
+    for node in walk_on(_rows_with_signs(module), module.tree):
         what = ""
         if isinstance(node, ast.Call):
             last = _last(node.func)
@@ -89,6 +94,17 @@ def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
         if what:
             signs.setdefault(what, Training(what, module.span(node)))
     return tuple(sorted(signs.values(), key=lambda sign: sign.span)), trains
+
+
+def _rows_with_signs(module: Module) -> list[int]:
+    text = module.source.text.lower()
+    rows = set()
+    for word in _ON_ROWS:
+        at = text.find(word)
+        while at >= 0:
+            rows.add(module.source.row(at))
+            at = text.find(word, at + 1)
+    return sorted(rows)
 
 
 def _sets_up_training(called: ast.expr) -> bool:

@@ -12,7 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from ... import guards
-from .syntax_walking import walk
+from ...lazy_regex import lazy_regex
+from .syntax_walking import stands_on, walk
 
 TORCH = "torch"
 
@@ -41,9 +42,9 @@ class Scope:
     ) -> None:
         self.node = node
         self.parent = parent
-        self._walrus_rows: list[int] = parent._walrus_rows if parent is not None else _rows_of(b":=", text)
-        self._has_declarations: bool = (
-            parent._has_declarations if parent is not None else b"global" in text or (b"nonlocal" in text)
+        self._walrus_rows: list[int] = parent._walrus_rows if parent is not None else _rows_of(_WALRUS, text)
+        self._declaration_rows: list[int] = (
+            parent._declaration_rows if parent is not None else _rows_of(_DECLARATION, text)
         )
         self._module: Scope = parent._module if parent is not None else self
         self._declarations: list[ast.Global | ast.Nonlocal] | None = None
@@ -85,7 +86,7 @@ class Scope:
             self._read_statement(statement)
             if self._walrus_rows:
                 self._read_walrus(statement)
-        if self._has_declarations:
+        if self._declaration_rows:
             self._read_declarations()
 
     def _read_walrus(self, statement: ast.stmt) -> None:
@@ -103,8 +104,7 @@ class Scope:
         """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
         module = self._module
         if module._declarations is None:
-            below = statements(module.node.body, into_scopes=True)
-            module._declarations = [node for node in below if isinstance(node, (ast.Global, ast.Nonlocal))]
+            module._declarations = list(_declarations_below(module.node, self._declaration_rows))
             module._declarations.sort(key=lambda node: node.lineno)
         first, last = 0, len(module._declarations)
         kind: type[ast.Global] | type[ast.Nonlocal] = ast.Global
@@ -171,14 +171,32 @@ class Scope:
                 self._bind(node.id, None)
 
 
-_LINE_END = re.compile(rb"\r\n?|\n")
+_LINE_END = lazy_regex(rb"\r\n?|\n")
 
 
-def _rows_of(sought: bytes, text: bytes) -> list[int]:
+_WALRUS = lazy_regex(rb":=")
+_DECLARATION = lazy_regex(rb"\b(?:global|nonlocal)\b")
+
+
+def _rows_of(sought: re.Pattern[bytes], text: bytes) -> list[int]:
     """The rows, from 1, on which something stands."""
-    if sought not in text:
+    if sought.search(text) is None:
         return []
-    return [row for row, line in enumerate(_LINE_END.split(text), start=1) if sought in line]
+    return [row for row, line in enumerate(_LINE_END.split(text), start=1) if sought.search(line)]
+
+
+def _declarations_below(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, rows: list[int]
+) -> Iterator[ast.Global | ast.Nonlocal]:
+    """Those that stand in a node and in what it holds, of which these are the rows."""
+    stack: list[ast.stmt] = node.body[::-1]
+    while stack:
+        statement = stack.pop()
+        if not stands_on(rows, statement):
+            continue
+        if isinstance(statement, (ast.Global, ast.Nonlocal)):
+            yield statement
+        stack.extend(reversed(statements_in(statement)))
 
 
 def statements(body: Iterable[ast.stmt], *, into_scopes: bool = False) -> Iterator[ast.stmt]:

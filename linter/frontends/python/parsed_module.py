@@ -7,7 +7,6 @@ but its parsing.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -15,13 +14,15 @@ from functools import cached_property
 from ... import guards
 from ...facts import Span
 from ...files.sources import Source
+from ...lazy_regex import lazy_regex
 from .entered_modes import entered_modes
 from .name_resolution import Scope
 from .python_look import name_places
+from .syntax_walking import stands_on
 
-_COLON = re.compile(rb"(?:[\s),\\]|#[^\r\n]*)*:")
-_CLOSING = re.compile(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
-_MANAGED = re.compile(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
+_COLON = lazy_regex(rb"(?:[\s),\\]|#[^\r\n]*)*:")
+_CLOSING = lazy_regex(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
+_MANAGED = lazy_regex(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
 
 
 class Module:
@@ -105,17 +106,12 @@ class Module:
 
     def matters(self, node: ast.stmt) -> bool:
         """Whether a guard's name stands on one of the statement's rows."""
-        decorators = getattr(node, "decorator_list", None)
-        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
-        return self._names_guard(first, node.end_lineno or node.lineno)
+        return stands_on(self._rows, node)
 
     def expression_matters(self, node: ast.expr) -> bool:
         """Whether a guard's name stands on one of the expression's rows."""
-        return self._names_guard(node.lineno, node.end_lineno or node.lineno)
-
-    def _names_guard(self, first: int, last: int) -> bool:
-        index = bisect_left(self._rows, first)
-        return index < len(self._rows) and self._rows[index] <= last
+        index = bisect_left(self._rows, node.lineno)
+        return index < len(self._rows) and self._rows[index] <= (node.end_lineno or node.lineno)
 
     def _rows_with(self, words: Iterable[str]) -> list[int]:
         starts = self._starts

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-_NEVER_NODES = frozenset({"ctx", "id", "attr", "kind", "type_comment"})
+_NEVER_NODES = frozenset({"arg", "attr", "ctx", "id", "kind", "level", "module", "names", "type_comment"})
 """Fields that hold no nodes, or only `Load`, `Store` and `Del`, which say nothing about the code."""
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 
-def child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields in which a node of that type may hold others."""
-    if kind not in _FIELDS:
-        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
-    return _FIELDS[kind]
+class _ChildFields(dict[type, "tuple[str, ...] | None"]):
+    """The fields in which a node of a type may hold others; None for what is no node, as fields may hold as well."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...] | None:
+        fields: tuple[str, ...] | None = None
+        if issubclass(kind, ast.AST):
+            never = _NEVER_NODES - {"names"} if issubclass(kind, (ast.Import, ast.ImportFrom)) else _NEVER_NODES
+            fields = tuple(name for name in kind._fields if name not in never)
+        self[kind] = fields
+        return fields
+
+
+CHILD_FIELDS = _ChildFields({ast.Constant: (), ast.Name: ()})
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -23,10 +31,39 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     waiting = deque([node])
     while waiting:
         current = waiting.popleft()
-        for name in child_fields(type(current)):
+        fields = CHILD_FIELDS[current.__class__]
+        if fields is None:
+            continue
+        for name in fields:
             child = getattr(current, name, None)
-            if isinstance(child, list):
-                waiting.extend([one for one in child if isinstance(one, ast.AST)])
-            elif isinstance(child, ast.AST):
+            if child.__class__ is list:
+                waiting.extend(child)
+            elif child is not None:
                 waiting.append(child)
         yield current
+
+
+def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
+    """As `walk`, but for the statements that stand on none of these rows, which are sorted."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        current = waiting.popleft()
+        fields = CHILD_FIELDS[current.__class__]
+        # Expressions aren't left out: before Python 3.12, those in f-strings of several rows have wrong places.
+        if fields is None or (isinstance(current, ast.stmt) and not stands_on(rows, current)):
+            continue
+        for name in fields:
+            child = getattr(current, name, None)
+            if child.__class__ is list:
+                waiting.extend(child)
+            elif child is not None:
+                waiting.append(child)
+        yield current
+
+
+def stands_on(rows: Sequence[int], node: ast.stmt) -> bool:
+    """Whether a statement, with its decorators, stands on one of these rows, which are sorted."""
+    decorators = getattr(node, "decorator_list", None)
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
+    index = bisect_left(rows, first)
+    return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)

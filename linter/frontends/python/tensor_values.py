@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Container, Iterator
 
-from .syntax_walking import child_fields
+from ...lazy_regex import lazy_regex
+from .syntax_walking import CHILD_FIELDS
 
 _VIEWS = frozenset(
     """view view_as reshape squeeze unsqueeze transpose permute t expand expand_as narrow select detach alias contiguous
@@ -29,12 +29,12 @@ _NO_TENSORS = frozenset(
 )
 """Functions of the torch namespace that make no tensor."""
 
-MODEL = re.compile(
+MODEL = lazy_regex(
     r"(?:^|[._])\w*(?:[mM]odel|[mM]odule|[nN]et(?:work)?|[tT]eacher|[sS]tudent|[eE]ncoder|[dD]ecoder|[bB]ackbone"
     r"|[eE]xtractor|[vV]ae|[uU]net|[cC]ritic|[aA]ctor|[gG]enerator|[dD]iscriminator|forward)$"
 )
 _BUILTINS = frozenset("int float bool str len list tuple dict set range print repr isinstance type zip sorted".split())
-IN_PLACE = re.compile(r"[a-z]\w*[a-z0-9]_$")
+IN_PLACE = lazy_regex(r"[a-z]\w*[a-z0-9]_$")
 _NOT_IN_PLACE = frozenset({"share_memory_", "pin_memory_", "requires_grad_"})
 
 
@@ -56,14 +56,17 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
     stack: list[ast.AST] = [node]
     while stack:
         current = stack.pop()
+        kind = current.__class__
+        fields = CHILD_FIELDS[kind]
+        if fields is None or kind in _OTHER_BODIES:
+            continue
         yield current
-        for name in child_fields(type(current)):
+        for name in fields:
             child = getattr(current, name, None)
-            if isinstance(child, ast.AST):
-                if not isinstance(child, _OTHER_BODIES):
-                    stack.append(child)
-            elif isinstance(child, list):
-                stack.extend([one for one in child if isinstance(one, ast.AST) and not isinstance(one, _OTHER_BODIES)])
+            if child.__class__ is list:
+                stack.extend(child)
+            elif child is not None:
+                stack.append(child)
 
 
 def root_of(node: ast.expr) -> str:

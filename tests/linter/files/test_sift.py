@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.linter.files import search
+from guardfix.linter.files.search import names_one_of
 from guardfix.linter.files.sift import Hit, Sift
 
 NEEDLES = {"cpp": (b"needle",), "python": (b"thread", b"yarn")}
@@ -187,3 +188,40 @@ def test_holds(monkeypatch: pytest.MonkeyPatch, has_stringzilla: bool, data: byt
     finally:
         monkeypatch.undo()
         importlib.reload(search)
+
+
+OURS = (b"GF", b"legacy-guard")
+COMMENTS = [
+    pytest.param("x; // NOLINT(GF101)\n", True, id="a code"),
+    pytest.param("x  # noqa: GF101\n", True, id="in Python"),
+    pytest.param("x  # NoQA: legacy-guard\n", True, id="a name"),
+    pytest.param("x  # noqa: E501\n", False, id="another tool's"),
+    pytest.param("GF101  # noqa\n", False, id="before the mark"),
+    pytest.param("x  # noqa\nGF101\n", False, id="on the next line"),
+    pytest.param("x  # noqa\rGF101\n", False, id="behind a lone CR"),
+    pytest.param("x qa GF101\n", False, id="no mark"),
+    pytest.param("// NOLINT\n" * 3000 + "x; // NOLINT(GF101)", True, id="the last of many"),
+    pytest.param("x" * (1 << 20) + " // NOLINT(GF101)", True, id="behind the first megabyte"),
+    pytest.param("y" * ((1 << 20) - 20) + "// NOLINT(" + "bugprone, " * 200 + "GF101)\n", True, id="across it"),
+    pytest.param("x\n" * (1 << 19), False, id="a megabyte of lines"),
+]
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_comments_that_name_something_are_found_on_the_way(tmp_path: Path, processes: int) -> None:
+    for number in range(700 if processes > 1 else 0):
+        (tmp_path / f"{number}.py").write_text("x = 1\n")
+    texts = [(one.values[0], one.values[1]) for one in COMMENTS]
+    for number, (text, _) in enumerate(texts):
+        (tmp_path / f"comment{number}.py").write_text(str(text), newline="")
+    expected = {str(tmp_path / f"comment{number}.py") for number, (_, named) in enumerate(texts) if named}
+    with Sift(NEEDLES, processes, comments=names_one_of(OURS)) as found:
+        found.add(sorted(map(str, tmp_path.iterdir())), "python")
+        assert found.hits() == []
+    assert set(found.naming) == expected
+
+
+@pytest.mark.parametrize(("text", "named"), COMMENTS)
+def test_a_text_in_memory_is_looked_at_as_a_file_is(text: str, named: bool) -> None:
+    data = text.encode()
+    assert names_one_of(OURS)(data, len(data)) is named
