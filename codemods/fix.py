@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
 from guardfix.linter.facts import Span
+from guardfix.linter.named_tuples import NamedTuple
 from guardfix.linter.str_enum import StrEnum
 
 

@@ -7,10 +7,10 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from guardfix.linter.files.entry_store import EntryStore
 from guardfix.linter.files.user_cache import facts_folder, user_cache_folder
+from guardfix.linter.named_tuples import NamedTuple
 
 _COMPILED = ("programs", "extensions", "contained")
 """What is compiled for programs, for extensions, and by programs themselves: `runtime_shim` writes them."""

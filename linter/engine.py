@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from .funnel import Funnel, funnel_of
 from .guards import Guard
 from .known_project import KnownProject
 from .limited_work import DECIDING, LimitedWork
+from .named_tuples import NamedTuple
 from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
 from .stale_comments import UsedCodes, stale_codes
@@ -103,10 +104,6 @@ class Options(Struct, frozen=True):
         return chosen_rules([*self.layers, own], self.rules)
 
 
-def _nothing(path: str, why: str) -> Sequence[Finding]:
-    return ()
-
-
 class Report(Struct, dict=True):
     """What a run found."""
 
@@ -129,7 +126,7 @@ class Report(Struct, dict=True):
     """The files that were looked at."""
     work: LimitedWork = field(default_factory=LimitedWork)
     """What has been done with each file, and is still to be done, within the limits of the run."""
-    about_left_out: Callable[[str, str], Sequence[Finding]] = _nothing
+    about_left_out: Callable[[str, str], Sequence[Finding]] = lambda path, why: ()
     """What is to be said of a file (a path) that is left out, and why it is."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:

@@ -10,9 +10,10 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -25,11 +26,14 @@ from .files.sift import Hit
 from .files.workspace import Workspace
 from .frontends.extraction import Job
 from .frontends.forked_readers import NO_LIMITS, FileLimits
+from .named_tuples import NamedTuple
 
 _Found = TypeVar("_Found", Facts, Sketch)
 
 _RACY = 2_000_000_000
 """Nanoseconds. A file that changed so shortly before may change again and keep its times: file systems round them."""
+WORTH_ASKING = 32 << 10
+"""Bytes of files. Fewer are read anew in less time than it takes to open the store and to prepare for its entries."""
 _CODE = ("facts", "files", "frontends")
 """The folders of the code that reads files; `guards.py` belongs to it as well."""
 _PARSERS = ("tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda")
@@ -62,9 +66,13 @@ class ExtractionCache(Struct):
     _new: dict[bytes, Entry] = field(default_factory=dict)
     _restamped: dict[bytes, FileStamp] = field(default_factory=dict)
     _asked: dict[tuple[str, bytes], _Asked] = field(default_factory=dict)
+    _in_use: bool = False
 
     def known(self, kind: CachedKind[_Found], job: Job) -> tuple[list[_Found], Job]:
         """What is known of a job's files, and the job of reading the others."""
+        self._in_use = self._in_use or _is_worth_asking(path for _, path, _ in job.hits)
+        if not self._in_use:
+            return [], job
         found: list[_Found] = []
         others: list[Hit] = []
         about = self._about(kind.name, job)
@@ -85,6 +93,8 @@ class ExtractionCache(Struct):
 
     def keep(self, kind: CachedKind[_Found], job: Job, found: Iterable[_Found]) -> None:
         """Keep what was found in the job's files, for the next run; `write` writes it."""
+        if not self._asked:
+            return
         about = self._about(kind.name, job)
         by_path = {one.path: one for one in found}
         for _, path, trouble in job.hits:
@@ -140,6 +150,16 @@ class ExtractionCache(Struct):
         if asked.stamp != NO_STAMP:
             self._restamped[asked.key] = asked.stamp
         return True
+
+
+def _is_worth_asking(paths: Iterable[str]) -> bool:
+    size = 0
+    for path in paths:
+        with suppress(OSError):
+            size += os.stat(path).st_size
+        if size >= WORTH_ASKING:
+            return True
+    return False
 
 
 @cache

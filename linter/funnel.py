@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from .files import funnel_record, funnel_table
 from .files.sought import Sought, recorded
 from .frontends.frontend import Frontend, frontends
 from .guards import Guard
+from .named_tuples import NamedTuple
 from .rule import Rule, all_rules
 
 _HEAD = '''"""What the guard table, the rules and the front ends declare, for code that cannot import these first.

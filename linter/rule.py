@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -17,6 +16,7 @@ from .analysis.project import Project
 from .facts import Facts, GuardUse, Span, Suppression
 from .findings import Decision, Finding, Severity
 from .guards import GuardChoice, gradient_guards, no_guards
+from .named_tuples import NamedTuple
 from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]

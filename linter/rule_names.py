@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import NamedTuple
+
+from .named_tuples import NamedTuple
 
 
 class RuleName(NamedTuple):

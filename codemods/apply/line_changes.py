@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+
+from guardfix.linter.named_tuples import NamedTuple
 
 from ..fix import Edit
 

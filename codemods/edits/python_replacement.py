@@ -6,7 +6,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
@@ -17,6 +16,7 @@ from guardfix.linter.facts.python_model import Escape, PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
 from guardfix.linter.frontends.python.python_parsing import parse_python
+from guardfix.linter.named_tuples import NamedTuple
 
 from ..fix import Edit, Fix
 from ..site import Site

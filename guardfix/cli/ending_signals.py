@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-import threading
+import sys
 from types import FrameType
 
 
@@ -15,9 +15,15 @@ class Ended(KeyboardInterrupt):
         self.number = number
 
 
+def in_main_thread() -> bool:
+    """Whether this is the thread that signals are given to; without `threading` there is no other."""
+    threading = sys.modules.get("threading")
+    return threading is None or threading.current_thread() is threading.main_thread()
+
+
 def end_as_interrupted() -> None:
     """From now on SIGTERM and SIGHUP raise `Ended`, unless they are ignored (`nohup`)."""
-    if threading.current_thread() is not threading.main_thread():
+    if not in_main_thread():
         return
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)

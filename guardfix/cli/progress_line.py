@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from .ending_signals import in_main_thread
 
 _FIRST, _NEXT = 0.5, 0.1
 """Seconds until the line is shown, and until it is shown anew."""
@@ -20,7 +21,7 @@ def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[Prog
 
     A timer's signal writes the line: a thread would get into the way of the processes that are forked meanwhile.
     """
-    can = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    can = hasattr(signal, "setitimer") and in_main_thread()
     seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"  # which can't take a line back
     if quiet or not can or not seen or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
         yield None

@@ -19,7 +19,7 @@ from __future__ import annotations
 '''
 
 
-def recorded_text() -> str:
+def recorded_arguments() -> str:
     """What `check_arguments.py` should say."""
     options = [one for one in command.params if isinstance(one, click.Option)]
     plain = [one for one in options if one.callback is None and not one.secondary_opts and one.name is not None]
@@ -54,4 +54,4 @@ def _literal(value: object) -> str:
 
 if __name__ == "__main__":
     with open(RECORD, "w", encoding="utf-8", newline="\n") as file:
-        file.write(recorded_text())
+        file.write(recorded_arguments())

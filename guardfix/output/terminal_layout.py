@@ -7,7 +7,9 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple, TextIO
+from typing import TextIO
+
+from guardfix.linter.named_tuples import NamedTuple
 
 TAB = "    "
 _LONGEST = 500

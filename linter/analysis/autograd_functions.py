@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
 from ..facts import Facts, Function
 from ..facts.expressions import Expression, NamePath
+from ..named_tuples import NamedTuple
 from .known_names import PYTHON_AUTOGRAD_FUNCTION
 from .project import Project, takes_context
 

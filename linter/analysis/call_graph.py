@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
@@ -34,6 +33,7 @@ from ..facts.expressions import (
 )
 from ..facts.index import declarations_of, index_of
 from ..facts.spans import Sorted
+from ..named_tuples import NamedTuple
 from .call_names import MOST_METHODS, CallNames, FunctionNode
 from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
 from .declared_types import declared_type

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..facts import Class, Facts, Function
 from ..facts.expressions import Expression, TypeName, last_name, nodes_of
+from ..named_tuples import NamedTuple
 from .model_types import is_model_type
 from .project import Project
 

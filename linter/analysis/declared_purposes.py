@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..facts import Facts, GuardUse
 from ..facts.intents import Intent, Purpose
+from ..named_tuples import NamedTuple
 from .project import Project
 
 

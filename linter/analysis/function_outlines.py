@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..facts import Call, Facts, Span
 from ..facts.expressions import Construction, Expression, NamePath, NewExpression, Operation, nodes_of
 from ..facts.index import index_of
+from ..named_tuples import NamedTuple
 from .calls import computes_nothing, is_load
 from .model_runs import runs_model_in
 from .model_types import loads_by_construction

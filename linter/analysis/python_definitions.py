@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ..facts import Facts
+from ..named_tuples import NamedTuple
 
 _MOST_LEVELS = 6
 """Folders above a file that are tried as the start of a dotted name."""

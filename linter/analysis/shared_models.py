@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ..facts import Facts, Span
 from ..facts.model_flow import BuiltModel, HandedModel, LazyFill, ModelFlow, ModelFunction
+from ..named_tuples import NamedTuple
 from .project import Project
 from .python_definitions import PythonDefinition, PythonDefinitions
 

@@ -10,10 +10,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..facts.sketch import Mention, Sketch, Topic
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 
 _VENDORED = lazy_regex(
     r"(?:^|[/\\])(?:third[-_]?part(?:y|ies)|3rd[-_]?party|3rdparty|externals?|vendor(?:ed)?|submodules|deps|_deps"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +20,7 @@ from ..analysis.ops import is_in_place_or_view
 from ..analysis.survey import TopicPlace
 from ..facts import Facts
 from ..findings import Evidence, Side
+from ..named_tuples import NamedTuple
 from .scene import Scene
 
 KERNEL_SIDES = (Side.KERNEL, Side.BELOW_AUTOGRAD)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..findings import Confidence, Context, Decision, Side
+from ..named_tuples import NamedTuple
 from .policy import Policy
 from .signal_kinds import KERNEL_SIDES, Signal, Weight
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 
 _TOKEN = lazy_regex(rb'"(?:\\.|[^"\\\n])*"|(?<!#)#(?!#)\s*(?P<text>\w+)|(?P<word>\w+)')
 _PASTE = lazy_regex(rb"\s*##\s*")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from msgspec import Struct
 
+from ..named_tuples import NamedTuple
 from .expressions import (
     Bracketed,
     CallExpression,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
+from ..named_tuples import NamedTuple
 from .spans import Span
 
 

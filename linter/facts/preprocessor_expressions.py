@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping
-from typing import NamedTuple
 
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 
 
 class Number(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
+from ..named_tuples import NamedTuple
 from ..str_enum import StrEnum
 from .model_flow import ModelFlow
 from .spans import Span

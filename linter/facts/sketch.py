@@ -6,10 +6,10 @@ A sketch is made of every file of a project when a use stays open, so it must co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from ..named_tuples import NamedTuple
 from ..str_enum import StrEnum
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
+from ..named_tuples import NamedTuple
 from ..str_enum import StrEnum
 from .expressions import Bracketed, Expression, NamePath, last_name
 from .spans import NOWHERE, Span

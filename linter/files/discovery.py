@@ -6,10 +6,10 @@ import codecs
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from ..named_tuples import NamedTuple
 from .funnel_table import LANGUAGES
 from .ignore_patterns import IgnorePatterns, is_pattern, pattern_lines
 from .languages import language_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from ..facts import Span
 from ..facts.intents import PURPOSES, Intent
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 
 _DIRECTIVE = lazy_regex(rb"\bguardfix:[ \t]*(?P<word>[A-Za-z][\w-]*)")
 _OPENER = lazy_regex(rb"/[/*]+[!<]*|#+")

@@ -12,11 +12,11 @@ import stat
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 from msgspec import Struct
 
 from ..facts import Span
+from ..named_tuples import NamedTuple
 from .digests import blake2b
 
 DEFAULT_MEGABYTES = 8.0

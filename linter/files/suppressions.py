@@ -13,11 +13,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..facts import Facts, Span, Suppression
 from ..facts.spans import Overlapping
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 from ..rule_names import rule_names
 
 _MARKS = lazy_regex(rb"NOLINT|guardfix:|(?i:noqa)")

@@ -30,7 +30,6 @@ References: torch/headeronly/version.h of torch 2.13.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from .. import guards
 from ..analysis.project import Project
@@ -39,6 +38,7 @@ from ..facts import Branch, Facts, Span
 from ..facts.version_conditions import TORCH_2, mentions_torch_version, taken_branch
 from ..findings import Finding
 from ..guards import deprecated_guards
+from ..named_tuples import NamedTuple
 from ..rule import Rule
 
 RULE = Rule("GF103", "stale-version-gate", guards=deprecated_guards)

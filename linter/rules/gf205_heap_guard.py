@@ -39,7 +39,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
@@ -56,6 +55,7 @@ from ..facts.expressions import (
 )
 from ..facts.index import holders_of_guards, index_of
 from ..findings import Finding, Severity
+from ..named_tuples import NamedTuple
 from ..rule import Rule
 
 RULE = Rule("GF205", "heap-guard")

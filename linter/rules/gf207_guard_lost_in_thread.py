@@ -43,7 +43,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -73,6 +72,7 @@ from ..facts.spans import Sorted
 from ..findings import Finding
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
 from ..rule import Rule
 
 RULE = Rule(

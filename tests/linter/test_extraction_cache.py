@@ -32,6 +32,11 @@ def said(report: Report) -> list[object]:
     return [*report.findings, report.files, report.suppressed, sorted(partial), notes]
 
 
+@pytest.fixture(autouse=True)
+def _small_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction_cache, "WORTH_ASKING", 0)
+
+
 @pytest.fixture
 def cached(tmp_path: Path) -> Options:
     return replace(ALL, cache_folder=str(tmp_path / "cache" / "facts"))
@@ -240,3 +245,22 @@ def test_other_code_that_reads_finds_nothing(
 
 def test_the_versions_of_the_parsers_are_known() -> None:
     assert len(extraction_cache._versions()) == 3
+
+
+@pytest.mark.parametrize(
+    ("bytes_of_files", "kept"),
+    [
+        pytest.param((1000,), False, id="one short file"),
+        pytest.param((40_000,), True, id="a long one"),
+        pytest.param((9000,) * 4, True, id="several"),
+    ],
+)
+def test_a_few_short_files_are_read_anew(
+    bytes_of_files: tuple[int, ...], kept: bool, cached: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    for number, size in enumerate(bytes_of_files):
+        (tmp_path / f"{number}.cpp").write_text(OLD + "// a comment\n" * ((size - len(OLD)) // 13 + 1))
+    first = said(check([str(tmp_path)], cached))
+    assert os.path.exists(cached.cache_folder) is kept
+    assert said(check([str(tmp_path)], cached)) == first

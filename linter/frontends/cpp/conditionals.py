@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...facts import Branch, Conditional, Span
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .byte_words import line_before
 
 _DIRECTIVE = lazy_regex(

@@ -7,7 +7,7 @@ elsewhere in the file loses no guard.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,6 +18,7 @@ from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import find_conditionals

@@ -8,10 +8,11 @@ from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...facts import Span
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .byte_words import words
 from .cpp_masking import blanked, code_only, mask_macros, with_plain_lines
 from .dead_branches import without_dead_branches

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from ... import guards
 from ...facts import Function, Span
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .byte_words import line_before, places, places_by_word, words
 from .cpp_masking import blank
 

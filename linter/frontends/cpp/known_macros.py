@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from ...facts.header_facts import MacroValues
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .byte_words import line_before
 
 _MACRO_LINE = lazy_regex(

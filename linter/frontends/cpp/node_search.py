@@ -14,7 +14,7 @@ from .cpp_parsing import language
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
-KINDS = {
+NODE_KINDS = {
     "function_definition": "function",
     "lambda_expression": "lambda",
     "class_specifier": "class",
@@ -69,7 +69,7 @@ def queried(root: Node, grammar: str) -> dict[str, list[Node]]:
 def _query(grammar: str) -> Query:
     from tree_sitter import Query
 
-    patterns = [_PATTERNS.get(kind, f"({kind}) @{name}") for kind, name in KINDS.items()]
+    patterns = [_PATTERNS.get(kind, f"({kind}) @{name}") for kind, name in NODE_KINDS.items()]
     return Query(language(grammar), "\n".join(patterns))
 
 
@@ -80,7 +80,7 @@ def walked(root: Node) -> dict[str, list[Node]]:
     while True:
         node = cursor.node
         assert node is not None, "a cursor stands on a node"
-        name = KINDS.get(node.type)
+        name = NODE_KINDS.get(node.type)
         if name is not None and node.is_named:
             read: Node | None = node
             if name == "bare":

@@ -11,9 +11,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .name_resolution import statements
 from .tensor_values import PLAIN_VALUES, is_tensor_function, makes_tensor, root_of, walk_own
 

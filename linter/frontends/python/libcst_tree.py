@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache, cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
@@ -22,6 +22,7 @@ from ...facts import Span
 from ...facts.spans import Nested, Sorted
 from ...files.sources import Source
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)

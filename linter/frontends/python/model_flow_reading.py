@@ -6,11 +6,11 @@ import ast
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from ...facts import Span
 from ...facts.model_flow import BuiltModel, HandedModel, LazyFill, ModelFlow, ModelFunction, ModelRun
 from ...lazy_regex import lazy_regex
+from ...named_tuples import NamedTuple
 from .lazy_caches import TRAINS, ResolveIn, calls_from, lazy_fills
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module

@@ -171,7 +171,7 @@ class Scope:
                 self._bind(node.id, None)
 
 
-_LINE_END = lazy_regex(rb"\r\n?|\n")
+_CR = lazy_regex(rb"\r\n?")
 
 
 _WALRUS = lazy_regex(rb":=")
@@ -180,9 +180,17 @@ _DECLARATION = lazy_regex(rb"\b(?:global|nonlocal)\b")
 
 def _rows_of(sought: re.Pattern[bytes], text: bytes) -> list[int]:
     """The rows, from 1, on which something stands."""
-    if sought.search(text) is None:
-        return []
-    return [row for row, line in enumerate(_LINE_END.split(text), start=1) if sought.search(line)]
+    places = [match.start() for match in sought.finditer(text)]
+    if places and b"\r" in text:
+        text = _CR.sub(lambda end: b"\n" if len(end[0]) == 1 else b" \n", text)
+    rows: list[int] = []
+    row, before = 1, 0
+    for at in places:
+        row += text.count(b"\n", before, at)
+        before = at
+        if row not in rows[-1:]:
+            rows.append(row)
+    return rows
 
 
 def _declarations_below(

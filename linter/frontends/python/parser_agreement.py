@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import libcst as cst
 
 from ...facts import Span
 from ...facts.python_model import Disagreement
 from ...files.sources import Source
+from ...named_tuples import NamedTuple
 from .libcst_confirmation import Confirmation
 from .libcst_tree import LibcstTree, LibcstTrees
 from .parsed_module import Module

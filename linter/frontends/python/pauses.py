@@ -6,12 +6,12 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from ... import guards
 from ...facts import Span
 from ...facts.python_model import Kind, Pause
 from ...guards import canonical_name
+from ...named_tuples import NamedTuple
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
 from .syntax_walking import walk

@@ -12,8 +12,8 @@ import heapq
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from ...named_tuples import NamedTuple
 from .expected_failures import expects_failure
 from .name_resolution import statements, statements_in
 from .tensor_values import calls_in, changed_in_place, given_requires_grad, makes_tensor, root_of, saved_names, walk_own

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from guardfix.cli.main import cli
+from guardfix.linter import extraction_cache
 from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.runtime_shim.cpp import cache_folder
 
@@ -19,6 +20,7 @@ OLD = "void f() {\n  at::AutoNonVariableTypeMode g;\n}\n"
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(extraction_cache, "WORTH_ASKING", 0)
     monkeypatch.delenv("GUARDFIX_NO_CACHE")
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.cpp").write_text(OLD)

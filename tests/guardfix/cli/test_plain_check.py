@@ -13,7 +13,7 @@ from guardfix.cli import plain_check
 from guardfix.cli.check_arguments import ENVIRONMENT, FLAGS, LISTS
 from guardfix.cli.check_command import command
 from guardfix.cli.plain_check import plain_arguments
-from guardfix.cli.record_arguments import RECORD, recorded_text
+from guardfix.cli.record_arguments import RECORD, recorded_arguments
 
 PLAIN = [
     [],
@@ -47,7 +47,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_record_is_current() -> None:
-    assert Path(RECORD).read_text(encoding="utf-8") == recorded_text(), (
+    assert Path(RECORD).read_text(encoding="utf-8") == recorded_arguments(), (
         "run `python -m guardfix.cli.record_arguments` (or `make generate`)"
     )
 

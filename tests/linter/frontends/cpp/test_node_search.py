@@ -6,7 +6,7 @@ import pytest
 from tree_sitter import Node, Parser
 
 from guardfix.linter.frontends.cpp.cpp_parsing import language
-from guardfix.linter.frontends.cpp.node_search import KINDS, queried, walked
+from guardfix.linter.frontends.cpp.node_search import NODE_KINDS, queried, walked
 from tests.fixture_files import FIXTURES
 
 TEXTS = {
@@ -33,7 +33,7 @@ def test_walk_and_query_find_the_same(name: str) -> None:
 
 def test_all_kinds_are_in_these_texts() -> None:
     roots = [Parser(language("cpp")).parse(text.encode()).root_node for text in TEXTS.values()]
-    assert {name for root in roots for name in walked(root)} == set(KINDS.values())
+    assert {name for root in roots for name in walked(root)} == set(NODE_KINDS.values())
 
 
 def test_they_find_the_same_in_all_fixtures() -> None:
