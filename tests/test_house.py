@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -129,9 +130,10 @@ def test_a_long_file_says_why() -> None:
         *sources(),
         *sorted((ROOT / "runtime_shim").rglob("*.h")),
         *sorted((ROOT / "runtime_shim").rglob("*.cpp")),
+        *sources("tests", "bench"),
     ):
         lines = path.read_text(encoding="utf-8").splitlines()
-        if len(lines) > LONGEST and "Long because" not in lines[0]:
+        if len(lines) > LONGEST and not re.search("Long because|hence over 500 lines", lines[0]):
             long.append(f"{shown(path)}: {len(lines)} lines")
     assert long == []
 

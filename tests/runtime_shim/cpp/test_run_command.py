@@ -1,4 +1,4 @@
-"""`guardfix run`: options, statuses, errors in words, the cache, the trace."""
+"""`guardfix run`, all of one command (hence over 500 lines): options, statuses, errors in words, the cache, the trace."""
 
 from __future__ import annotations
 
