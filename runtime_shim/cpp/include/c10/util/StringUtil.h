@@ -1,6 +1,7 @@
 // c10::str, c10::Join: building text from printable values.
 #pragma once
 
+#include <cstdint>
 #include <sstream>
 #include <string>
 
