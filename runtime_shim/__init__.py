@@ -154,7 +154,8 @@ _ELSEWHERE = {
     "is_autocast_enabled": "amp",
     **dict.fromkeys(
         (
-            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "are_deterministic_algorithms_enabled get_deterministic_debug_mode set_deterministic_debug_mode "
+            "get_default_device get_float32_matmul_precision "
             "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
             "set_default_device set_default_tensor_type set_float32_matmul_precision set_num_interop_threads "
             "set_num_threads typename use_deterministic_algorithms"

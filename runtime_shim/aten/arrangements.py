@@ -12,7 +12,11 @@ from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
+from .bit_views import PARTS_OUT, check_parts
+from .joining import check_tensors
+from .ranges import filled
 
 
 @composite("rot90")
@@ -46,12 +50,14 @@ def flipud(self: Tensor) -> Tensor:
 @composite("column_stack", method=False)
 def column_stack(tensors: Any) -> Tensor:
     """Side by side, vectors as columns."""
+    check_tensors("column_stack", tensors)
     return FUNCTIONS["hstack"]([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors])
 
 
 @composite("dstack", method=False)
 def dstack(tensors: Any) -> Tensor:
     """One behind the other, along the third dimension."""
+    check_tensors("dstack", tensors)
     return FUNCTIONS["cat"]([FUNCTIONS["atleast_3d"](t) for t in tensors], 2)
 
 
@@ -65,6 +71,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """All choices of `r` elements of a vector, one a row."""
     if input.dim() != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, input.shape))}]")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if not r:
+        return input.new_empty(0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input.numel()), r))
     return input[FUNCTIONS["tensor"](rows, dtype=dtypes.int64).reshape(len(rows), r)]
@@ -73,7 +83,14 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 @composite("vander", method=False)
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements, one power a column."""
-    powers = list(range(x.size(-1) if N is None else N))
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    count = x.size(-1) if N is None else N
+    if count < 0:
+        raise RuntimeError("N must be non-negative.")
+    if not count:
+        return x.new_empty((x.size(0), 0), dtype=dtypes.int64 if x.dtype is dtypes.bool_ else x.dtype)
+    powers = list(range(count))
     return FUNCTIONS["stack"]([x**power for power in (powers if increasing else powers[::-1])], -1)
 
 
@@ -164,6 +181,16 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [part for part in (prepend, self, append) if part is not None]
+    if any(part.dim() != self.dim() for part in parts):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for part in parts:
+        for d in range(self.dim()):
+            if part.size(d) != self.size(d) and d != dim % self.dim():
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                    f"differencing dimension; input.size({d}) = {self.size(d)}, but got tensor.size({d}) = "
+                    f"{part.size(d)}"
+                )
     found = FUNCTIONS["cat"](parts, dim) if len(parts) > 1 else self
     for _ in range(min(n, found.size(dim))):
         count = found.size(dim)
@@ -189,7 +216,7 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> A
 _Extremes = return_type("aminmax", "min max")
 
 
-@composite("msort")
+@composite("msort", out=RESIZED)
 def msort(self: Tensor) -> Tensor:
     return self.sort(0)[0]
 
@@ -229,9 +256,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(new_tensor(np.asarray(part, np.int64)) for part in found)
 
 
-@composite("polar", method=False)
+@composite("polar", method=False, out=PARTS_OUT)
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """Complex numbers of these absolute values and angles."""
+    check_parts(abs, angle)
     return FUNCTIONS["complex"](abs * angle.cos(), abs * angle.sin())
 
 
@@ -248,9 +276,13 @@ def range_(start: float, end: float | None = None, step: float = 1, **options: A
     )
     if end is None:
         start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
     count = math.floor((end - start) / step) + 1
-    options.setdefault("dtype", dtypes.get_default_dtype())
-    return FUNCTIONS["arange"](count, **options) * step + start
+    out = options.pop("out", None)
+    options.setdefault("dtype", dtypes.get_default_dtype() if out is None else out.dtype)
+    found = FUNCTIONS["arange"](count, **options) * step + start
+    return found if out is None else filled(out, found._array)
 
 
 # -- windows of signals

@@ -6,10 +6,11 @@ import functools
 from typing import Any
 
 from ..core import dtypes
+from ..core.argument_errors import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED
+from ..dispatch.op_description import RESIZED, OutRule, same_dtype
 from ..dispatch.registration import composite
 
 
@@ -156,9 +157,18 @@ def new(self: Tensor, *args: Any) -> Tensor:
     return made
 
 
-@composite("complex", method=False)
-def complex_(real: Tensor, imag: Tensor) -> Tensor:
-    """A complex tensor of its parts; RuntimeError unless both are floating and of one dtype."""
+PARTS_OUT = OutRule(
+    same_dtype(
+        "Expected object of scalar type {want.scalar_name} but got scalar type {got.scalar_name} for argument 'out'"
+    )
+)
+
+
+def check_parts(real: Any, imag: Any) -> None:
+    """RuntimeError unless both are floating and of one dtype."""
+    for name, value in (("real", real), ("imag", imag)):
+        if not isinstance(value, Tensor):
+            raise wrong_type("complex", name, 1 + (name == "imag"), value)
     if real.dtype is not imag.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {real.dtype.scalar_name} but got scalar type {imag.dtype.scalar_name} for "
@@ -169,6 +179,12 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
             f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype.scalar_name} and "
             f"{imag.dtype.scalar_name}"
         )
+
+
+@composite("complex", method=False, out=PARTS_OUT)
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """A complex tensor of its parts; RuntimeError unless both are floating and of one dtype."""
+    check_parts(real, imag)
     both = FUNCTIONS["broadcast_tensors"](real, imag)
     found: Tensor = FUNCTIONS["view_as_complex"](FUNCTIONS["stack"](list(both), -1))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,9 +21,15 @@ from ..dispatch.registration import composite
 from .views import flatten_ints, some_ints
 
 
-def finish(array: Any, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
+def finish(
+    array: Any, requires_grad: bool = False, out: Tensor | None = None, dtype: dtypes.dtype | None = None
+) -> Tensor:
     """A fresh tensor, with the flag set if asked for, or `out` with the values."""
     if out is not None:
+        if dtype is not None and dtype is not out.dtype:
+            raise RuntimeError(
+                f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+            )
         if requires_grad_now(out):
             called = public_call()
             raise error_texts.out_requires_grad(f"aten::{called[0] if called else 'empty'}")
@@ -67,6 +74,14 @@ def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
+def _allocated(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """RuntimeError if no machine has an address for so many bytes."""
+    if math.prod(n for n in shape if n) * dtype.itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    found: Array = make(shape, dtype)
+    return found
+
+
 def _size_argument(name: str, named: dict[str, Any]) -> tuple[Any, ...]:
     size = named.pop("size", ())
     if named:
@@ -93,13 +108,13 @@ def _filled(name: str, make: Any) -> None:
         if not size:
             some_ints(size, "size")
         if memory_format is None or name != "empty":
-            found = make(checked_shape(size), numpy_dtype(dtype))
+            found = _allocated(make, checked_shape(size), numpy_dtype(dtype))
         else:
             found = blank(checked_shape(size), numpy_dtype(dtype), memory_format)
         if out is not None and name == "empty":
             resize_output(out, found.shape, warn=False)
             return out
-        return finish(found, requires_grad, out)
+        return finish(found, requires_grad, out, dtype)
 
     def like(
         input: Tensor,
@@ -183,7 +198,7 @@ def full(
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
     found = np.full(checked_shape((size,)), fill_value, target)
-    return finish(found, requires_grad, out)
+    return finish(found, requires_grad, out, dtype)
 
 
 @composite("full_like", method=False)
@@ -247,6 +262,12 @@ def empty_strided(
     """Uninitialised in PyTorch, zeros here."""
     target = numpy_dtype(dtype)
     shape = tuple(size)
+    if len(shape) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
     extent = 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else 0
     flat = np.zeros(extent, target)
     found = np.lib.stride_tricks.as_strided(flat, shape, [s * target.itemsize for s in stride])
@@ -379,6 +400,11 @@ def asarray(
         if found.is_leaf:
             return found.requires_grad_(wanted) if wanted != found.requires_grad or wanted else found
         return found if wanted else found.detach()
+    if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
+        return asarray(FUNCTIONS["from_dlpack"](obj), dtype=dtype, copy=copy, requires_grad=requires_grad)
+    if isinstance(obj, (bytes, bytearray, memoryview)) or type(obj).__name__ in ("array", "mmap"):
+        found = FUNCTIONS["frombuffer"](obj, dtype=dtype or dtypes.get_default_dtype())
+        return asarray(found, copy=copy, requires_grad=requires_grad)
     if copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     made = FUNCTIONS["tensor"](obj, dtype=dtype)
@@ -386,7 +412,17 @@ def asarray(
 
 
 @composite("scalar_tensor", method=False)
-def scalar_tensor(value: Any, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    check_device(device)
+    value = s.item() if isinstance(s, Tensor) else s
     return finish(np.asarray(value, numpy_dtype(dtype)), requires_grad)
 
 
@@ -404,96 +440,3 @@ def from_numpy(array: Array) -> Tensor:
             "array.copy().) "
         )
     return finish(array if type(array) is np.ndarray else array.view(np.ndarray))
-
-
-@composite("frombuffer", method=False)
-def frombuffer(
-    buffer: Any, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
-    """A tensor of one dimension that shares the memory of a buffer."""
-    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad)
-
-
-@composite("arange", method=False)
-def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
-    if end is None:
-        start, end = 0, start
-    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (step > 0 and start > end) or (step < 0 and start < end):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    floating = any(isinstance(x, float) for x in (start, end, step))
-    default = dtypes.get_default_dtype().numpy if floating else np.dtype(np.int64)
-    count = int(np.ceil((end - start) / step))
-    target = numpy_dtype(dtype, default)
-    written = target if out is None else out._array.dtype
-    if written.kind in "bc":
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
-    shape = out._array.shape if out is not None and out._array.size == count else (count,)
-    if target.kind in "iu" and not floating:
-        found = np.arange(start, end, step).astype(target)
-    else:
-        found = (start + np.arange(count) * step).astype(target)
-    return finish(found.reshape(shape), requires_grad, out)
-
-
-@composite("linspace", method=False)
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    return finish(np.linspace(start, end, steps).astype(numpy_dtype(dtype)), requires_grad, out)
-
-
-@composite("logspace", method=False)
-def logspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    base: float = 10.0,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-) -> Tensor:
-    check_device(device)
-    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
-    return finish(np.logspace(start, end, steps, base=base).astype(numpy_dtype(dtype)), requires_grad)
-
-
-@composite("eye", method=False)
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
-    return finish(np.eye(n, m, dtype=numpy_dtype(dtype)), requires_grad, out)

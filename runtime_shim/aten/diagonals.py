@@ -92,6 +92,8 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 @composite("block_diag", method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with these along its diagonal."""
+    if not tensors:
+        return FUNCTIONS["empty"](1, 0)
     blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
     for i, block in enumerate(blocks):
         if block.dim() > 2:

@@ -44,7 +44,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @composite("cartesian_prod", method=False)
 def cartesian_prod(*tensors: Any) -> Tensor:
     """The points of the grid, one a row; of one axis alone, the axis."""
-    axes = _axes(tensors, "cartesian_prod")
+    axes = _axes(tensors, "meshgrid")
+    for axis in axes:
+        if axis.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, axis.shape))}]")
     if len(axes) == 1:
         return axes[0]
     found: Tensor = FUNCTIONS["stack"]([grid.flatten() for grid in meshgrid(*axes, indexing="ij")], 1)

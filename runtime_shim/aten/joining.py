@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import public_call
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_common_format, laid_out_like
@@ -68,7 +69,9 @@ def _cat_leak(tensors: Sequence[Tensor], dim: int = 0) -> int:
     tensors=_cat_back,
 )
 def cat(tensors: Any, dim: int = 0) -> Array:
-    kept = [a for a in tensors if a.shape != (0,)] or list(tensors)
+    kept = [a for a in tensors if a.shape != (0,)]
+    if not kept:  # tensors of that shape go with every dimension
+        return np.empty(0, dtypes.result_type(*tensors))
     if any(a.ndim == 0 for a in kept):
         i = next(i for i, a in enumerate(tensors) if a.ndim == 0)
         raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -123,14 +126,26 @@ def stack(tensors: Any, dim: int = 0) -> Array:
     return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
 
 
+def check_tensors(name: str, tensors: Any) -> None:
+    """TypeError unless it is a list or tuple, RuntimeError if that is empty."""
+    if not isinstance(tensors, (list, tuple)):
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+        )
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
 @composite("hstack", method=False)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    check_tensors("hstack", tensors)
     parts = [FUNCTIONS["atleast_1d"](t) for t in tensors]
     return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
 
 @composite("vstack", method=False)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    check_tensors("vstack", tensors)
     return cat([FUNCTIONS["atleast_2d"](t) for t in tensors], 0)
 
 
@@ -199,6 +214,13 @@ def _flip(self: Any, dims: tuple[int, ...]) -> Array:
 
 @composite("flip")
 def flip(self: Tensor, *args: Any, dims: Any = None) -> Tensor:
+    if not args and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    if isinstance(dims, int):
+        raise TypeError(f"flip(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
+    called = public_call()
+    if called is not None and called[:2] == ("flip", False) and len(args) == 1 and isinstance(args[0], int):
+        raise TypeError(f"flip(): argument 'dims' (position 2) must be tuple of ints, not {type(args[0]).__name__}")
     return _flip(self, flatten_ints(args if dims is None else (dims,)))
 
 
@@ -228,7 +250,10 @@ def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
 
 @composite("roll")
 def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    return _roll(self, flatten_ints((shifts,)), flatten_ints((dims,)))
+    steps = flatten_ints((shifts,))
+    if not steps:
+        raise RuntimeError("`shifts` required")
+    return _roll(self, steps, () if dims is None else flatten_ints((dims,)))
 
 
 def _check_matrix(array: Any, name: str) -> None:

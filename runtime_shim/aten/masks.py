@@ -11,7 +11,7 @@ from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, SAME_SCALAR, OutRule
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, SAME_SCALAR, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from . import views
 
@@ -121,12 +121,15 @@ def _masked_scatter_source(grad: Tensor, mask: Tensor, shape: tuple[int, ...]) -
     return picked.view(shape)
 
 
+_LONG_ALONE = same_dtype("nonzero: Expected out tensor to have scalar type Long but got scalar type{got.scalar_name}")
+
+
 @op("nonzero", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=1)
 def _nonzero(self: Any) -> Array:
     return np.argwhere(self).astype(np.int64)
 
 
-@composite("nonzero", out=RESIZED)
+@composite("nonzero", out=OutRule(_LONG_ALONE, resized_first=True))
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     found = _nonzero(self)
     if not as_tuple:

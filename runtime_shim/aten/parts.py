@@ -143,6 +143,8 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
     array: Array = self
     d = wrap_dim(dimension, array.ndim)
     have = array.shape[d] if array.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if size > have:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {have} but size is {size}")
     if step <= 0:

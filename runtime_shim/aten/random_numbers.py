@@ -258,7 +258,7 @@ def _integers(low: int, high: int, shape: tuple[int, ...], target: np.dtype[Any]
 
 @composite("randint", method=False, out=RESIZED, out_title="aten::randint")
 def randint(
-    low: int,
+    low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
@@ -321,6 +321,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     """Normally distributed numbers; mean and standard deviation are numbers (with a size) or tensors."""
     given = [t._array for t in (mean, std) if isinstance(t, Tensor)]
     if not given:
+        if std < 0:
+            raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
         target = numpy_dtype(options.pop("dtype", None))
         shape = checked_shape((size,))
         drawn = normal_numbers(engine_of(generator), math.prod(shape), target, mean, std)

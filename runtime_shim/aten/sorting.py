@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.argument_errors import not_an_int
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
@@ -89,6 +90,8 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
     self=_sort_back,
 )
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    if not isinstance(k, (int, np.integer)):
+        raise not_an_int(k, "k")
     d = wrap_dim(dim, self.ndim)
     if not 0 <= k <= (self.shape[d] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")

@@ -14,7 +14,7 @@ from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal
+from ..dispatch.op_description import ANY_DTYPE, ELEMENTWISE, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
 from .elementwise import conj, mul_scalar
 from .ufunc_makers import FLOAT, unary
@@ -230,12 +230,12 @@ _alias("fix", "trunc")
 _alias("negative", "neg")
 
 
-@composite("isposinf")
+@composite("isposinf", out=ELEMENTWISE)
 def isposinf(self: Tensor) -> Tensor:
     return _is_inf(self, "isposinf") & (self > 0)
 
 
-@composite("isneginf")
+@composite("isneginf", out=ELEMENTWISE)
 def isneginf(self: Tensor) -> Tensor:
     return _is_inf(self, "isneginf") & (self < 0)
 

@@ -69,6 +69,10 @@ def movedim(self: Tensor, source: Any, destination: Any) -> Tensor:
             "movedim: Invalid source or destination dims: source "
             f"({sizes(src)} dims) should contain the same number of dims as destination ({sizes(dst)} dims)"
         )
+    for name, dims in (("source", src), ("destination", dst)):
+        if len(set(dims)) != len(dims):
+            given = source if name == "source" else destination
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({sizes(given)})")
     if n == 0:
         return FUNCTIONS["alias"](self)
     order = [d for d in range(n) if d not in src]

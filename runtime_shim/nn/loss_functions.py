@@ -67,10 +67,10 @@ def hinge_embedding_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """`input` where the target is 1, max(0, margin - input) where it is -1."""
+    """`input` where the target is 1, max(0, margin - input) where it is -1, their sum where it is another number."""
     zeros = FUNCTIONS["zeros_like"](input)
-    near = FUNCTIONS["where"](target == 1, input, zeros)
-    far = FUNCTIONS["where"](target == -1, (margin - input).clamp_min(0), zeros)
+    near = FUNCTIONS["where"](target != -1, input, zeros)
+    far = FUNCTIONS["where"](target != 1, (margin - input).clamp_min(0), zeros)
     return _reduced(near + far, reduction)
 
 

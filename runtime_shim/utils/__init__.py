@@ -7,7 +7,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint", "data", "hooks"):
+    if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint", "data", "dlpack", "hooks"):
         return importlib.import_module(f"{__name__}.{name}")
     if name == "cmake_prefix_path":
         from ..extension.cmake_package import cmake_prefix_path

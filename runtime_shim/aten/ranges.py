@@ -1,0 +1,176 @@
+"""Factories of ranges, of the identity, and of tensors in a buffer of Python's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.device import check_device
+from ..core.dtypes import Array
+from ..core.tensor import Tensor
+from ..dispatch.registration import composite
+from .creation import finish, numpy_dtype
+
+
+def filled(out: Tensor, array: Array, dtype: dtypes.dtype | None = None) -> Tensor:
+    """`out` with the values of a range: in its own shape, if it has as many elements."""
+    if out._array.size == array.size:
+        array = array.reshape(out._array.shape)
+    return finish(array, False, out, dtype)
+
+
+@composite("frombuffer", method=False)
+def frombuffer(
+    buffer: Any, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one dimension that shares the memory of a buffer."""
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, itemsize = view.nbytes, dtype.itemsize
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count > 0 and count * itemsize > length - offset:
+        raise ValueError(
+            f"requested buffer length ({count} * {itemsize} bytes) after offset ({offset} bytes) must not be greater "
+            f"than actual buffer length ({length} bytes)"
+        )
+    if count < 0 and (length - offset) % itemsize:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({itemsize})"
+        )
+    if view.readonly:
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
+            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
+            "buffer to protect its data or make it writable before converting it to a tensor. This type of warning "
+            "will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return finish(np.frombuffer(buffer, dtype.numpy, max(count, -1), offset), requires_grad)
+
+
+@composite("arange", method=False)
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    if end is None:
+        start, end = 0, start
+    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (step > 0 and start > end) or (step < 0 and start < end):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    floating = any(isinstance(x, float) for x in (start, end, step))
+    default = dtypes.get_default_dtype().numpy if floating else np.dtype(np.int64)
+    count = int(np.ceil((end - start) / step))
+    target = numpy_dtype(dtype, default)
+    written = target if out is None else out._array.dtype
+    if written.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
+    shape = out._array.shape if out is not None and out._array.size == count else (count,)
+    if target.kind in "iu" and not floating:
+        found = np.arange(start, end, step).astype(target)
+    else:
+        found = (start + np.arange(count) * step).astype(target)
+    return finish(found.reshape(shape), requires_grad, out)
+
+
+@composite("linspace", method=False)
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    start, end = _bounds("linspace", start, end, steps)
+    target = _spaced_dtype("linspace", start, end, dtype, out)
+    found = np.linspace(start, end, steps).astype(target)
+    return finish(found, requires_grad) if out is None else filled(out, found)
+
+
+def _bounds(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any]:
+    """The first and the last value as numbers; RuntimeError for tensors with dimensions, or fewer than no steps."""
+    for which, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.dim():
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {which} with {value.dim()} "
+                "dimension(s)."
+            )
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    first, last = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    return first, last
+
+
+def _spaced_dtype(name: str, start: Any, end: Any, dtype: dtypes.dtype | None, out: Tensor | None) -> np.dtype[Any]:
+    if out is not None:
+        return numpy_dtype(dtype or out.dtype)
+    if isinstance(start, complex) or isinstance(end, complex):
+        if dtype is not None and not dtype.is_complex:
+            raise RuntimeError(f"torch.{name}(): inferred dtype ComplexFloat can't be safely cast to passed dtype "
+                               f"{dtype.scalar_name}")  # fmt: skip
+        return numpy_dtype(dtype or dtypes.get_default_dtype().to_complex())
+    return numpy_dtype(dtype)
+
+
+@composite("logspace", method=False)
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    start, end = _bounds("logspace", start, end, steps)
+    found = np.logspace(start, end, steps, base=base).astype(_spaced_dtype("logspace", start, end, dtype, out))
+    return finish(found, requires_grad) if out is None else filled(out, found)
+
+
+@composite("eye", method=False)
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    device: Any = None,
+    layout: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    check_device(device)
+    for name, value in (("n", n), ("m", m)):
+        if value is not None and value < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
+    return finish(np.eye(n, m, dtype=numpy_dtype(dtype)), requires_grad, out, dtype)
