@@ -41,11 +41,12 @@ def raise_unless_missing(error: ImportError, libraries: Iterable[str], why: str)
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` where something like it is known, else empty."""
+    """`; did you mean …?` where something that begins so, or is like it, is known; else empty."""
     from difflib import get_close_matches
 
     names = {one.lower(): one for one in known}
-    close = [f"`{names[one]}`" for one in get_close_matches(given.lower(), names, n=2, cutoff=0.7)]
+    begun = [one for one in names if given and one.startswith(given.lower())]
+    close = [f"`{names[one]}`" for one in begun[:2] or get_close_matches(given.lower(), names, n=2, cutoff=0.7)]
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
