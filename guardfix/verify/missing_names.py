@@ -142,7 +142,7 @@ def _used(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[str]:
 def _missing_part(dotted: str) -> str | None:
     """The first part of a name that PyTorch has and the shim lacks; None when there is none."""
     from guardfix.runtime_shim.core.error_texts import UnsupportedError
-    from guardfix.runtime_shim.core.torch_names import TORCH_NAMES
+    from guardfix.runtime_shim.core.supported_names import may_be_pytorchs
 
     found: object = importlib.import_module(_SHIM)
     path = "torch"
@@ -161,8 +161,7 @@ def _missing_part(dotted: str) -> str | None:
             with contextlib.suppress(ImportError):
                 module = importlib.import_module(f"{_SHIM}{path.removeprefix('torch')}")
             if module is None:
-                # Of a namespace whose names are not known, PyTorch most likely has what is asked for.
-                return None if path.rpartition(".")[0].removeprefix("torch.") in TORCH_NAMES else path
+                return path if may_be_pytorchs(path) else None
             found = module
         except Exception:
             return None

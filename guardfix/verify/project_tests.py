@@ -38,7 +38,9 @@ _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 
-_MISSING = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) ((?:torch|at|c10|<)[\w.:<>/]*\w>?)")
+_MISSING = re.compile(
+    r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) (?:module )?((?:torch|at|c10|<)[\w.:<>/]*\w>?)"
+)
 """What an error says that names something of PyTorch's that the shim lacks."""
 
 

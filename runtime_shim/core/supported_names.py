@@ -23,6 +23,16 @@ def missing_attribute(module: str, name: str) -> AttributeError:
     return AttributeError(f"module '{module}' has no attribute '{name}'")
 
 
+def may_be_pytorchs(dotted: str) -> bool:
+    """Whether PyTorch has the module of this name; of a namespace whose names aren't known, it most likely has."""
+    from .torch_names import TORCH_MODULES, TORCH_NAMES
+
+    package, _, name = dotted.rpartition(".")
+    namespace = package.removeprefix("torch.")
+    names = TORCH_NAMES.get(namespace)
+    return names is None or name in names.split() or name in TORCH_MODULES.get(namespace, "").split()
+
+
 def supported(namespace: str) -> str:
     """The names of a namespace that the shim has, as a list in one line."""
     import importlib

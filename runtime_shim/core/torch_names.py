@@ -262,3 +262,19 @@ parameters_to_vector parametrizations parametrize remove_spectral_norm remove_we
 spectral_norm stateless vector_to_parameters weight_norm
 """,
 }
+
+TORCH_MODULES: dict[str, str] = {
+    "torch": "contrib nativert numa onnx",
+    "nn": "backends cpp",
+    "optim": """
+adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop sgd sparse_adam
+""",
+    "utils": """
+benchmark bundled_inputs cpp_extension debug_log file_baton flop_counter hipify jit mkldnn mobile_optimizer
+model_dump model_zoo module_tracker serialization show_pickle tensorboard viz
+""",
+    "cuda": "comm",
+    "jit": "generate_bytecode mobile quantized supported_ops unsupported_tensor_ops",
+    "nn.utils": "prune",
+}
+"""Modules that `dir()` of their package doesn't show before they are imported, by pkgutil."""

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+from ..core.supported_names import may_be_pytorchs
+
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x.y` as `<module>.x.y`: a sub-module, or an attribute that has one's place."""
@@ -40,7 +42,9 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     return found
                 if error.name != real:
                     raise
-                raise ModuleNotFoundError(f"the shim has no module {spec.name}", name=spec.name) from None
+                here = may_be_pytorchs(spec.name)
+                text = f"the shim has no module {spec.name}" if here else f"No module named {spec.name!r}"
+                raise ModuleNotFoundError(text, name=spec.name) from None
         if isinstance(found, ModuleType):
             self.specs[id(found)] = found.__spec__
         return found

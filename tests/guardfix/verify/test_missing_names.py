@@ -16,6 +16,10 @@ PYTHON = {
     "under another name": ("import torch as t\nt.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),
     "a module of PyTorch's": ("import torch.sparse as sparse\nsparse.mm(f, f)", ["torch.sparse"]),
     "from a module": ("from torch.sparse import addmm, mm", ["torch.sparse"]),
+    "a module that dir(torch) doesn't list": ("import torch\nimport torch.onnx\ntorch.onnx.export(m)", ["torch.onnx"]),
+    "a module below one of these": ("from torch.onnx import symbolic_helper", ["torch.onnx"]),
+    "a module that dir(torch.utils) doesn't list": ("from torch.utils import show_pickle", ["torch.utils.show_pickle"]),
+    "such a module, as an attribute": ("import torch\ntorch.onnx.export(m, x)", ["torch.onnx"]),
     "a layer": ("from torch import nn\nnn.CrossMapLRN2d(2)\nnn.CrossMapLRN2d(3)", ["torch.nn.CrossMapLRN2d"]),
     "a method by its class": ("import torch\ntorch.Tensor.sspaddmm(x)", ["torch.Tensor.sspaddmm"]),
     "two names": (
@@ -25,6 +29,7 @@ PYTHON = {
     "what is there": ("import torch\nimport torch.nn.functional as F\nF.relu(torch.ones(2)).sum()", []),
     "a result's attribute": ("import torch\ntorch.ones(2).sum().nothing_like_it", []),
     "a misspelt name": ("import torch\nfrom torch import nn\ntorch.onse(2)\nnn.Lineaar(2)", []),
+    "a misspelt module": ("import torch.onxx\nfrom torch.utils.show_pickel import main", []),
     "another's module": ("from .torch import fft\nimport torchvision", []),
     "ops that a library registers": ("import torch\ntorch.ops.my.op(1)", []),
     "no Python": ("import torch\nif", []),

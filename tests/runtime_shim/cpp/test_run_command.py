@@ -157,10 +157,18 @@ def test_python_program_asks_for_a_function_that_is_not_there(tmp_path: Path, na
     assert f"UnsupportedError: the shim has no torch.{name}; supported: " in outcome.err
 
 
-def test_python_program_asks_for_a_module_that_is_not_there(tmp_path: Path) -> None:
-    outcome = guardfix_run(write(tmp_path, "program.py", "import torch.sparse\n"))
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("torch.sparse", "the shim has no module torch.sparse"),
+        ("torch.onnx", "the shim has no module torch.onnx"),
+        ("torch.onxx", "No module named 'torch.onxx'"),
+    ],
+)
+def test_python_program_imports_a_module_that_is_not_there(tmp_path: Path, name: str, message: str) -> None:
+    outcome = guardfix_run(write(tmp_path, "program.py", f"import {name}\n"))
     assert outcome.status == 1
-    assert "the shim has no module torch.sparse" in outcome.err
+    assert outcome.err.splitlines()[-1] == f"ModuleNotFoundError: {message}"
 
 
 # ---- what is missing, in words
