@@ -142,7 +142,11 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._backward_cls = type(name + "Backward", (_Context,), {"function": cls})
+        if name.startswith("torch::autograd::CppNode<"):  # one of C++, told by its own name alone
+            body = {"function": cls, "name": lambda node: name}
+            cls._backward_cls = type("CppFunction", (_Context,), body)
+        else:
+            cls._backward_cls = type(name + "Backward", (_Context,), {"function": cls})
 
 
 class Function(metaclass=_FunctionMeta):

@@ -43,6 +43,7 @@ class Step:
 
 def flags_of(t: Tensor) -> Flags:
     grad_fn = None if t._meta is None else t._meta.grad_fn
+    node = None if grad_fn is None else type(grad_fn).__name__
     return Flags(
         inference=t.is_inference(),
         requires_grad=requires_grad(t),
@@ -51,7 +52,7 @@ def flags_of(t: Tensor) -> Flags:
         writes=t._storage[0],
         shape=t._array.shape,
         dtype=t.dtype.name,
-        grad_fn=None if grad_fn is None else type(grad_fn).__name__,
+        grad_fn=grad_fn.name() if grad_fn is not None and node == "CppFunction" else node,
     )
 
 

@@ -298,8 +298,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         name = str(node.name())
         if name == "CopySlices":
             return "torch::autograd::CopySlices"
-        # Python adds Backward to the name of a Function; a C++ one is named by its class alone.
-        return name.removesuffix("Backward") if name.startswith("torch::autograd::CppNode<") else name
+        return name
 
     def next_functions(self, node: Any) -> Any:
         return node.next_functions

@@ -17,12 +17,12 @@ from setuptools.command.build_ext import build_ext
 from ..cpp.toolchain import Toolchain, find_toolchain
 from .compiled_objects import compiled_object, copied, in_parallel
 from .extension_flags import (
-    OPENMP,
     STANDARD,
     extension_defines,
     extension_include_folders,
     names_a_standard,
     split_sources,
+    with_openmp,
     without_libraries_of_pytorch,
     without_libraries_of_pytorch_in,
     without_limited_api,
@@ -88,9 +88,7 @@ def _adapt(extension: Any) -> None:
     if not names_a_standard(flags):
         flags.append(STANDARD)
     extension.extra_compile_args = [*flags, *extension_defines(extension.name.rpartition(".")[2])]
-    extension.extra_link_args = without_libraries_of_pytorch_in(extension.extra_link_args or ())
-    if OPENMP in flags and OPENMP not in extension.extra_link_args:
-        extension.extra_link_args.append(OPENMP)  # PyTorch's library brings the runtime along
+    extension.extra_link_args = with_openmp(without_libraries_of_pytorch_in(extension.extra_link_args or ()), flags)
     extension.libraries = without_libraries_of_pytorch(extension.libraries or ())
     ours = extension_include_folders()
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.

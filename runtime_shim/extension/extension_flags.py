@@ -8,14 +8,13 @@ from pathlib import Path
 
 from ..cpp.toolchain import INCLUDE
 
-STANDARD = "-std=c++17"
+STANDARD = "-std=c++20"
+"""What PyTorch 2.13 builds extensions with that name none."""
 OPENMP = "-fopenmp"
 CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
 """Of sources that are left out: the shim has no GPU."""
 
-_OF_PYTORCH = frozenset(
-    "c10 c10_cuda c10_hip cudart shm torch torch_cpu torch_cuda torch_hip torch_python _C gomp".split()
-)
+_OF_PYTORCH = frozenset("c10 c10_cuda c10_hip cudart shm torch torch_cpu torch_cuda torch_hip torch_python _C".split())
 """Libraries of PyTorch, which are headers here."""
 
 
@@ -52,6 +51,11 @@ def without_libraries_of_pytorch(libraries: Sequence[str]) -> list[str]:
 def without_libraries_of_pytorch_in(flags: Sequence[str]) -> list[str]:
     """Linker flags without `-ltorch` and the like."""
     return [flag for flag in flags if not (flag.startswith("-l") and flag[2:] in _OF_PYTORCH)]
+
+
+def with_openmp(linking: Sequence[str], compiling: Sequence[str]) -> list[str]:
+    """Linker flags with OpenMP's runtime where the compiler's ask for OpenMP: PyTorch's library brings it along."""
+    return [*linking, OPENMP] if OPENMP in compiling and OPENMP not in linking else list(linking)
 
 
 def split_sources(sources: Sequence[str]) -> tuple[list[str], list[str]]:

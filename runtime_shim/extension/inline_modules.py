@@ -24,6 +24,7 @@ from .extension_flags import (
     extension_include_folders,
     names_a_standard,
     split_sources,
+    with_openmp,
     without_libraries_of_pytorch_in,
 )
 
@@ -161,7 +162,7 @@ def _built(
     objects = in_parallel(
         lambda source: compiled_object(Path(source), command, toolchain, defines=defines), list(sources)
     )
-    linking = without_libraries_of_pytorch_in(ldflags)
+    linking = with_openmp(without_libraries_of_pytorch_in(ldflags), cflags)
     return _linked(name, objects, linking, toolchain, is_standalone)
 
 

@@ -241,6 +241,8 @@ class OpOverload:
             "CompositeExplicitAutograd": BACKEND_ALIAS,
             "Autograd": AUTOGRAD_ALIAS,
         }
+        if key.name not in bits and not key.bits:
+            return False  # a backend that isn't here
         return bool(self.kernels.get(bits.get(key.name, key.bits)))
 
     def name(self) -> str:
@@ -290,6 +292,11 @@ class OpOverloadPacket:
     def overloads(self) -> list[str]:
         return list(self._overloads())
 
+    @property
+    def _schemas(self) -> dict[str, Any]:
+        """The schemas by the names of their overloads."""
+        return {"" if name == "default" else name: op._schema for name, op in self._overloads().items()}
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         known = self._overloads()
         if len(known) == 1:
@@ -304,7 +311,8 @@ class OpOverloadPacket:
                 errors.append(str(error))
             else:
                 return overload(*args, **kwargs)
-        raise RuntimeError("Failed to match any schema:\n" + "\n".join(errors))
+        text = "Overloaded torch operator invoked from Python failed to match any schema:\n"
+        raise RuntimeError(text + "\n".join(errors))
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__"):

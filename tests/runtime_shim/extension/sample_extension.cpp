@@ -27,6 +27,7 @@ c10::List<int64_t> sizes_of(const c10::List<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) sizes.push_back(tensor.numel());
   return sizes;
 }
+at::Tensor drawn(const std::optional<at::Generator>& generator) { return at::rand({2}, generator, at::TensorOptions()); }
 void fail(const std::string& kind) {
   TORCH_CHECK_INDEX(kind != "index", "no such index");
   TORCH_CHECK_VALUE(kind != "value", "no such value");
@@ -99,6 +100,10 @@ void reverse_stack(const c10::OperatorHandle&, torch::jit::Stack* stack) { std::
 std::tuple<at::Tensor, int64_t, std::vector<int64_t>> described(const at::Tensor& x, c10::SymInt n) {
   return {x, n.expect_int(), x.sizes().vec()};
 }
+at::Tensor made(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
+                std::optional<at::Device> device, std::optional<bool> pin_memory) {
+  return at::zeros(size, at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory));
+}
 at::Tensor& add_one_(at::Tensor& x) { return x.add_(1); }
 // Calls an op of which only the other language has the kernel.
 at::Tensor through_python(const at::Tensor& x) {
@@ -134,6 +139,8 @@ TORCH_LIBRARY(sample, m) {
   m.def("scale.Tensor(Tensor x, Tensor by) -> Tensor", &sample::scale_by_tensor);
   m.def("swapped(Tensor a, Tensor b) -> (Tensor, Tensor)");
   m.def("described", &sample::described);
+  m.def("made(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None) -> Tensor", &sample::made);
   m.def("add_one_(Tensor(a!) x) -> Tensor(a!)", &sample::add_one_);
   m.def("in_python(Tensor x) -> Tensor");
   m.def("through_python", &sample::through_python);
@@ -153,6 +160,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("halves", &sample::halves);
   m.def("filled", &sample::filled);
   m.def("sizes_of", &sample::sizes_of);
+  m.def("drawn", &sample::drawn, py::arg("generator") = py::none());
   m.def("fail", &sample::fail);
   m.def("modes", &sample::modes);
   m.def("doubled_in_inference_mode", &sample::doubled_in_inference_mode);

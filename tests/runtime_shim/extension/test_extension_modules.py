@@ -63,6 +63,14 @@ def test_dtype_device_and_scalar_come_through(sample: Any) -> None:
     assert made.tolist() == [[7, 7], [7, 7]]
 
 
+def test_a_generator_comes_through(sample: Any) -> None:
+    generator = torch.Generator()
+    first, again = (sample.drawn(generator.manual_seed(3)) for _ in range(2))
+    assert first.tolist() == again.tolist() == torch.rand(2, generator=generator.manual_seed(3)).tolist()
+    with pytest.raises(TypeError, match=r"drawn\(\): incompatible function arguments"):
+        sample.drawn(3)
+
+
 def test_a_tuple_of_a_tensor_and_a_list(sample: Any) -> None:
     first, parts = sample.halves(torch.arange(4))
     assert first.tolist() == [0, 1]
@@ -140,6 +148,8 @@ def test_pieces_of_a_parallel_loop_make_tensors(sample: Any) -> None:
         pytest.param(lambda o: o.scale(ones(1), 3.0, mode="twice"), [9.0], id="keyword only"),
         pytest.param(lambda o: o.scale(ones(1), torch.tensor([5.0])), [5.0], id="overload, chosen by the arguments"),
         pytest.param(lambda o: o.scale.Tensor(ones(1), torch.tensor([5.0])), [5.0], id="overload, by name"),
+        pytest.param(lambda o: o.made([1], dtype=torch.int32, device="cpu"), [0], id="options of a factory"),
+        pytest.param(lambda o: o.made([2], layout=torch.strided), [0.0, 0.0], id="a layout"),
         pytest.param(lambda o: o.swapped(ones(1), 2 * ones(1))[0], [2.0], id="boxed kernel"),
         pytest.param(lambda o: o.described(ones(1), 3)[0], [1.0], id="tuple of results"),
     ],
@@ -154,6 +164,14 @@ def test_the_schema_of_a_function_without_one(ops: Any) -> None:
     assert ops.described(ones(2, 3), 4)[1:] == (4, [2, 3])
 
 
+def test_what_python_asks_of_its_kernels(ops: Any) -> None:
+    assert list(ops.scale._schemas) == ["", "Tensor"]
+    asked = torch._C._dispatch_has_kernel_for_dispatch_key
+    assert [asked("sample::scale", key) for key in ("CPU", "CUDA")] == [True, False]
+    with pytest.raises(RuntimeError, match="Overloaded torch operator invoked from Python failed to match any schema"):
+        ops.scale("x")
+
+
 def test_register_operators(ops: Any) -> None:
     assert ops.old_total([1, 2]) == 3
 
@@ -161,7 +179,8 @@ def test_register_operators(ops: Any) -> None:
 def test_autograd_kernel_of_the_library(ops: Any) -> None:
     x = ones(2, requires_grad=True)
     result = ops.scale(x, 4.0)
-    assert "CppNode<sample::Scale>" in result.grad_fn.name()
+    assert result.grad_fn.name() == "torch::autograd::CppNode<sample::Scale>"
+    assert repr(result).endswith(", grad_fn=<Scale>>)")
     result.sum().backward()
     assert x.grad.tolist() == [4, 4]
 
@@ -266,14 +285,22 @@ OPENMP_PROGRAM = f"""
 import torch
 from torch.utils.cpp_extension import load_inline
 
-module = load_inline("openmp_rows", {OPENMP!r}, functions="rows", extra_cflags=["-fopenmp"], extra_ldflags=["-fopenmp"])
+module = load_inline("openmp_rows", {OPENMP!r}, functions="rows", extra_cflags=["-fopenmp"], extra_ldflags=[FLAGS])
 print(module.rows(torch.arange(6.).reshape(3, 2)).tolist())
 """
 
 
-def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param('"-fopenmp"', id="asked for when linking"),
+        pytest.param('"-lgomp"', id="by the library's name", marks=pytest.mark.thorough),
+        pytest.param("", id="as PyTorch's library brings it along"),
+    ],
+)
+def test_threads_of_openmp_get_the_lock_that_the_function_holds(tmp_path: Path, flags: str) -> None:
     program = tmp_path / "program.py"
-    program.write_text(OPENMP_PROGRAM)
+    program.write_text(OPENMP_PROGRAM.replace("FLAGS", flags))
     done = subprocess.run(
         [sys.executable, "-m", "guardfix", "run", str(program)],
         capture_output=True,

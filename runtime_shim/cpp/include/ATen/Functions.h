@@ -33,6 +33,13 @@ inline const char* name(int64_t reduction) {
 #define GUARDFIX_OP_WITH_NUMBER(...) GUARDFIX_FUNCTION_CALLING(ScalarOp, __VA_ARGS__)
 #define GUARDFIX_METHOD(...)
 #include <ATen/core/ops.def>
+#define GUARDFIX_SYMINT(kind, name, parameters, arguments)                                            \
+  inline GUARDFIX_RESULT_##kind name##_symint(GUARDFIX_SELF_##kind self GUARDFIX_SPREAD parameters) { \
+    static const guardfix::Op op{#name};                                                              \
+    GUARDFIX_RETURN_##kind(self, op({self GUARDFIX_SPREAD arguments}))                                \
+  }
+#define GUARDFIX_SYMINT_METHOD(...)
+#include <ATen/core/symint_ops.def>
 
 // ---- functions without a self
 #define GUARDFIX_FUNCTION(kind, name, parameters, arguments)  \
@@ -339,7 +346,12 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& d
 GUARDFIX_SYMINT_FACTORY(empty)
 GUARDFIX_SYMINT_FACTORY(ones)
 GUARDFIX_SYMINT_FACTORY(zeros)
+GUARDFIX_SYMINT_FACTORY(rand)
+GUARDFIX_SYMINT_FACTORY(randn)
 #undef GUARDFIX_SYMINT_FACTORY
+inline Tensor full_symint(SymIntArrayRef size, const Scalar& fill_value, const TensorOptions& options = {}) {
+  return full(asIntArrayRefUnchecked(size), fill_value, options);
+}
 
 /// The type of what arithmetic on both gives, and the type that both can be converted to.
 inline ScalarType result_type(const Tensor& a, const Tensor& b) {

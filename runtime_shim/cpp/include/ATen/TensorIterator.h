@@ -1,9 +1,11 @@
 // at::TensorIterator: a loop over the elements of several tensors at once, broadcast to one shape. What is here is the
-// loop itself, in the forms that kernels outside PyTorch use; types are not promoted.
+// loop itself, in the forms that kernels outside PyTorch use.
 #pragma once
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/Range.h>
+#include <ATen/native/TypeProperties.h>
 
 #include <algorithm>
 #include <functional>
@@ -33,7 +35,16 @@ class TensorIteratorBase {
   const Tensor& output(size_t arg = 0) const { return tensor(arg); }
   const Tensor& input(size_t arg = 0) const { return tensor(static_cast<size_t>(outputs_) + arg); }
   ScalarType dtype(size_t arg = 0) const { return tensor(arg).scalar_type(); }
-  ScalarType common_dtype() const { return dtype(); }
+  ScalarType common_dtype() const { return common_dtype_; }
+  /// Copies what was computed in the common type to the outputs that were given in another.
+  void cast_outputs() {
+    for (size_t arg = 0; arg < given_.size(); ++arg) {
+      if (!given_[arg].defined()) continue;
+      given_[arg].copy_(operands_[arg]);
+      operands_[arg] = given_[arg];
+      given_[arg] = Tensor();
+    }
+  }
   ScalarType input_dtype(size_t arg = 0) const { return input(arg).scalar_type(); }
   Device device(size_t arg = 0) const { return tensor(arg).device(); }
   DeviceType device_type(size_t arg = 0) const { return device(arg).type(); }
@@ -52,6 +63,10 @@ class TensorIteratorBase {
     if (n == 0) return;
     if (n < grain_size || get_num_threads() == 1) return serial_for_each(loop, 0, n);
     parallel_for(0, n, grain_size, [&](int64_t begin, int64_t end) { serial_for_each(loop, begin, end); });
+  }
+  template <typename Loop>
+  void serial_for_each(const Loop& loop, Range range) const {
+    serial_for_each(loop, range.begin, range.end);
   }
   template <typename Loop>
   void serial_for_each(const Loop& loop, int64_t begin, int64_t end) const {
@@ -82,6 +97,8 @@ class TensorIteratorBase {
     return bytes;
   }
   std::vector<Tensor> operands_;  // outputs first
+  std::vector<Tensor> given_;     // for each output that one in the common type has the place of
+  ScalarType common_dtype_ = ScalarType::Undefined;
   int outputs_ = 0;
   std::vector<int64_t> shape_;  // the innermost dimension first
   std::vector<std::vector<int64_t>> strides_;
@@ -117,11 +134,29 @@ class TensorIteratorConfig final {
   }
   TensorIteratorConfig& check_all_same_device(bool) { return *this; }
   TensorIteratorConfig& set_check_mem_overlap(bool) { return *this; }
-  TensorIteratorConfig& enforce_safe_casting_to_output(bool) { return *this; }
+  TensorIteratorConfig& enforce_safe_casting_to_output(bool enforce) {
+    safe_casting_ = enforce;
+    return *this;
+  }
   TensorIteratorConfig& enforce_linear_iteration(bool = true) { return *this; }
-  TensorIteratorConfig& promote_inputs_to_common_dtype(bool promote) { return refuse(promote); }
-  TensorIteratorConfig& promote_integer_inputs_to_float(bool promote) { return refuse(promote); }
-  TensorIteratorConfig& cast_common_dtype_to_outputs(bool cast) { return refuse(cast); }
+  /// Inputs are converted to the type that arithmetic on them gives.
+  TensorIteratorConfig& promote_inputs_to_common_dtype(bool promote) {
+    promote_ = promote;
+    if (promote) same_dtype_ = false;
+    return *this;
+  }
+  TensorIteratorConfig& promote_integer_inputs_to_float(bool promote) {
+    TORCH_INTERNAL_ASSERT(!promote || promote_,
+                          "promote_inputs_to_common_dtype is needed for promote_integer_inputs_to_float");
+    to_float_ = promote;
+    return *this;
+  }
+  /// An output of another type is computed in the common one; `cast_outputs` of the iterator converts it.
+  TensorIteratorConfig& cast_common_dtype_to_outputs(bool cast) {
+    cast_ = cast;
+    if (cast) same_dtype_ = false;
+    return *this;
+  }
   /// The sizes of an output that is given stay as they are.
   TensorIteratorConfig& resize_outputs(bool resize) {
     resize_ = resize;
@@ -147,12 +182,26 @@ class TensorIteratorConfig final {
     TensorIterator iterator;
     iterator.outputs_ = static_cast<int>(outputs_.size());
     const std::vector<int64_t> shape = shape_.has_value() ? *shape_ : common_shape();
-    const ScalarType type = dtype_.value_or(inputs_.empty() ? outputs_.at(0).scalar_type() : inputs_[0].scalar_type());
+    const ScalarType type = dtype_.value_or(promote_          ? promoted()
+                                            : inputs_.empty() ? outputs_.at(0).scalar_type()
+                                                              : inputs_[0].scalar_type());
+    iterator.common_dtype_ = type;
     for (Tensor& output : outputs_) {
       if (!output.defined()) {
         output = at::empty(shape, TensorOptions().dtype(type));
       } else if (resize_ && !shape_.has_value() && !output.sizes().equals(shape)) {
         output.resize_(shape);
+      }
+    }
+    if (promote_)
+      for (Tensor& input : inputs_) input = input.to(type);
+    if (cast_ || promote_) {
+      for (Tensor& output : outputs_) {
+        const bool differs = output.scalar_type() != type;
+        TORCH_CHECK(!differs || !safe_casting_ || can_cast(type, output.scalar_type()), "result type ", type,
+                    " can't be cast to the desired output type ", output.scalar_type());
+        iterator.given_.push_back(differs && cast_ ? output : Tensor());
+        if (differs && cast_) output = at::empty(output.sizes(), TensorOptions().dtype(type));
       }
     }
     std::vector<Tensor>& operands = iterator.operands_;
@@ -170,9 +219,11 @@ class TensorIteratorConfig final {
   }
 
  private:
-  TensorIteratorConfig& refuse(bool wanted) {
-    TORCH_CHECK_NOT_IMPLEMENTED(!wanted, "the shim's TensorIterator does not convert elements to a common type");
-    return *this;
+  ScalarType promoted() const {
+    TORCH_CHECK(!inputs_.empty(), "there is no input whose type could be promoted");
+    const ScalarType type = native::result_type(inputs_);
+    static const guardfix::Hook read{"default_dtype_name"};
+    return to_float_ && isIntegralType(type, true) ? detail::scalar_type_named(read({})) : type;
   }
   std::vector<int64_t> common_shape() const {
     std::vector<int64_t> shape;
@@ -208,7 +259,7 @@ class TensorIteratorConfig final {
   std::vector<Tensor> outputs_, inputs_;
   std::optional<ScalarType> dtype_;
   std::optional<std::vector<int64_t>> shape_;
-  bool same_dtype_ = true, resize_ = true;
+  bool same_dtype_ = true, resize_ = true, promote_ = false, to_float_ = false, cast_ = false, safe_casting_ = false;
 };
 
 inline TensorIterator TensorIterator::unary_op(Tensor& out, const Tensor& a) {

@@ -82,7 +82,9 @@ inline void checkScalarType(CheckedFrom c, const TensorArg& t, ScalarType type) 
 inline void checkScalarTypes(CheckedFrom c, const TensorArg& t, ArrayRef<ScalarType> types) {
   for (const ScalarType type : types)
     if (t->scalar_type() == type) return;
-  TORCH_CHECK(false, "Expected tensor for ", t, " to have one of the following scalar types: ", types, "; but got ",
+  std::string names;
+  for (const ScalarType type : types) names += (names.empty() ? "" : ", ") + std::string(toString(type));
+  TORCH_CHECK(false, "Expected tensor for ", t, " to have one of the following scalar types: ", names, "; but got ",
               t->toString(), " instead (while checking arguments for ", c, ")");
 }
 inline void checkSameType(CheckedFrom c, const TensorArg& t1, const TensorArg& t2) {

@@ -16,6 +16,7 @@
 #include <torch/csrc/autograd/view_meta.h>
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -339,6 +340,31 @@ class Tensor {
   }
   template <typename T, size_t N>
   TensorAccessor<T, N> accessor() && = delete;  // its elements would be gone at the semicolon
+  /// As `accessor`, with sizes and strides of its own, as kernels for GPUs take it.
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits, typename index_t = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, index_t> generic_packed_accessor() const& {
+    static_assert(N > 0, "accessor is used for indexing tensor, for scalars use *data_ptr<T>()");
+    TORCH_CHECK(dim() == static_cast<int64_t>(N), "TensorAccessor expected ", N, " dims but tensor has ", dim());
+    return {data_ptr<T>(), sizes().data(), strides().data()};
+  }
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
+    TORCH_CHECK(numel() <= std::numeric_limits<int32_t>::max(), "numel needs to be smaller than int32_t max; ",
+                "otherwise, please use packed_accessor64");
+    return generic_packed_accessor<T, N, PtrTraits, int32_t>();
+  }
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const& {
+    return generic_packed_accessor<T, N, PtrTraits, int64_t>();
+  }
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
+  template <typename T, size_t N, template <typename> class PtrTraits = DefaultPtrTraits, typename index_t = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, index_t> packed_accessor() const& {
+    return generic_packed_accessor<T, N, PtrTraits, index_t>();
+  }
 
   // ---- autograd
   bool requires_grad() const { return truth("requires_grad"); }
@@ -411,6 +437,15 @@ class Tensor {
   Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const { return made("zeros", size, options); }
   Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const { return made("ones", size, options); }
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
+  Tensor new_empty_symint(c10::SymIntArrayRef size, const TensorOptions& options = {}) const {
+    return new_empty(asIntArrayRefUnchecked(size), options);
+  }
+  Tensor new_zeros_symint(c10::SymIntArrayRef size, const TensorOptions& options = {}) const {
+    return new_zeros(asIntArrayRefUnchecked(size), options);
+  }
+  Tensor new_ones_symint(c10::SymIntArrayRef size, const TensorOptions& options = {}) const {
+    return new_ones(asIntArrayRefUnchecked(size), options);
+  }
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor cpu() const { return to(kCPU); }
   Tensor toBackend(Backend backend) const {
@@ -446,6 +481,13 @@ class Tensor {
 #define GUARDFIX_OP_WITH_NUMBER(...) GUARDFIX_METHOD_CALLING(ScalarOp, __VA_ARGS__)
 #include <ATen/core/ops.def>
 #undef GUARDFIX_METHOD_CALLING
+#define GUARDFIX_SYMINT_METHOD(kind, name, parameters, arguments)        \
+  GUARDFIX_RESULT_##kind name##_symint parameters const {                \
+    static const guardfix::Op op{#name};                                 \
+    GUARDFIX_RETURN_##kind(*this, op({*this GUARDFIX_SPREAD arguments})) \
+  }
+#define GUARDFIX_SYMINT(...) GUARDFIX_SYMINT_METHOD(__VA_ARGS__)
+#include <ATen/core/symint_ops.def>
 
  private:
   friend class TensorImpl;

@@ -84,6 +84,8 @@ class IValue final {
   IValue(const std::string& value) : IValue(made(value)) {}
   IValue(Device value) : IValue(device_object(value)) {}
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(Layout value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(MemoryFormat value) : IValue(static_cast<int64_t>(value)) {}
   IValue(std::string_view value) : IValue(made(value)) {}
   IValue(SymInt value) : IValue(value.expect_int()) {}
   IValue(complex<double> value) : IValue(Scalar(value)) {}
@@ -368,6 +370,7 @@ inline ScalarType IValue::toScalarType() const {
   return at::detail::scalar_type_named(name.substr(6));
 }
 inline MemoryFormat IValue::toMemoryFormat() const {
+  if (isInt()) return static_cast<MemoryFormat>(toInt());
   const guardfix::Gil gil;
   const std::string name = guardfix::text_of(python());
   for (const auto& [known, format] :
@@ -454,7 +457,8 @@ template <typename T, size_t N>
 struct IValueAs<std::array<T, N>> {
   static std::array<T, N> from(const IValue& value) {
     const std::vector<IValue> values = value.elements();
-    TORCH_CHECK(values.size() == N, "Expected a list of ", N, " elements but got ", values.size());
+    TORCH_CHECK(values.size() == N, "Tried to convert a List with ", values.size(),
+                " elements to a fixed-size array of size ", N);
     std::array<T, N> elements;
     for (size_t i = 0; i < N; ++i) elements[i] = values[i].to<T>();
     return elements;

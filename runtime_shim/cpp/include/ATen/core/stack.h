@@ -47,7 +47,17 @@ void pack(Stack& stack, std::tuple<Elements...>&& values) {
 // The same with a pointer.
 inline IValue& peek(Stack* stack, size_t i, size_t n) { return peek(*stack, i, n); }
 inline void drop(Stack* stack, size_t n) { drop(*stack, n); }
+inline c10::ArrayRef<IValue> last(const Stack* stack, size_t n) { return last(*stack, n); }
 inline IValue pop(Stack* stack) { return pop(*stack); }
+inline std::vector<IValue> pop(Stack* stack, size_t n) { return pop(*stack, n); }
+template <typename... Types>
+void pop(Stack* stack, Types&... values) {
+  pop(*stack, values...);
+}
+template <typename T>
+void pack(Stack* stack, T&& value) {
+  pack(*stack, std::forward<T>(value));
+}
 template <typename... Types>
 void push(Stack* stack, Types&&... values) {
   push(*stack, std::forward<Types>(values)...);

@@ -62,6 +62,7 @@ struct Device final {
 
   DeviceType type() const { return type_; }
   DeviceIndex index() const { return index_; }
+  void set_index(DeviceIndex index) { index_ = index; }
   bool has_index() const { return index_ != -1; }
   bool is_cpu() const { return type_ == DeviceType::CPU; }
   bool is_cuda() const { return type_ == DeviceType::CUDA; }

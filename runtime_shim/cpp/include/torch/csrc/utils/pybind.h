@@ -223,6 +223,19 @@ template <>
 struct type_caster<c10::IValue> : object_caster<c10::IValue, is_anything> {
   static constexpr auto name = const_name("Any");
 };
+template <>
+struct type_caster<at::Generator> {
+ public:
+  PYBIND11_TYPE_CASTER(at::Generator, const_name("torch.Generator"));
+  bool load(handle source, bool) {
+    if (!guardfix::is_instance_of(source.ptr(), "Generator")) return false;
+    value = at::Generator(guardfix::Object::borrow(source.ptr()));
+    return true;
+  }
+  static handle cast(const at::Generator& source, return_value_policy, handle) {
+    return handle(static_cast<PyObject*>(source)).inc_ref();
+  }
+};
 template <typename T>
 struct type_caster<c10::complex<T>> {
  public:

@@ -1,0 +1,3 @@
+#pragma once
+
+#include <torch/custom_class.h>
