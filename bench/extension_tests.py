@@ -132,7 +132,133 @@ VISION_WRITTEN = (
     ("torchvision/ops/_register_onnx_ops.py", "def _register_custom_op():\n    pass\n"),
     ("test/common_utils.py", VISION_UTILITIES),
 )
+# Its package needs sox and much of Python; its ops need neither.
+AUDIO_SETUP = """\
+from glob import glob
+
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+
+folders = ".", "rnnt", "rnnt/cpu", "rir", "forced_align", "forced_align/cpu", "pybind"
+sources = [path for folder in folders for path in sorted(glob(f"src/libtorchaudio/{folder}/*.cpp"))]
+macros = [("INCLUDE_RIR", None), ("INCLUDE_ALIGN", None)]
+extension = CppExtension("_torchaudio", sources, include_dirs=["src"], define_macros=macros)
+setup(name="_torchaudio", ext_modules=[extension], cmdclass={"build_ext": BuildExtension})
+"""
+AUDIO = """\
+import itertools
+
+import pytest
+import torch
+
+import _torchaudio
+
+ops = torch.ops.torchaudio
+
+
+def rnnt_loss(logits, targets, blank, fused=True):
+    batch, time, symbols, _ = logits.shape
+    lengths = torch.full((batch,), time, dtype=torch.int32)
+    return ops.rnnt_loss(logits, targets, lengths, torch.full((batch,), symbols - 1, dtype=torch.int32), blank, -1.0, fused)
+
+
+def every_path(logits, targets, blank):
+    # The sum over all ways through the lattice: `time` blanks, the last at the end, and the targets in order.
+    time, symbols, _ = logits.shape
+    scores = logits.log_softmax(-1)
+    found = []
+    for places in itertools.combinations(range(time + symbols - 2), symbols - 1):
+        t = u = 0
+        total = torch.zeros((), dtype=logits.dtype)
+        for step in range(time + symbols - 2):
+            if step in places:
+                total, u = total + scores[t, u, targets[u]], u + 1
+            else:
+                total, t = total + scores[t, u, blank], t + 1
+        found.append(total + scores[t, u, blank])
+    return -torch.stack(found).logsumexp(0)
+
+
+def example(seed=0, time=4, symbols=3):
+    torch.manual_seed(seed)
+    targets = torch.randint(1, 5, (2, symbols - 1), dtype=torch.int32)
+    return torch.randn(2, time, symbols, 5, requires_grad=True), targets
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_transducer_loss_and_its_gradient(seed):
+    logits, targets = example(seed)
+    costs, _ = rnnt_loss(logits, targets, 0)
+    expected = torch.stack([every_path(logits[i], targets[i].tolist(), 0) for i in range(2)])
+    torch.testing.assert_close(costs, expected, rtol=1e-4, atol=1e-4)
+    ours, theirs = (torch.autograd.grad(loss.sum(), logits, retain_graph=True)[0] for loss in (costs, expected))
+    torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_transducer_loss_without_gradients():
+    logits, targets = example()
+    with torch.no_grad():
+        costs, _ = rnnt_loss(logits, targets, 0)
+    assert not costs.requires_grad
+    torch.testing.assert_close(costs, rnnt_loss(logits, targets, 0)[0].detach())
+
+
+def test_transducer_loss_refuses_other_types():
+    logits, targets = example()
+    with pytest.raises(RuntimeError, match="float32 or float16"):
+        rnnt_loss(logits.double(), targets, 0)
+
+
+def test_filter_and_its_gradient():
+    torch.manual_seed(1)
+    wave = torch.randn(2, 1, 6, dtype=torch.float64, requires_grad=True)
+    a = torch.tensor([[1.0, 0.5, -0.25]], dtype=torch.float64, requires_grad=True)
+    b = torch.tensor([[0.5, 0.1, 0.2]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(ops._lfilter, (wave, a, b))
+    y = ops._lfilter(wave, a, b).detach()
+    x = torch.nn.functional.pad(wave.detach(), (2, 0))
+    for n in range(6):
+        past = [y[..., n - k] if n >= k else torch.zeros(2, 1, dtype=torch.float64) for k in (1, 2)]
+        value = sum(b[0, k] * x[..., n + 2 - k] for k in range(3)) - 0.5 * past[0] + 0.25 * past[1]
+        torch.testing.assert_close(y[..., n], value.detach())
+
+
+def test_overdrive_changes_its_arguments():
+    wave, temp = torch.rand(1, 5), torch.rand(1, 5)
+    last_in, last_out, out = torch.zeros(1), torch.zeros(1), torch.zeros(1, 5)
+    ops._overdrive_core_loop(wave, temp, last_in, last_out, out)
+    assert out.abs().sum() > 0 and last_in.item() == temp[0, -1].item()
+
+
+def test_alignment_is_the_best_path():
+    torch.manual_seed(2)
+    scores = torch.randn(1, 6, 4).log_softmax(-1)
+    targets = torch.tensor([[1, 2, 2]], dtype=torch.int32)
+    path, values = ops.forced_align(scores, targets, torch.tensor([6]), torch.tensor([3]), 0)
+
+    def collapsed(labels):
+        return [label for label, _ in itertools.groupby(labels) if label != 0]
+
+    best = max(
+        (labels for labels in itertools.product(range(4), repeat=6) if collapsed(labels) == [1, 2, 2]),
+        key=lambda labels: sum(scores[0, t, label].item() for t, label in enumerate(labels)),
+    )
+    assert tuple(path[0].tolist()) == best
+    torch.testing.assert_close(values[0], scores[0, torch.arange(6), path[0].long()])
+
+
+def test_impulse_response():
+    irs = torch.arange(6.0).reshape(1, 2, 3)
+    delays = torch.tensor([[0], [2]], dtype=torch.int32)
+    made = ops._simulate_rir(irs, delays.reshape(1, 2), 8)
+    assert made.shape[-1] == 8
+
+
+def test_what_was_built():
+    assert (_torchaudio.is_rir_available(), _torchaudio.is_align_available(), _torchaudio.cuda_version()) == (True, True, None)
+"""
 PROJECTS = (
+    Project("audio", "test_ops_cpu.py", (("setup.py", AUDIO_SETUP), ("test_ops_cpu.py", AUDIO))),
     Project("vision", "test/test_ops.py", VISION_WRITTEN, removed="torchvision/csrc/ops/quantized"),
     Project("extension-cpp 2019", "test_lltm.py", (("test_lltm.py", LLTM),), "cpp"),
     Project("extension-cpp 2024", "test"),

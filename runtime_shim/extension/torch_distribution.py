@@ -16,6 +16,18 @@ from guardfix.runtime_shim.cpp.extension_module import bind_for_good
 
 bind_for_good("guardfix.runtime_shim")
 '''
+_SITE = '''\
+"""Finds what installers put beside the distribution, which is where `pip install` of a contained build can write."""
+
+import glob
+import os
+import site
+
+_INSTALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "installed")
+for _pattern in ("lib*/python*/*-packages", "local/lib/python*/*-packages"):
+    for _folder in glob.glob(os.path.join(_INSTALLED, _pattern)):
+        site.addsitedir(_folder)
+'''
 _METADATA = """\
 Metadata-Version: 2.1
 Name: torch
@@ -61,6 +73,7 @@ def write_torch_distribution(folder: Path, version: str = VERSION) -> Path:
     """Put the distribution into `folder`, which then goes on the PYTHONPATH; returns `folder`.
 
     `import torch` gives the shim there, and installers find PyTorch installed, in this version, and fetch no other.
+    What pip installs with `installation_variables` is found there as well, editable installations included.
     """
     package, metadata = folder / "torch", folder / f"torch-{version}.dist-info"
     package.mkdir(parents=True, exist_ok=True)
@@ -69,4 +82,14 @@ def write_torch_distribution(folder: Path, version: str = VERSION) -> Path:
     (metadata / "METADATA").write_text(_METADATA.format(version=version), encoding="utf-8")
     (metadata / "INSTALLER").write_text("guardfix\n", encoding="utf-8")
     (metadata / "RECORD").write_text("", encoding="utf-8")
+    (folder / "sitecustomize.py").write_text(_SITE, encoding="utf-8")
     return folder
+
+
+def installation_variables(folder: Path) -> dict[str, str]:
+    """Environment variables that have pip install beside the distribution in `folder`, and not into the interpreter.
+
+    Builds aren't isolated: an environment of their own would have no `torch`. (pip takes this option's variable for
+    its opposite: 0 means without isolation.)
+    """
+    return {"PIP_PREFIX": str(folder / "installed"), "PIP_NO_BUILD_ISOLATION": "0"}

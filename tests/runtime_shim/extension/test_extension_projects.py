@@ -124,6 +124,18 @@ def test_tests_of_an_extension_before_and_after(project: Path) -> None:
     assert "Inplace update to inference tensor" in verdicts["test_changed_later"][1]
 
 
+@pytest.mark.thorough
+def test_tests_of_an_installed_extension(project: Path) -> None:
+    """Installing writes nothing into the interpreter, which is not the project's to change."""
+    (project / "doubling").rename(project / "python")
+    setup = SETUP.replace('packages=["doubling"]', 'packages=["doubling"], package_dir={"doubling": "python"}')
+    (project / "setup.py").write_text(setup)
+    settings = TestSettings("python -m pytest -q -p no:cacheprovider tests", "pip install -e . --no-build-isolation")
+    result = verify_project_tests(project, Migration({}), settings)
+    assert [test.before.outcome for test in result.tests if test.before is not None] == ["passed", "passed"]
+    assert subprocess.run([sys.executable, "-c", "import doubling"], capture_output=True, cwd="/").returncode == 1
+
+
 def test_the_distribution_is_the_shim(tmp_path: Path) -> None:
     said = run(
         tmp_path,
