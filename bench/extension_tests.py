@@ -158,8 +158,8 @@ ops = torch.ops.torchaudio
 
 def rnnt_loss(logits, targets, blank, fused=True):
     batch, time, symbols, _ = logits.shape
-    lengths = torch.full((batch,), time, dtype=torch.int32)
-    return ops.rnnt_loss(logits, targets, lengths, torch.full((batch,), symbols - 1, dtype=torch.int32), blank, -1.0, fused)
+    times, lengths = (torch.full((batch,), n, dtype=torch.int32) for n in (time, symbols - 1))
+    return ops.rnnt_loss(logits, targets, times, lengths, blank, -1.0, fused)
 
 
 def every_path(logits, targets, blank):
@@ -255,7 +255,7 @@ def test_impulse_response():
 
 
 def test_what_was_built():
-    assert (_torchaudio.is_rir_available(), _torchaudio.is_align_available(), _torchaudio.cuda_version()) == (True, True, None)
+    assert _torchaudio.is_rir_available() and _torchaudio.is_align_available() and _torchaudio.cuda_version() is None
 """
 PROJECTS = (
     Project("audio", "test_ops_cpu.py", (("setup.py", AUDIO_SETUP), ("test_ops_cpu.py", AUDIO))),

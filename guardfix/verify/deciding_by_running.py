@@ -5,21 +5,21 @@ Programs, a project's tests and its ops can be witnesses.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
-from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.linter.findings import Confidence, Context
 
 from .counted_guards import CountedText
 from .guard_sites import GuardSite, SourcePlace, linkless_path
 from .program_migration import Migration
+from .project_walk import files_below
 from .verdicts import Judgement, Verdict
 from .verifying import Settings, verify
 
@@ -160,13 +160,7 @@ def project_sources(path: Path) -> frozenset[str]:
     """The real paths of the sources in a directory, or of those beside a file: what tests and ops may depend on."""
     root = linkless_path(path)
     root = root if root.is_dir() else root.parent
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
-        found += (os.path.join(folder, name) for name in sorted(names) if name.endswith(_SOURCES))
-        if len(found) >= _MOST_SOURCES:
-            break
-    return frozenset(found[:_MOST_SOURCES])
+    return frozenset(map(str, islice(files_below(root, _SOURCES), _MOST_SOURCES)))
 
 
 def decide_by_running(report: FixableReport, witnesses: Sequence[Callable[[], RunWitnesses]]) -> Iterator[TriedGuard]:

@@ -6,13 +6,12 @@ import importlib.machinery
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.torch_distribution import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.served_libraries import Serving, SourceGroup
@@ -26,6 +25,7 @@ from .program_migration import Migration
 from .program_runs import Limits
 from .programs import CPP_SUFFIXES, has_main
 from .project_tests import build_command, project_environment, run_in_copy
+from .project_walk import files_below
 from .scratch import scratch_folder
 from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Verdict, VerificationFailed
@@ -224,7 +224,7 @@ class _ServedProject:
     def _cpp_files(self) -> list[Path]:
         if self.named:
             return [path for path in self.named if path.suffix in CPP_SUFFIXES]
-        return sorted(_files_below(self.copy, CPP_SUFFIXES))
+        return sorted(files_below(self.copy, CPP_SUFFIXES, without=["build"]))
 
     def _modules_with_guards(self) -> Iterator[str]:
         """The Python modules that are migrated, or that guards stand in; no tests."""
@@ -253,15 +253,8 @@ class _ServedProject:
         self.preamble = "\n".join(dict.fromkeys(lines))
 
 
-def _files_below(folder: Path, suffixes: Iterable[str]) -> Iterator[Path]:
-    wanted = frozenset(suffixes)
-    for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and name != "build"]
-        yield from (Path(where) / name for name in names if os.path.splitext(name)[1] in wanted)
-
-
 def _libraries_below(folder: Path) -> Iterator[Path]:
-    return (path for path in _files_below(folder, {".so"}) if not path.is_symlink())
+    return (path for path in files_below(folder, {".so"}, without=["build"]) if not path.is_symlink())
 
 
 def _module_name(path: Path, base: Path) -> str:

@@ -11,13 +11,16 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from guardfix.linter.frontends.cpp.cpp_frontend import HEADERS
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
+
+from .project_walk import files_below
 
 _SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 MOST_PROJECT_FILES = 20_000
@@ -67,12 +70,17 @@ class ProjectFiles:
     def _files(self) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
         headers: dict[str, list[Path]] = defaultdict(list)
         sources: dict[str, list[Path]] = defaultdict(list)
-        for path in _files_below(self._root):
+        for path in self._all_files():
             if path.suffix in HEADERS:
                 headers[path.name].append(path)
             elif path.suffix in _SOURCES:
                 sources[path.stem].append(path)
         return headers, sources
+
+    def _all_files(self) -> list[Path]:
+        """Nothing where there are too many."""
+        found = list(islice(files_below(self._root), MOST_PROJECT_FILES + 1))
+        return found if len(found) <= MOST_PROJECT_FILES else []
 
     @property
     def _headers(self) -> dict[str, list[Path]]:
@@ -175,16 +183,3 @@ def _text_of(file: Path) -> str:
 
 def _may_be_own(name: str) -> bool:
     return os.path.splitext(name)[1] in HEADERS and not _ELSEWHERE.match(name)
-
-
-def _files_below(root: Path) -> Iterator[Path]:
-    """The files of a project, without what is hidden; nothing where there are too many."""
-    found: list[Path] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [
-            name for name in folders if not name.startswith(".") and name not in ("node_modules", "__pycache__")
-        ]
-        found += (Path(folder, name) for name in names)
-        if len(found) > MOST_PROJECT_FILES:
-            return iter(())
-    return iter(found)

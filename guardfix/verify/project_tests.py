@@ -20,7 +20,11 @@ from typing import Any
 
 from guardfix.module_command import module_command
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.extension.torch_distribution import installation_variables, version_for, write_torch_distribution
+from guardfix.runtime_shim.extension.torch_distribution import (
+    installation_variables,
+    version_for,
+    write_torch_distribution,
+)
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.run_specification import read_events
@@ -278,13 +282,17 @@ def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]
     found = environment()
     search = [str(torch), *map(str, sources), *filter(None, [found.get("PYTHONPATH")])]
     programs = [str(Path(sys.executable).parent), str(torch / "installed" / "bin"), *filter(None, [found.get("PATH")])]
-    return found | installation_variables(torch) | {
-        "PYTHONPATH": os.pathsep.join(search),
-        "PATH": os.pathsep.join(programs),
-        "TMPDIR": str(temporary),
-        "HOME": str(home),
-        "GUARDFIX_CACHE_DIR": str(cache),
-    }
+    return (
+        found
+        | installation_variables(torch)
+        | {
+            "PYTHONPATH": os.pathsep.join(search),
+            "PATH": os.pathsep.join(programs),
+            "TMPDIR": str(temporary),
+            "HOME": str(home),
+            "GUARDFIX_CACHE_DIR": str(cache),
+        }
+    )
 
 
 def build_command(copy: Path) -> list[str]:
