@@ -141,27 +141,6 @@ def _bits_of(key: DispatchKey | str) -> int:
     return {"ADInplaceOrView": ADINPLACEORVIEW, "AutogradFunctionality": AUTOGRAD}.get(name, 0)
 
 
-def _dispatch_has_kernel(name: str) -> bool:
-    """Whether an op of a program is defined and has a kernel under any key."""
-    return any(op.kernels for op in _overloads_named(name))
-
-
-def _dispatch_has_kernel_for_dispatch_key(name: str, key: DispatchKey | str) -> bool:
-    """Whether an op of a program has a kernel of its own under the key. RuntimeError if there is no such op."""
-    found = _overloads_named(name)
-    if not found:
-        raise RuntimeError(f"operator {name} does not exist")
-    if isinstance(key, str):
-        key = getattr(DispatchKey, key, None) or key
-    return not isinstance(key, str) and any(op.has_kernel_for_dispatch_key(key) for op in found)
-
-
-def _overloads_named(name: str) -> list[Any]:
-    from .library.custom_ops import REGISTRY
-
-    return [op for op in REGISTRY.get(name.partition("::")[0], {}).values() if op.name() == name]
-
-
 def _dispatch_tls_local_include_set() -> DispatchKeySet:
     """Keys that this thread adds to every call."""
     bits = tls.state.included
@@ -402,6 +381,8 @@ def _late(name: str) -> Any:
 _LATE = {
     "_current_autograd_node": ("autograd.backward_engine", "running_node"),
     "_get_current_graph_task_keep_graph": ("autograd.backward_engine", "keeps_graph"),
+    "_dispatch_has_kernel": ("library.op_kernels", "has_kernel"),
+    "_dispatch_has_kernel_for_dispatch_key": ("library.op_kernels", "has_kernel_for_dispatch_key"),
     "_get_autograd_fallback_mode": ("library.missing_autograd", "get_mode"),
     "_set_autograd_fallback_mode": ("library.missing_autograd", "set_mode"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),

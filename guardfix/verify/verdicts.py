@@ -343,7 +343,7 @@ def _silent_in_words(event: Mapping[str, Any]) -> str:
 
 
 def _node(name: str) -> str:
-    return name.removeprefix("torch::autograd::CppNode<").replace(">Backward", "")
+    return name.removeprefix("torch::autograd::CppNode<").removesuffix(">")
 
 
 def _uncovered(before: ProgramRun, uncovered: ProgramRun, places: Mapping[str, str]) -> tuple[Silent, ...]:

@@ -91,7 +91,7 @@ class _Context(Node):
         found = backward(self, *grads)
         if not isinstance(found, tuple):
             found = (found,)
-        name = type(self).__name__
+        name = self.name()
         expected = len(self.needs_input_grad)
         if len(found) > expected and all(g is None for g in found[expected:]):
             found = found[:expected]
