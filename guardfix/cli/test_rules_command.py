@@ -21,17 +21,20 @@ def command(**arguments: Any) -> None:
 
     A comment at the end of a line names what is expected there: `// GF101`, `# MY001, GF403`. What is found elsewhere
     is a mistake, and so is a fix that doesn't give the sibling `name.migrated.cpp` (safe) or `name.unsafe.cpp`.
-    Rules of plugins are tested like guardfix's own; codes of rules that aren't run are passed over.
+    Rules of plugins are tested like guardfix's own; codes of rules that aren't run are passed over. What the
+    configuration excludes is tested as well: a project that checks itself leaves its fixtures out.
     """
     run = run_from(arguments)
     from guardfix.linter.engine import found_files
-    from guardfix.linter.files.discovery import NoSuchPath
+    from guardfix.linter.files.discovery import ALL_FILES, NoSuchPath
     from guardfix.linter.rule import UnknownRule
 
     from ..rule_fixtures import fixture_mistakes, is_sibling
 
     try:
-        files = [path for path in sorted(found_files(run.paths, run.options)) if not is_sibling(path)]
+        # A project that checks itself leaves its fixtures out, as they are full of findings.
+        taken = run.options.changed(patterns=ALL_FILES, nearest=None)
+        files = [path for path in sorted(found_files(run.paths, taken)) if not is_sibling(path)]
         mistakes = [mistake for path in files for mistake in fixture_mistakes(path, run.options)]
     except NoSuchPath as error:
         raise Failure(f"no such file or directory: {error}") from None

@@ -166,5 +166,23 @@ def test_test_rules_compares_what_fixes_make(site: Path) -> None:
     assert "b.migrated.cpp:1: the safe fixes make another text" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param('exclude = ["fixtures/"]', id="excluded"),
+        pytest.param('extend-exclude = ["fixtures/"]', id="also excluded"),
+        pytest.param('include = ["src/**"]', id="not included"),
+    ],
+)
+def test_test_rules_takes_what_a_check_of_the_project_leaves_out(setting: str, site: Path) -> None:
+    (site / "fixtures").mkdir()
+    (site / "a.cpp").rename(site / "fixtures/a.cpp")
+    (site / "guardfix.toml").write_text(f'plugins = ["my-rules"]\n{setting}\n')
+    assert guardfix("check", ".").exit_code == 0
+    done = guardfix("test-rules", "fixtures")
+    assert done.stdout == "fixtures/a.cpp:2: MY001 found and not expected\n1 fixture: 1 mistake.\n"
+    assert guardfix("test-rules", "--exclude", "a.cpp", "fixtures").exit_code == 2
+
+
 def test_test_rules_without_fixtures(tmp_path: Path) -> None:
     assert guardfix("test-rules", "--isolated", str(tmp_path)).exit_code == 2
