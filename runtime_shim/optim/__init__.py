@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("adam", "sgd", "optimizer"):
+    if name in ("adam", "sgd", "optimizer", "swa_utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
