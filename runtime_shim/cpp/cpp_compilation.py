@@ -21,7 +21,7 @@ from pathlib import Path
 from .build_folder import workplace
 from .compiler_diagnostics import missing_names
 from .compiler_processes import run_in_group
-from .header_precompilation import HeaderForm, Precompilation, start_precompiling, stopped_with_us
+from .header_precompilation import HeaderForm, Precompilation, is_clang, start_precompiling, stopped_with_us
 from .program_errors import CompileError, LoadError
 from .toolchain import INCLUDE, Toolchain, find_toolchain
 
@@ -46,10 +46,20 @@ _REGISTRATION = re.compile(
 )
 """The names by which a program uses torch/custom_class.h or op_registration.h, or calls ops with a stack."""
 
+_NOT_PRECOMPILED = {
+    "MODULES": re.compile(r"\b(?:jit|script|toModule|isModule)\b"),
+    "NATIVE": re.compile(r"\b(?:native|TensorIterator\w*)\b"),
+}
+"""Further parts of the large headers that a program goes without as long as these are not precompiled, unless it uses
+them by these names. The precompiled form has them, for it serves many programs."""
+
 _KNOWN_INCLUDES = re.compile(r"<(?:\w+|g(?:test|mock)/[\w.-]+|(?:assert|ctype|errno|float|limits|math|signal|std\w+|"
                              r"string|time|unistd|pthread)\.h)>")  # fmt: skip
 """Headers of the C++ and C libraries and of gtest, which use nothing of torch."""
 
+
+_LATE_COLLECTION = ("--param", "ggc-min-heapsize=262144")
+"""GCC collects its garbage from 256 MB on: below, that takes 5 % of the time of a small program."""
 
 _PRECOMPILED_AFTER = 5
 """Programs, where each has to wait until the header is precompiled."""
@@ -158,6 +168,7 @@ def compile_program(
 
     with stopped_with_us(), workplace(options.workplace or cache_folder() / "unfinished") as temporary:
         header, _ = _header_form(text.decode(errors="replace"), common, toolchain, options)
+        header = header or _left_out(text.decode(errors="replace"), options)
         built, dependencies = temporary / "program.so", temporary / "dependencies"
         run_compiler(
             [
@@ -210,6 +221,8 @@ def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
     command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", f"-I{INCLUDE}"]
     command += ["-isystem", str(toolchain.python_include)]
+    if not is_clang(toolchain):
+        command += _LATE_COLLECTION
     if _may_use(_REGISTRATION, text, options):
         command.append("-DGUARDFIX_WITH_REGISTRATION")
     uses_data = _may_use(_DATA, text, options)
@@ -229,6 +242,13 @@ def _may_use(names: re.Pattern[str], text: str, options: CompilerOptions) -> boo
         return True
     included = re.findall(r"^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(.*?)[ \t]*(?://.*|/\*.*)?$", text, flags=re.M)
     return not all(_KNOWN_INCLUDES.fullmatch(name) or (INCLUDE / name.strip('<>"')).is_file() for name in included)
+
+
+def _left_out(text: str, options: CompilerOptions) -> tuple[str, ...]:
+    """The options that leave out of the large headers what a program doesn't use."""
+    return tuple(
+        f"-DGUARDFIX_WITHOUT_{name}" for name, names in _NOT_PRECOMPILED.items() if not _may_use(names, text, options)
+    )
 
 
 def digest(*parts: str | bytes) -> str:
@@ -356,10 +376,8 @@ def precompiled(
     The first `programs` programs are compiled without (making the form takes as long as some of them do); each
     leaves a mark, and the next one makes it. Whoever comes meanwhile does without.
     """
-    is_clang = "clang" in os.path.basename(os.path.realpath(toolchain.compiler))
-    stub = folder / "precompiled.h"
-    form = stub.with_suffix(".h.pch" if is_clang else ".h.gch")
-    use = ["-include-pch", str(form)] if is_clang else ["-include", str(stub)]
+    header = HeaderForm.below(folder, toolchain)
+    stub, form, use = header.stub, header.form, list(header.use)
     if form.is_file():
         return use
     folder.mkdir(parents=True, exist_ok=True)

@@ -36,10 +36,14 @@ class HeaderForm:
     @classmethod
     def below(cls, folder: Path, toolchain: Toolchain) -> HeaderForm:
         stub = folder / "precompiled.h"
-        if "clang" in os.path.basename(os.path.realpath(toolchain.compiler)):
+        if is_clang(toolchain):
             form = stub.with_suffix(".h.pch")
             return cls(stub, form, ("-include-pch", str(form)))
         return cls(stub, stub.with_suffix(".h.gch"), ("-include", str(stub)))
+
+
+def is_clang(toolchain: Toolchain) -> bool:
+    return "clang" in os.path.basename(os.path.realpath(toolchain.compiler))
 
 
 class Precompilation:

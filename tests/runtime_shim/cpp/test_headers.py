@@ -10,7 +10,7 @@ from pathlib import Path
 import pybind11
 import pytest
 
-from guardfix.runtime_shim.cpp import toolchain
+from guardfix.runtime_shim.cpp import cpp_compilation, toolchain
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 HEADERS = sorted(
@@ -132,3 +132,21 @@ def test_headers_are_in_the_wheel() -> None:
     root = toolchain.INCLUDE.parents[1]
     listed = {path for pattern in patterns for path in root.glob(pattern)}
     assert {path for path in toolchain.INCLUDE.rglob("*") if path.is_file()} <= listed
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("#include <torch/torch.h>\n#include <iostream>\nint main() { torch::ones({2}); }\n", ["MODULES", "NATIVE"]),
+        ("#include <torch/torch.h>\nint main() { torch::jit::load(name); }\n", ["NATIVE"]),
+        ("#include <torch/torch.h>\nauto m = value.toModule();\n", ["NATIVE"]),
+        ("#include <ATen/ATen.h>\nauto y = at::native::relu(x);\n", ["MODULES"]),
+        ("#include <ATen/ATen.h>\nat::TensorIteratorConfig config;\n", ["MODULES"]),
+        ('#include <torch/torch.h>\n#include "net.h"\nint main() {}\n', []),
+        ("#include <torch/torch.h>\n#include <boost/any.hpp>\nint main() {}\n", []),
+    ],
+)
+def test_what_a_program_goes_without_until_headers_are_precompiled(text: str, left_out: list[str]) -> None:
+    """What it may use, or a file that it includes, is there."""
+    found = cpp_compilation._left_out(text, cpp_compilation.CompilerOptions())
+    assert found == tuple(f"-DGUARDFIX_WITHOUT_{name}" for name in left_out)

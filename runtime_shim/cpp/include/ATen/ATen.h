@@ -1,12 +1,14 @@
-// Everything of at::.
+// Everything of at::. `guardfix run` leaves out what a program cannot use.
 #pragma once
 
 #include <ATen/Dispatch.h>
 #include <ATen/Functions.h>
+#ifndef GUARDFIX_WITHOUT_NATIVE
 #include <ATen/NativeFunctions.h>
+#include <ATen/TensorIterator.h>
+#endif
 #include <ATen/Parallel.h>
 #include <ATen/TensorIndexing.h>
-#include <ATen/TensorIterator.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/Formatting.h>

@@ -1,10 +1,12 @@
-// Everything of torch::. `guardfix run` leaves the C++ frontend out where a program cannot use it.
+// Everything of torch::. `guardfix run` leaves out what a program cannot use: the C++ frontend, or modules of archives.
 #pragma once
 
 #include <torch/autograd.h>
 #include <torch/cuda.h>
 #include <torch/fft.h>
+#ifndef GUARDFIX_WITHOUT_MODULES
 #include <torch/jit.h>
+#endif
 #include <torch/linalg.h>
 #ifndef GUARDFIX_WITHOUT_FRONTEND
 #ifndef GUARDFIX_WITHOUT_DATA
