@@ -261,6 +261,11 @@ fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights fusion get_total
 parameters_to_vector parametrizations parametrize remove_spectral_norm remove_weight_norm rnn skip_init
 spectral_norm stateless vector_to_parameters weight_norm
 """,
+    "utils.benchmark": """
+CallgrindStats Colorize Compare CopyIfCallgrind FunctionCount FunctionCounts FuzzedParameter
+FuzzedSparseTensor FuzzedTensor Fuzzer Language Measurement Number ParameterAlias TaskSpec Timer math
+ordered_unique select_unit set_torch_threads timer torch trim_sigfig unit_to_english utils
+""",
 }
 
 TORCH_MODULES: dict[str, str] = {

@@ -21,7 +21,9 @@ from ..nn.module import Module
 from .checked_functions import ATTRIBUTES, FunctionChecker, FunctionSource, is_ours, run_scripted
 from .scripted_types import schema_of
 
-_OWN_TABLES = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_OWN_TABLES = (
+    "_forward_hooks", "_forward_pre_hooks", "_forward_hook_options", "_backward_hooks", "_backward_pre_hooks"
+)  # fmt: skip
 _SHARED_TABLES = ("_parameters", "_buffers", "_non_persistent_buffers_set")
 _UNCOMPILED = frozenset({"ignore", "unused"})
 """Marks of methods that stay Python's."""

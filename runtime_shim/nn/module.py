@@ -63,6 +63,7 @@ class Module:
             _non_persistent_buffers_set=set(),
             _forward_hooks={},
             _forward_pre_hooks={},
+            _forward_hook_options={},
             **_no_hooks(),
         )
 
@@ -86,7 +87,8 @@ class Module:
         called: set[tuple[bool, int]] = set()
         result: Any = None
         try:
-            for hook, with_kwargs in [*GlobalHooks.forward_pre.values(), *self._forward_pre_hooks.values()]:
+            before = [(hook, self._options_of(key)[0]) for key, hook in self._forward_pre_hooks.items()]
+            for hook, with_kwargs in [*GlobalHooks.forward_pre.values(), *before]:
                 found = hook(self, args, kwargs) if with_kwargs else hook(self, args)
                 if found is None:
                     continue
@@ -102,7 +104,7 @@ class Module:
             if backward is not None:
                 args = backward.before(args)
             result = self.forward(*args, **kwargs)
-            for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks)):
+            for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks_with_options)):
                 for key, (hook, with_kwargs, always) in list(table.items()):
                     if always:
                         called.add((is_own, key))
@@ -126,7 +128,7 @@ class Module:
 
     def _call_always(self, called: set[tuple[bool, int]], args: Any, kwargs: Any, result: Any) -> None:
         """Forward hooks that run even where forward raised."""
-        for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks)):
+        for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks_with_options)):
             for key, (hook, with_kwargs, always) in list(table.items()):
                 if always and (is_own, key) not in called:
                     try:
@@ -139,17 +141,26 @@ class Module:
                             stacklevel=3,
                         )
 
+    def _options_of(self, key: int) -> tuple[bool, bool]:
+        """Of a forward hook: whether it takes keywords, and whether it is called even if forward raises."""
+        found: tuple[bool, bool] = self.__dict__.get("_forward_hook_options", {}).get(key, (False, False))
+        return found
+
+    @property
+    def _forward_hooks_with_options(self) -> dict[int, tuple[Callable[..., Any], bool, bool]]:
+        return {key: (hook, *self._options_of(key)) for key, hook in self._forward_hooks.items()}
+
     @property
     def _forward_hooks_with_kwargs(self) -> dict[int, bool]:
-        return {key: True for key, (_, with_kwargs, _) in self._forward_hooks.items() if with_kwargs}
+        return {key: True for key in self._forward_hooks if self._options_of(key)[0]}
 
     @property
     def _forward_hooks_always_called(self) -> dict[int, bool]:
-        return {key: True for key, (_, _, always) in self._forward_hooks.items() if always}
+        return {key: True for key in self._forward_hooks if self._options_of(key)[1]}
 
     @property
     def _forward_pre_hooks_with_kwargs(self) -> dict[int, bool]:
-        return {key: True for key, (_, with_kwargs) in self._forward_pre_hooks.items() if with_kwargs}
+        return {key: True for key in self._forward_pre_hooks if self._options_of(key)[0]}
 
     def register_forward_hook(
         self,
@@ -163,13 +174,19 @@ class Module:
 
         With `always_call` it is called even if forward raises.
         """
-        return _register(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
+        handle = _register(self._forward_hooks, hook, prepend)
+        if with_kwargs or always_call:
+            self.__dict__.setdefault("_forward_hook_options", {})[handle.id] = with_kwargs, always_call
+        return handle
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
         """Call `hook(module, args)` before forward; what it returns, unless None, are the arguments."""
-        return _register(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+        handle = _register(self._forward_pre_hooks, hook, prepend)
+        if with_kwargs:
+            self.__dict__.setdefault("_forward_hook_options", {})[handle.id] = True, False
+        return handle
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_inputs, grad_outputs)` in backward; what it returns replaces grad_inputs."""

@@ -72,7 +72,7 @@ class BasePruningMethod(ABC):
         assert len(keys) < 2, (
             f"Avoid adding multiple pruning hooks to the same tensor {name} of module {module}. Use a PruningContainer."
         )
-        known = module._forward_pre_hooks.pop(keys[0])[0] if keys else None
+        known = module._forward_pre_hooks.pop(keys[0]) if keys else None
         method = cls(*args, **kwargs)
         method._tensor_name = name
         if known is None:
@@ -273,7 +273,7 @@ class CustomFromMask(BasePruningMethod):
 def _hooks(module: Module) -> list[tuple[int, BasePruningMethod]]:
     """The hooks that prune parameters of the module, and their keys."""
     hooks = module._forward_pre_hooks.items()
-    return [(key, hook) for key, (hook, _) in hooks if isinstance(hook, BasePruningMethod)]
+    return [(key, hook) for key, hook in hooks if isinstance(hook, BasePruningMethod)]
 
 
 # -- functions, which return the module

@@ -42,7 +42,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
         FutureWarning,
         stacklevel=2,
     )
-    for hook, _ in module._forward_pre_hooks.values():
+    for hook in module._forward_pre_hooks.values():
         if isinstance(hook, WeightNorm) and hook.name == name:
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     made = WeightNorm(name, dim)
@@ -99,7 +99,7 @@ def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
     """Divides a weight by its largest singular value before each call; returns the module."""
-    for hook, _ in module._forward_pre_hooks.values():
+    for hook in module._forward_pre_hooks.values():
         if isinstance(hook, SpectralNorm) and hook.name == name:
             raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     if n_power_iterations <= 0:
@@ -136,7 +136,7 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
 
 
 def _taken_off(module: Any, kind: type[Any], name: str) -> Any:
-    for key, (hook, _) in list(module._forward_pre_hooks.items()):
+    for key, hook in list(module._forward_pre_hooks.items()):
         if isinstance(hook, kind) and hook.name == name:
             del module._forward_pre_hooks[key]
             return hook
