@@ -64,7 +64,7 @@ def _names_of_libcst(tree: LibcstTree, words: Iterable[str]) -> Iterator[tuple[S
     values = (node for node in tree.nodes(cst.Name) if _stands_for_a_value(tree, node))
     for node, last in (
         *((node, node.value) for node in values),
-        *((node, node.attr.value) for node in tree.nodes(cst.Attribute)),
+        *((node, node.attr.value) for node in tree.nodes(cst.Attribute) if not _names_a_module(tree, node)),
     ):
         if last in words:
             parent = tree.parent(node)
@@ -72,11 +72,19 @@ def _names_of_libcst(tree: LibcstTree, words: Iterable[str]) -> Iterator[tuple[S
             yield tree.span(node), "called name" if called else "name"
 
 
+def _names_a_module(tree: LibcstTree, node: cst.Attribute) -> bool:
+    """Whether it is of the path in an import, where `ast` has a text: `from _pytest.raises import RaisesExc`."""
+    holder = tree.parent(node)
+    while isinstance(holder, cst.Attribute):
+        holder = tree.parent(holder)
+    return isinstance(holder, (cst.ImportFrom, cst.ImportAlias))
+
+
 def _stands_for_a_value(tree: LibcstTree, node: cst.Name) -> bool:
     """Whether a name is an expression, and not one of an attribute, parameter, definition, keyword or capture."""
     parent = tree.parent(node)
     if isinstance(parent, cst.Attribute):
-        return parent.value is node
+        return parent.value is node and not _names_a_module(tree, parent)
     if isinstance(parent, cst.Arg):
         return parent.value is node
     if isinstance(parent, cst.Param):

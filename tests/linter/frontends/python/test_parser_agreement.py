@@ -70,6 +70,15 @@ def test_a_file_that_one_parser_reads_alone_is_a_disagreement(
     assert (found.proposed, found.confirmed) == words
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["from x.no_grad import y", "from x.no_grad.z import y", "import x.no_grad.z", "import no_grad.x as no_grad"],
+)
+def test_the_path_in_an_import_is_no_name_to_compare(line: str) -> None:
+    text = f"{line}\nx.no_grad.y\n".encode()
+    assert compare_parsers(decode(text, "module.py")).disagreements == ()
+
+
 def test_a_name_that_one_parser_reads_alone_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
     real = parser_agreement._names_of_libcst
     monkeypatch.setattr(parser_agreement, "_names_of_libcst", lambda *arguments: list(real(*arguments))[1:])
