@@ -14,10 +14,11 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
+from ..core.tensor import Tensor, new_tensor, requires_grad
+from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
+from ..tape.saved_tensors import Saved
 from .losses import refuse_gradient
 
 
@@ -168,6 +169,11 @@ def batch_norm(
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{input.dtype.scalar_name}'")
     refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     if training:
+        records = tls.state.grad_mode and not tls.state.excluded & AUTOGRAD
+        if records and any(t is not None and requires_grad(t) for t in (input, weight, bias)):
+            for t in (running_mean, running_var):  # a statistic that can't be saved isn't updated
+                if t is not None:
+                    Saved(t)
         axes = tuple(d for d in range(x.ndim) if d != 1)
         mean, var = (m.reshape(-1) for m in _moments(x, axes))
         count = x.size // channels if channels else 0

@@ -55,7 +55,6 @@ def _pow_below(self: Tensor, exponent: Any) -> Any:
 @op(
     "pow_scalar",
     computes=ANY_DTYPE,
-    out=RESIZED,
     numbers=("self",),
     title="pow",
     below=_pow_below,
@@ -88,7 +87,6 @@ def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tens
 @op(
     "pow_tensor",
     computes=Computes("ifc", "pow"),
-    out=RESIZED,
     numbers=("exponent",),
     title="pow",
     node="PowBackward1",
@@ -123,7 +121,6 @@ def _not_negative(exponent: Any) -> Any:
 @op(
     "pow_base",
     computes=ANY_DTYPE,
-    out=RESIZED,
     numbers=("exponent",),
     title="pow",
     node="PowBackward2",

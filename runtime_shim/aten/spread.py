@@ -59,7 +59,8 @@ def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: 
 
 def _spread_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
     shape = self._array.shape
-    return 1 if dim is None or len(dims_of(dim, len(shape))) == len(shape) > 1 else 0
+    reduced = dims_of(dim, len(shape))
+    return int(all(n == 1 for d, n in enumerate(shape) if d not in reduced))  # a loop of its own for one result
 
 
 @op("var", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=_spread_leak, self=_var_back)
@@ -146,7 +147,7 @@ def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any,
     "linalg_vector_norm",
     computes=ANY_DTYPE,
     out=RESIZED,
-    leak=lambda self, ord=2, dim=None, keepdim=False: over_one(self, dim),
+    leak=lambda self, ord=2, dim=None, keepdim=False: over_one(self, dim) or int(dim is None and self.numel() == 1),
     self=_norm_back,
 )
 def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:

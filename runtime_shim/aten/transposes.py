@@ -99,7 +99,7 @@ def _numpy_t(self: Tensor) -> Tensor:
 def _matrix_t(self: Tensor, name: str) -> Tensor:
     if self._array.ndim == 1:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose(self, -2, -1) if self._array.ndim else _permute(self, ())
+    return transpose(self, -2, -1) if self._array.ndim else self
 
 
 def _h(self: Tensor) -> Tensor:

@@ -314,6 +314,9 @@ def _as_given(hook: Any, found: Any, count: int) -> Grads:
 def _run_accumulator(node: AccumulateGrad, buffer: Grads, create_graph: bool) -> None:
     _run_pre_hooks(node, buffer)
     inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
+    meta = node.variable._meta
+    if buffer[0] is not None and meta is not None and meta.base is not None and node.variable.grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
     # The variable may have stopped requiring grad since the op was recorded.
     if buffer[0] is not None and requires_grad(node.variable):
         # Hooks hold the gradient as well; PyTorch lets the leaf have it all the same.

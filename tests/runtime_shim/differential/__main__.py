@@ -9,12 +9,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from . import forked_runs, recording, suite
 from .generator import PROFILES
-from .program import script
+from .program import Program, script
 
 RECORDED = {"documented": 1000, "leaks": 600}
 
@@ -58,6 +60,18 @@ def live(arguments: argparse.Namespace) -> int:
     return _report(forked_runs.record_all(drawn, torch), module, torch, arguments)
 
 
+def _noting(nudged: suite.NudgedRuns | None, asked: list[Program]) -> suite.NudgedRuns | None:
+    """`nudged`, which notes the programs that it is called for."""
+    if nudged is None:
+        return None
+
+    def noting(program: Program) -> Any:
+        asked.append(program)
+        return nudged(program)
+
+    return noting
+
+
 def _report(
     runs: Iterable[recording.Recording],
     module: ModuleType,
@@ -65,11 +79,15 @@ def _report(
     arguments: argparse.Namespace,
 ) -> int:
     total: Counter[str] = Counter()
+    rounded: Counter[str] = Counter()
     failures: list[suite.Failure] = []
     began = time.perf_counter()
+    nudged = None if torch is None else partial(forked_runs.nudged_runs, torch=torch)
     for item in runs:
+        asked: list[Program] = []
+        failure = suite.check(item, module, nudged=_noting(nudged, asked))
         total[item.program.profile] += 1
-        failure = suite.check(item, module)
+        rounded[item.program.profile] += bool(asked) and failure is None
         if failure is not None:
             failures.append(failure)
     seconds = time.perf_counter() - began
@@ -82,13 +100,18 @@ def _report(
         failed = sum(failure.recording.program.profile == profile for failure in failures)
         rate, target = 1 - failed / count, suite.TARGETS[profile]
         missed = missed or rate < target
-        print(f"{profile}: {count - failed} of {count} programs agree, {rate:.2%} (target {target:.0%})")
+        print(
+            f"{profile}: {count - failed} of {count} programs agree, {rate:.2%} (target {target:.1%}); "
+            f"{rounded[profile]} of them but for numbers that rounding leaves unsettled"
+        )
+    agreed = sum(total.values()) - len(failures)
+    print(f"all: {agreed} of {sum(total.values())} programs agree, {agreed / sum(total.values()):.2%}")
     print(f"{seconds:.1f} s")
     for cause, members in sorted(groups.items(), key=lambda item: -len(item[1]))[: arguments.groups]:
         print(f"\n=== {len(members)} x {cause}")
         example = min(members, key=lambda failure: failure.disagreement.line)
         if torch is not None:
-            example = suite.minimised(example, lambda program: forked_runs.record(program, torch), module)
+            example = suite.minimised(example, partial(forked_runs.record, torch=torch), module, nudged)
         print(suite.explain(example))
         shown.append(example.recording)
     if torch is not None and arguments.keep:

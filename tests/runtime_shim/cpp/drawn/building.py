@@ -1,0 +1,87 @@
+"""Source files with many programs, compiled against libtorch and against the shim, and what the programs print."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from guardfix.runtime_shim.cpp import cache_folder, toolchain
+from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
+
+from ..running import Outcome, guardfix_run, torch_folder
+from .generator import CppProgram
+
+SUPPORT = Path(__file__).with_name("support.h")
+#: Runs programs `first` to `last` without some statements.
+Run = Callable[[int, int, Sequence[int]], Outcome]
+#: What one program printed; None where it ended the process.
+Printed = str | None
+
+
+def source_text(programs: Sequence[CppProgram]) -> str:
+    parts = [SUPPORT.read_text(encoding="utf-8")]
+    for program in programs:
+        body = "\n".join(program.lines)
+        parts.append(f"static void program_{program.seed}(Variables& v) {{\n{body}\n}}\n")
+    table = ", ".join(f"{{{program.seed}, program_{program.seed}}}" for program in programs)
+    parts.append(f"int main(int argc, char** argv) {{ return run_programs({{{table}}}, argc, argv); }}\n")
+    return "\n".join(parts)
+
+
+def on_shim(source: Path) -> Run:
+    """The file on the shim; `guardfix run` compiles it once and finds the program again."""
+
+    def run(first: int, last: int, left_out: Sequence[int]) -> Outcome:
+        return guardfix_run(source, "--legacy-since19", "--", *map(str, (first, last, *left_out)))
+
+    return run
+
+
+def on_torch(source: Path) -> Run:
+    """The file compiled against an installed PyTorch, once. RuntimeError if it doesn't compile."""
+    torch = torch_folder()
+    assert torch is not None
+    compiler = toolchain.find_toolchain("g++" if shutil.which("g++") else "c++")
+    compile_ = [
+        str(compiler.compiler), "-std=c++20", "-O0", "-w", "-pthread",
+        f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include",
+    ]  # fmt: skip
+    headers = precompiled(cache_folder() / "torch", "#include <torch/torch.h>\n", compile_, compiler, programs=0)
+    binary = source.with_suffix("")
+    command = [
+        *compile_, *headers, str(source), "-o", str(binary), f"-L{torch}/lib",
+        "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib",
+    ]  # fmt: skip
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{source} doesn't compile against PyTorch:\n{done.stderr[:4000]}")
+
+    def run(first: int, last: int, left_out: Sequence[int]) -> Outcome:
+        arguments = [str(binary), *map(str, (first, last, *left_out))]
+        found = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
+        return Outcome(found.returncode, found.stdout, found.stderr)
+
+    return run
+
+
+def printed_by(run: Run, programs: Sequence[CppProgram]) -> list[Printed]:
+    """What each program prints. One that ends the process has printed None, and the others run without it."""
+    found: list[Printed] = []
+    while len(found) < len(programs):
+        outcome = run(len(found), len(programs) - 1, ())
+        blocks = re.split(r"^=== (?:-?\d+)\n", outcome.out, flags=re.MULTILINE)[1:]
+        if not blocks:
+            raise RuntimeError(f"nothing runs (status {outcome.status}):\n{outcome.err[:4000]}")
+        found += blocks
+        if outcome.status:
+            found[-1] = None
+    return found
+
+
+def one_printed_by(run: Run, index: int, left_out: Sequence[int]) -> Printed:
+    outcome = run(index, index, left_out)
+    return None if outcome.status else outcome.out.partition("\n")[2]

@@ -1,0 +1,125 @@
+"""The first disagreement of what a program printed on libtorch and on the shim, and the shortest program with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.runtime_shim.differential.observe import FINE, close
+
+from .building import Printed
+from .generator import CppProgram
+
+_NUMBER = re.compile(r"(?<![\w\[.])-?(?:inf|nan|\d+\.?\d*(?:e[+-]?\d+)?)(?![\w\].])")
+#: A statement of PyTorch that fails an assertion of its own is a bug there; what follows is not compared.
+_INTERNAL = "INTERNAL ASSERT FAILED"
+
+
+@dataclass(frozen=True)
+class Difference:
+    statement: int
+    aspect: str
+    expected: str
+    got: str
+
+    def __str__(self) -> str:
+        return f"{self.aspect} should be\n    {self.expected}\nis\n    {self.got}"
+
+
+def first_difference(expected: str, got: str) -> Difference | None:
+    statement = -1
+    wanted, given = expected.splitlines(), got.splitlines()
+    for i in range(max(len(wanted), len(given))):
+        a, b = (lines[i] if i < len(lines) else "(nothing)" for lines in (wanted, given))
+        if not a.startswith("  ") and a != "(nothing)":
+            statement = int(a.partition(" ")[0])
+        if _INTERNAL in a:
+            return None
+        if a != b and not _lines_agree(a, b):
+            return Difference(statement, _aspect(a, b), a.strip(), b.strip())
+    return None
+
+
+def _lines_agree(a: str, b: str) -> bool:
+    """Whether two lines say the same but for the last digits of values."""
+    if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
+        return False
+    start, mark, values = a.partition(" values ")
+    other_start, _, other_values = b.partition(" values ")
+    if not mark:
+        return False
+    if _without_values(start) != _without_values(other_start):
+        return False
+    pairs = zip(_NUMBER.findall(values), _NUMBER.findall(other_values), strict=True)
+    return all(close(float(x), float(y), FINE) for x, y in pairs)
+
+
+def _without_values(text: str) -> str:
+    return text
+
+
+_FIELDS = re.compile(r"(strides|from|inference|requires|leaf|view|version|node|values|grad) ")
+
+
+def _aspect(a: str, b: str) -> str:
+    if not a.startswith("  "):
+        return "outcome"
+    parts, others = _FIELDS.split(a), _FIELDS.split(b)
+    for name, mine, other in zip(["dtype and shape", *parts[1::2]], parts[0::2], others[0::2], strict=False):
+        if mine != other and not (name == "values" and _lines_agree(f" values {mine}", f" values {other}")):
+            return name
+    return "line"
+
+
+_ADDRESS = re.compile(r"-?\b\d+(\.\d+)?")
+
+
+def cause(difference: Difference, program: CppProgram) -> str:
+    """Alike for differences of likely one cause."""
+    if difference.aspect == "outcome":
+        return f"outcome: {_ADDRESS.sub('#', difference.expected)} | {_ADDRESS.sub('#', difference.got)}"
+    statement = statements(program)[difference.statement]
+    return f"{difference.aspect}: {_ADDRESS.sub('#', statement)}"
+
+
+def statements(program: CppProgram) -> list[str]:
+    """The lines that are numbered when a program runs."""
+    return [line.strip() for line in program.lines if line.strip() not in ("{", "}")]
+
+
+def kept(program: CppProgram, left_out: set[int]) -> CppProgram:
+    """The program without some statements and without the blocks that this empties."""
+    lines: list[str] = []
+    number = 0
+    for line in program.lines:
+        if line.strip() not in ("{", "}"):
+            number += 1
+            if number - 1 in left_out:
+                continue
+        if line.strip() == "}" and lines and lines[-1].strip() == "{":
+            lines.pop()
+            continue
+        lines.append(line)
+    return CppProgram(program.seed, tuple(lines))
+
+
+def shortest(
+    program: CppProgram, found: Difference, printed: Callable[[list[int]], tuple[Printed, Printed]]
+) -> tuple[set[int], Difference]:
+    """The statements that can be left out so that the same aspect still differs; `printed` runs it on both sides."""
+    count = len(statements(program))
+    left_out = set(range(found.statement + 1, count))
+    size = max(1, found.statement // 2)
+    while size:
+        start = found.statement - size
+        while start >= 0:
+            attempt = left_out | set(range(start, start + size))
+            if attempt != left_out:
+                expected, got = printed(sorted(attempt))
+                again = None if expected is None or got is None else first_difference(expected, got)
+                if again is not None and again.aspect == found.aspect and again.statement == found.statement:
+                    left_out, found = attempt, again
+            start -= size
+        size //= 2
+    return left_out, found
