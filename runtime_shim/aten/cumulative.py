@@ -55,6 +55,8 @@ def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
 
 
 def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    if not self._array.ndim:
+        return grad
     n = self._array.shape[dim]
     found = []
     for i in range(n):

@@ -10,7 +10,8 @@ from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.reordered_array import elementwise
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, new_tensor
+from ..core.zero_array import ZeroArray
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
 from .activation_gradients import sigmoid_backward, tanh_backward
@@ -193,7 +194,7 @@ def _sgn(a: Any) -> Any:
 def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """Along the circle for complex numbers; 0 at 0 and for real ones, where sgn is flat."""
     if not self.is_complex():
-        return _zeros(grad)
+        return new_tensor(np.zeros(grad._array.shape, grad._array.dtype).view(ZeroArray))
     size = self.abs()
     scaled = grad / size
     tangential = scaled - (scaled * conj(result)).real * result

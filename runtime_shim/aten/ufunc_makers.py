@@ -18,6 +18,7 @@ from ..core import dtypes
 from ..core.argument_errors import MISSING
 from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, allocate, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
 from ..dispatch.functional_layers import asanyarray, asarray, functional
@@ -48,11 +49,23 @@ def is_operand(value: Any) -> bool:
 def cast(value: Any, target: np.dtype[Any]) -> Any:
     """An operand in the dtype that an op computes in; integers wrap around."""
     if isinstance(value, ndarray):
-        return value if value.dtype is target else value.astype(target)
+        if value.dtype is target:
+            return value
+        if type(value) is ndarray and (all(value.strides) or not value.size):
+            return value.astype(target)
+        return _in_its_order(value, target)
     try:
         return asarray(value, target)
     except OverflowError:
         return asarray(value & ((1 << 64) - 1), np.uint64).astype(target)
+
+
+def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
+    """An array in another dtype and the same order in memory; what is expanded stays so."""
+    base = value[tuple([slice(0, 1) if not stride else slice(None) for stride in value.strides])]
+    made = blank_like(base, target)
+    np.copyto(made, base, casting="unsafe")
+    return made if made.shape == value.shape else np.broadcast_to(made, value.shape, subok=True)
 
 
 def computation_dtype(result: str, *operands: Any) -> np.dtype[Any]:
@@ -96,7 +109,7 @@ def unary(
         if self.dtype.kind != floating:
             refuse(self.dtype)
             if result is FLOAT and self.dtype.kind in "biu":
-                self = self.astype(dtypes.get_default_dtype().numpy)
+                self = cast(self, dtypes.get_default_dtype().numpy)
         return ufunc(self)
 
     def inplace_kernel(self: Any) -> None:

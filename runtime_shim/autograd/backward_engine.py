@@ -15,6 +15,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
 from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
+from ..core.zero_array import ZeroArray
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
 
 #: How many there were; each has its number.
@@ -427,6 +428,8 @@ def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:
 
 
 def _owns_storage(t: Tensor) -> bool:
+    if type(t._array) is ZeroArray:
+        return False
     return non_overlapping_and_dense(t) and t._array is t._storage[1] and sys.getrefcount(t._storage) <= _SOLE_STORAGE
 
 

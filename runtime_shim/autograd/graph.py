@@ -147,7 +147,7 @@ def _function_of(t: Tensor) -> nodes.Node:
 def increment_version(tensor: Any) -> None:
     """Count a write that PyTorch did not see; does nothing to an inference tensor."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tuple(tensor):
-        if t._version_counter is not None:
+        if t._version_counter is not None and not t.is_inference():
             t._version_counter[0] += 1
 
 

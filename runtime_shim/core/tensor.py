@@ -27,6 +27,7 @@ from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from .warned_once import TO_NUMBER, warn_once
+from .zero_array import check_allocated
 
 ndarray = np.ndarray
 allocate = object.__new__
@@ -405,6 +406,7 @@ class Tensor:
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def tolist(self) -> Any:
+        check_allocated(self._array)
         return self._array.tolist()
 
     def item(self) -> Any:

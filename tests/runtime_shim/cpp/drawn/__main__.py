@@ -8,10 +8,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from . import corpus
-from .building import on_shim, on_torch, one_printed_by, printed_by, source_text
+from .building import Printed, Run, on_shim, on_torch, one_printed_by, printed_by, source_text
 from .comparing import Difference, cause, first_difference, kept, shortest
 from .generator import CppProgram, generate
 
@@ -19,6 +20,10 @@ from .generator import CppProgram, generate
 def show(arguments: argparse.Namespace) -> int:
     print(source_text([generate(arguments.seed)]))
     return 0
+
+
+def _printed_by_both(torch: Run, shim: Run, index: int, left_out: Sequence[int]) -> tuple[Printed, Printed]:
+    return one_printed_by(torch, index, left_out), one_printed_by(shim, index, left_out)
 
 
 def live(arguments: argparse.Namespace) -> int:
@@ -51,7 +56,7 @@ def live(arguments: argparse.Namespace) -> int:
                     left_out, found = shortest(
                         program,
                         found,
-                        lambda out, i=index: (one_printed_by(torch, i, out), one_printed_by(shim, i, out)),  # type: ignore[misc]
+                        partial(_printed_by_both, torch, shim, index),
                     )
                     expected = one_printed_by(torch, index, sorted(left_out)) or expected
                     program = kept(program, left_out)
