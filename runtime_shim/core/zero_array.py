@@ -1,7 +1,7 @@
 """Zeros for which PyTorch allocates no memory (`at::_efficientzerotensor`): the gradient of `sgn` is made of them.
 
-Products of them and quotients are such zeros again; all else that is computed with them is an ordinary array. The shim's have memory,
-which nothing shows but the methods that PyTorch refuses.
+Products of them and quotients are such zeros again; all else that is computed with them is an ordinary array. The
+shim's have memory, which nothing shows but the methods that PyTorch refuses.
 """
 
 from __future__ import annotations

@@ -33,13 +33,15 @@ class Outcome:
     err: str
 
 
-def guardfix_run(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None) -> Outcome:
+def guardfix_run(
+    *arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 120
+) -> Outcome:
     """`guardfix run` with these arguments, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", _RUN, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=timeout,
         cwd=cwd,
         env=os.environ | (environment or {}),
         check=False,

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from . import forked_runs, recording, suite
-from .generator import PROFILES
+from .generator import PROFILES, generate
 from .program import Program, script
 
 RECORDED = {"documented": 1000, "leaks": 600}
@@ -56,7 +56,8 @@ def live(arguments: argparse.Namespace) -> int:
     torch = oracle()
     module = importlib.import_module(arguments.module)
     seeds = range(arguments.start, arguments.start + arguments.programs)
-    drawn = (program for profile in (arguments.profile or PROFILES) for program in suite.programs(profile, seeds))
+    profiles = arguments.profile or PROFILES
+    drawn = (generate(profile, seed) for seed in seeds for profile in profiles)  # so that the first thousand has all
     return _report(forked_runs.record_all(drawn, torch), module, torch, arguments)
 
 
@@ -90,6 +91,8 @@ def _report(
         rounded[item.program.profile] += bool(asked) and failure is None
         if failure is not None:
             failures.append(failure)
+        if torch is not None and not sum(total.values()) % 500:
+            print(f"{sum(total.values())} programs, {len(failures)} differ", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - began
     groups: dict[str, list[suite.Failure]] = {}
     for failure in failures:

@@ -7,12 +7,12 @@ import contextlib
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from . import corpus
-from .building import Printed, Run, on_shim, on_torch, one_printed_by, printed_by, source_text
+from .building import Printed, Run, on_shim, on_torch, printed_by, printed_without, source_text
 from .comparing import Difference, cause, first_difference, kept, shortest
 from .generator import CppProgram, generate
 
@@ -22,8 +22,8 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _printed_by_both(torch: Run, shim: Run, index: int, left_out: Sequence[int]) -> tuple[Printed, Printed]:
-    return one_printed_by(torch, index, left_out), one_printed_by(shim, index, left_out)
+def _printed_by_both(torch: Run, shim: Run, index: int, left_out: list[list[int]]) -> Iterable[tuple[Printed, Printed]]:
+    return zip(printed_without(torch, index, left_out), printed_without(shim, index, left_out), strict=True)
 
 
 def live(arguments: argparse.Namespace) -> int:
@@ -53,13 +53,10 @@ def live(arguments: argparse.Namespace) -> int:
                     continue
                 group = groups.setdefault(cause(found, program), [])
                 if not group and got is not None and len(groups) <= arguments.groups:
-                    left_out, found = shortest(
-                        program,
-                        found,
-                        partial(_printed_by_both, torch, shim, index),
-                    )
-                    expected = one_printed_by(torch, index, sorted(left_out)) or expected
+                    left_out = shortest(program, found, partial(_printed_by_both, torch, shim, index))
                     program = kept(program, left_out)
+                    (shown,) = printed_without(torch, index, [sorted(left_out)])
+                    expected = shown or expected
                 group.append((program, found, expected))
             print(f"{compared} compared, {sum(map(len, groups.values()))} differ", file=sys.stderr, flush=True)
     failed = sum(map(len, groups.values()))

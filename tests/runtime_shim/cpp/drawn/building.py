@@ -15,8 +15,8 @@ from ..running import Outcome, guardfix_run, torch_folder
 from .generator import CppProgram
 
 SUPPORT = Path(__file__).with_name("support.h")
-#: Runs programs `first` to `last` without some statements.
-Run = Callable[[int, int, Sequence[int]], Outcome]
+#: Runs programs `first` to `last`, once without each of these sets of statements.
+Run = Callable[[int, int, Sequence[Sequence[int]]], Outcome]
 #: What one program printed; None where it ended the process.
 Printed = str | None
 
@@ -31,11 +31,18 @@ def source_text(programs: Sequence[CppProgram]) -> str:
     return "\n".join(parts)
 
 
+def _arguments(first: int, last: int, left_out: Sequence[Sequence[int]]) -> list[str]:
+    found = [str(first), str(last)]
+    for i, statements in enumerate(left_out):
+        found += [*(["/"] if i else []), *map(str, statements)]
+    return found
+
+
 def on_shim(source: Path) -> Run:
     """The file on the shim; `guardfix run` compiles it once and finds the program again."""
 
-    def run(first: int, last: int, left_out: Sequence[int]) -> Outcome:
-        return guardfix_run(source, "--legacy-since19", "--", *map(str, (first, last, *left_out)))
+    def run(first: int, last: int, left_out: Sequence[Sequence[int]]) -> Outcome:
+        return guardfix_run(source, "--legacy-since19", "--", *_arguments(first, last, left_out), timeout=1200)
 
     return run
 
@@ -60,9 +67,9 @@ def on_torch(source: Path) -> Run:
         if done.returncode:
             raise RuntimeError(f"{source} doesn't compile against PyTorch:\n{done.stderr[:4000]}")
 
-    def run(first: int, last: int, left_out: Sequence[int]) -> Outcome:
-        arguments = [str(binary), *map(str, (first, last, *left_out))]
-        found = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
+    def run(first: int, last: int, left_out: Sequence[Sequence[int]]) -> Outcome:
+        arguments = [str(binary), *_arguments(first, last, left_out)]
+        found = subprocess.run(arguments, capture_output=True, text=True, timeout=1200, check=False)
         return Outcome(found.returncode, found.stdout, found.stderr)
 
     return run
@@ -72,16 +79,20 @@ def printed_by(run: Run, programs: Sequence[CppProgram]) -> list[Printed]:
     """What each program prints. One that ends the process has printed None, and the others run without it."""
     found: list[Printed] = []
     while len(found) < len(programs):
-        outcome = run(len(found), len(programs) - 1, ())
-        blocks = re.split(r"^=== (?:-?\d+)\n", outcome.out, flags=re.MULTILINE)[1:]
-        if not blocks:
-            raise RuntimeError(f"nothing runs (status {outcome.status}):\n{outcome.err[:4000]}")
-        found += blocks
-        if outcome.status:
-            found[-1] = None
+        found += _blocks(run(len(found), len(programs) - 1, [()]))
     return found
 
 
-def one_printed_by(run: Run, index: int, left_out: Sequence[int]) -> Printed:
-    outcome = run(index, index, left_out)
-    return None if outcome.status else outcome.out.partition("\n")[2]
+def printed_without(run: Run, index: int, left_out: Sequence[Sequence[int]]) -> list[Printed]:
+    """What one program prints without each of these sets of statements, up to one that ends the process."""
+    found = _blocks(run(index, index, left_out))
+    return found + [None] * (len(left_out) - len(found))
+
+
+def _blocks(outcome: Outcome) -> list[Printed]:
+    found: list[Printed] = [*re.split(r"^=== (?:-?\d+)\n", outcome.out, flags=re.MULTILINE)[1:]]
+    if not found:
+        raise RuntimeError(f"nothing runs (status {outcome.status}):\n{outcome.err[:4000]}")
+    if outcome.status:
+        found[-1] = None
+    return found

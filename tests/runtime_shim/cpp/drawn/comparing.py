@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tests.runtime_shim.differential.observe import FINE, close
@@ -47,16 +47,10 @@ def _lines_agree(a: str, b: str) -> bool:
         return False
     start, mark, values = a.partition(" values ")
     other_start, _, other_values = b.partition(" values ")
-    if not mark:
-        return False
-    if _without_values(start) != _without_values(other_start):
+    if not mark or start != other_start:
         return False
     pairs = zip(_NUMBER.findall(values), _NUMBER.findall(other_values), strict=True)
     return all(close(float(x), float(y), FINE) for x, y in pairs)
-
-
-def _without_values(text: str) -> str:
-    return text
 
 
 _FIELDS = re.compile(r"(strides|from|inference|requires|leaf|view|version|node|values|grad) ")
@@ -104,22 +98,34 @@ def kept(program: CppProgram, left_out: set[int]) -> CppProgram:
     return CppProgram(program.seed, tuple(lines))
 
 
-def shortest(
-    program: CppProgram, found: Difference, printed: Callable[[list[int]], tuple[Printed, Printed]]
-) -> tuple[set[int], Difference]:
-    """The statements that can be left out so that the same aspect still differs; `printed` runs it on both sides."""
-    count = len(statements(program))
-    left_out = set(range(found.statement + 1, count))
-    size = max(1, found.statement // 2)
-    while size:
-        start = found.statement - size
-        while start >= 0:
-            attempt = left_out | set(range(start, start + size))
-            if attempt != left_out:
-                expected, got = printed(sorted(attempt))
-                again = None if expected is None or got is None else first_difference(expected, got)
-                if again is not None and again.aspect == found.aspect and again.statement == found.statement:
-                    left_out, found = attempt, again
-            start -= size
-        size //= 2
-    return left_out, found
+#: What a program prints on both sides without each of some sets of statements.
+PrintedWithout = Callable[[list[list[int]]], Iterable[tuple[Printed, Printed]]]
+
+
+def shortest(program: CppProgram, found: Difference, printed: PrintedWithout) -> set[int]:
+    """The statements that can be left out so that the same aspect still differs in the same place.
+
+    Each round leaves out every statement that is left by itself, and then as many as it can of those that are not
+    needed; so it starts few processes.
+    """
+    left_out = set(range(found.statement + 1, len(statements(program))))
+
+    def differing(attempts: list[set[int]]) -> list[set[int]]:
+        if not attempts:
+            return []
+        kept = []
+        for attempt, (expected, got) in zip(attempts, printed([sorted(a) for a in attempts]), strict=True):
+            again = None if expected is None or got is None else first_difference(expected, got)
+            if again is not None and (again.aspect, again.statement) == (found.aspect, found.statement):
+                kept.append(attempt)
+        return kept
+
+    while True:
+        needless = differing([left_out | {i} for i in range(found.statement) if i not in left_out])
+        unions: list[set[int]] = []
+        for attempt in needless:
+            unions.append((unions[-1] if unions else left_out) | attempt)
+        together = differing(unions)
+        if not together:
+            return left_out
+        left_out = max(together, key=len)

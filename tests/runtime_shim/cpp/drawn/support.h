@@ -159,17 +159,23 @@ struct Program {
   void (*body)(Variables&);
 };
 
-// Arguments: the first program to run, the last, then the statements of it that are left out.
+// Arguments: the first program to run, the last, then the statements that are left out. A "/" runs them once more,
+// without the statements behind it.
 int run_programs(const std::vector<Program>& programs, int argc, char** argv) {
   const int first = argc > 1 ? std::atoi(argv[1]) : 0;
   const int last = argc > 2 ? std::atoi(argv[2]) : static_cast<int>(programs.size()) - 1;
-  for (int i = 3; i < argc; ++i) left_out.insert(std::atoi(argv[i]));
-  for (int i = first; i <= last; ++i) {
-    statement_number = 0;
-    for (auto& text : seen) text = "undefined";
-    std::cout << "=== " << programs[i].seed << std::endl;
-    Variables v;
-    programs[i].body(v);
-  }
+  int argument = 3;
+  do {
+    left_out.clear();
+    for (; argument < argc && std::string(argv[argument]) != "/"; ++argument) left_out.insert(std::atoi(argv[argument]));
+    ++argument;
+    for (int i = first; i <= last; ++i) {
+      statement_number = 0;
+      for (auto& text : seen) text = "undefined";
+      std::cout << "=== " << programs[i].seed << std::endl;
+      Variables v;
+      programs[i].body(v);
+    }
+  } while (argument < argc);
   return 0;
 }
