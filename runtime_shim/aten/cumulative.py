@@ -58,6 +58,8 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
     if not self._array.ndim:
         return grad
     n = self._array.shape[dim]
+    if n == 1:
+        return grad
     found = []
     for i in range(n):
         terms = []

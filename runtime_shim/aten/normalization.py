@@ -269,8 +269,8 @@ def native_layer_norm(
     found = (input - result1) * result2
     if weight is not None:
         found *= weight
-    if bias is not None:
-        found += bias
+    if weight is not None or bias is not None:
+        found += 0 if bias is None else bias  # as PyTorch does, which makes 0 of -0
     return np.ascontiguousarray(found, input.dtype)
 
 

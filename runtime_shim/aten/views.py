@@ -94,13 +94,13 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
         else:
             known *= size
     if inferred is not None:
-        if known == 0:
+        if known == 0 and numel == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified "
                 "dimension size "
                 "-1 can be any value and is ambiguous"
             )
-        if numel % known == 0:
+        if known and numel % known == 0:
             return (*shape[:inferred], numel // known, *shape[inferred + 1 :])
     elif known == numel:
         return shape

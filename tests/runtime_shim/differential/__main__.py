@@ -91,6 +91,8 @@ def _report(
         rounded[item.program.profile] += bool(asked) and failure is None
         if failure is not None:
             failures.append(failure)
+            if torch is not None:
+                print(f"{item.program.name} {suite.cause(failure)}", file=sys.stderr, flush=True)
         if torch is not None and not sum(total.values()) % 500:
             print(f"{sum(total.values())} programs, {len(failures)} differ", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - began
