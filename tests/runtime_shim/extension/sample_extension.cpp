@@ -121,6 +121,18 @@ struct Counter : torch::CustomClassHolder {
   at::Device device() { return at::kCPU; }
   int64_t count;
 };
+struct NetImpl : torch::nn::Module {
+  NetImpl(int64_t in, int64_t out) : linear(register_module("linear", torch::nn::Linear(in, out))) {
+    scale = register_parameter("scale", torch::full({out}, 2.0));
+    calls = register_buffer("calls", torch::zeros({1}));
+  }
+  at::Tensor forward(const at::Tensor& x) {
+    calls.add_(is_training());
+    return linear(x) * scale;
+  }
+  torch::nn::Linear linear;
+  at::Tensor scale, calls;
+};
 int64_t count_of(const c10::intrusive_ptr<Counter>& counter) { return counter->count; }
 
 }  // namespace sample
@@ -165,5 +177,6 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("modes", &sample::modes);
   m.def("doubled_in_inference_mode", &sample::doubled_in_inference_mode);
   m.def("row_sums", &sample::row_sums);
+  torch::python::bind_module<sample::NetImpl>(m, "Net").def(py::init<int64_t, int64_t>(), py::arg("i"), py::arg("o"));
   m.def("tensors_made_in_parallel", &sample::tensors_made_in_parallel);
 }

@@ -255,6 +255,27 @@ def test_a_class_that_nobody_registered_is_named(sample: Any) -> None:
         torch.classes.sample.Missing  # noqa: B018
 
 
+# ---- a module of torch::nn
+
+
+def test_a_bound_module_is_one_of_python(sample: Any) -> None:
+    net = sample.Net(3, o=2)
+    assert isinstance(net, torch.nn.Module)
+    assert sorted(name for name, _ in net.named_parameters()) == ["linear.bias", "linear.weight", "scale"]
+    assert [tuple(parameter.shape) for parameter in net.parameters(recurse=False)] == [(2,)]
+    assert net.named_buffers()["calls"].tolist() == [0]
+    assert "calls" in net.named_buffers()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    net(ones(1, 3)).sum().backward()
+    optimizer.step()
+    assert net.named_parameters()["linear.bias"].grad.tolist() == [2, 2]
+    net.eval()
+    net(ones(1, 3))
+    assert (net.training, net.buffers()[0].item(), repr(net)) == (False, 1, "sample::NetImpl")
+    net.double()
+    assert net.parameters()[0].dtype is torch.float64
+
+
 # ---- what cannot be built
 
 
