@@ -248,10 +248,9 @@ def test_alignment_is_the_best_path():
 
 
 def test_impulse_response():
-    irs = torch.arange(6.0).reshape(1, 2, 3)
-    delays = torch.tensor([[0], [2]], dtype=torch.int32)
-    made = ops._simulate_rir(irs, delays.reshape(1, 2), 8)
-    assert made.shape[-1] == 8
+    irs = torch.arange(6.0).reshape(1, 2, 1, 3)  # bands, images, microphones, samples
+    made = ops._simulate_rir(irs, torch.tensor([[0], [2]], dtype=torch.int32), 8)
+    assert made.flatten().tolist() == [0, 1, 2 + 3, 4, 5, 0, 0, 0]
 
 
 def test_what_was_built():

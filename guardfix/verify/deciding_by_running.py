@@ -218,7 +218,7 @@ def _migration(
     }
     assert finding.decision is not None
     assert finding.use is not None
-    forced = replace(
+    forced = structs.replace(
         finding, decision=structs.replace(finding.decision, context=context, replacement=names.get(context))
     )
     fix, source = forced.fix, report.unchanged(finding.path)
