@@ -23,9 +23,10 @@ from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import silenced_rows
 from .files.workspace import DISK, Workspace
 from .findings import Finding
-from .frontends.extraction import collection_paused, guard_tables_extended
+from .frontends.extraction import guard_tables_extended
 from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
+from .frontends.garbage import collection_paused
 from .funnel import Funnel, funnel_of
 from .guards import Guard
 from .known_project import KnownProject

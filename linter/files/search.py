@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 try:
-    from stringzilla import find
+    from stringzilla import find as find
 except ImportError:  # not built for every platform
 
     def find(data: bytes | bytearray, needle: bytes, start: int, end: int) -> int:

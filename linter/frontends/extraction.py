@@ -27,6 +27,7 @@ from ..guards import Guard, extended
 from ..named_tuples import NamedTuple
 from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
+from .garbage import collection_paused
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -222,18 +223,6 @@ def _sorted(
     ordered = sorted(found, key=lambda one: one.path)
     left_out = [one for one in ordered if isinstance(one, LeftOut)]
     return [one for one in ordered if not isinstance(one, LeftOut)], left_out
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: facts hold no cycles, and looking for some took longer than receiving them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Work(Struct, Generic[_Found], frozen=True):

@@ -26,6 +26,8 @@ from ..files.process_endings import default_signals, ending
 from ..files.sift import Hit, enlarge_pipe
 
 CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
+_COLLECT_FROM = 1_000_000
+"""Objects. A file's are gone when it has been read, but for a few that form cycles: it takes many files for so many."""
 _NUMBER = struct.Struct("=I")
 _LENGTH = struct.Struct("=Q?")
 _IN_HAND = 2
@@ -300,7 +302,10 @@ def _serve(tasks: int, results: int, readers: Readers[Any], pieces: Sequence[Fil
     import pickle
 
     limits = readers.limits
+    gc.freeze()  # what the parent has made stays as it is
     gc.enable()
+    if not limits:
+        gc.set_threshold(_COLLECT_FROM)
     fresh = True
     with os.fdopen(tasks, "rb") as stream:
         while head := stream.read(_NUMBER.size):

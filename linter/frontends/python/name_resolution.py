@@ -46,7 +46,7 @@ class Scope:
         self._declaration_rows: list[int] = (
             parent._declaration_rows if parent is not None else _rows_of(_DECLARATION, text)
         )
-        self._module: Scope = parent._module if parent is not None else self
+        self._top: Scope | None = None if parent is None else parent._top or parent
         self._declarations: list[ast.Global | ast.Nonlocal] | None = None
         """Of a module: all those in it, from above."""
         self._bound: dict[str, list[Binding]] | None = None
@@ -61,6 +61,12 @@ class Scope:
         if found is None:
             found = self._inside[node] = Scope(node, self)
         return found
+
+    def forget_inner(self) -> None:
+        """Forget the scopes in this one, which know it as well: that would keep the tree until the next collection."""
+        for scope in self._inside.values():
+            scope.forget_inner()
+        self._inside.clear()
 
     @property
     def bound(self) -> dict[str, list[Binding]]:
@@ -102,7 +108,7 @@ class Scope:
 
     def _read_declarations(self) -> None:
         """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
-        module = self._module
+        module = self._top or self
         if module._declarations is None:
             module._declarations = list(_declarations_below(module.node, self._declaration_rows))
             module._declarations.sort(key=lambda node: node.lineno)

@@ -67,6 +67,7 @@ def extract_python(
         from ..embedded.embedded_cpp import embedded_cpp, with_pieces
 
         facts = with_pieces(facts, embedded_cpp(source, tree, facts))
+    module.scope.forget_inner()
     return facts
 
 
