@@ -60,6 +60,20 @@ SUITES = (
     Suite("test_type_promotion", ("test_type_promotion.py",), 390),
     Suite("test_binary_ufuncs", ("test_binary_ufuncs.py",), 1400),
     Suite("lr_scheduler", ("optim/test_lrscheduler.py",), 140),
+    Suite("test_autograd_fallback", ("test_autograd_fallback.py",), 28),
+    Suite("test_torch", ("test_torch.py",), 430),
+    Suite("test_tensor_creation_ops", ("test_tensor_creation_ops.py",), 410),
+    Suite(
+        "shapes, sorting, scatter and gather",
+        ("test_shape_ops.py", "test_sort_and_select.py", "test_scatter_gather_ops.py"),
+        230,
+    ),
+    Suite(
+        "parametrization, pruning, lazy modules, packed sequences",
+        ("nn/test_parametrization.py", "nn/test_pruning.py", "nn/test_lazy_modules.py", "nn/test_packed_sequence.py"),
+        130,
+    ),
+    Suite("swa_utils", ("optim/test_swa_utils.py",), 13),
 )
 
 Outcome = tuple[str, str]
