@@ -87,7 +87,7 @@ def _drawn(shape: tuple[int, ...], dtype: dtypes.dtype, low: float | None, high:
         lowest = max(math.ceil(lowest), int(limits.min)) if lowest > -math.inf else int(limits.min)
         highest = min(math.ceil(highest), int(limits.max) + 1) if highest < math.inf else int(limits.max) + 1
     else:
-        lowest, highest = math.ceil(lowest), math.ceil(highest)
+        lowest, highest = max(math.ceil(max(lowest, 0)), 0), min(math.ceil(min(highest, 2)), 2)
     if lowest >= highest:
         return np.full(shape, lowest).astype(target)
     return random_integers(engine, int(lowest), int(highest), count, target).reshape(shape)
