@@ -37,7 +37,8 @@ class BackwardChecks:
                 name = "ComplexDouble" if output.dtype == self.torch.complex128 else "ComplexFloat"
                 raise RuntimeError(f"grad can be computed only for real scalar outputs but got {name}")
 
-    def _expect_recorded(self, inputs: list[Any]) -> None:
+    def _expect_recorded(self, inputs: list[Any], outputs: list[Any]) -> None:
+        """An input without history is refused, in C++'s words; an output without one is refused before."""
         for i, tensor in enumerate(inputs):
-            if not tensor.requires_grad:
+            if not tensor.requires_grad and all(output.requires_grad for output in outputs):
                 raise RuntimeError(f"element {i} of the input tensors does not require grad")  # C++'s words

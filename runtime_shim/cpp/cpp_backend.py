@@ -261,6 +261,12 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     def bump_version(self, t: AnyTensor) -> None:
         raise NotImplementedError
 
+    def count_writes(self, t: AnyTensor, count: int) -> None:
+        """Count so many writes, as far as writes are counted at all."""
+        if not t.is_inference() and not self.excluded() & AD_INPLACE_OR_VIEW:
+            for _ in range(count):
+                self.bump_version(t)
+
     def creation_meta(self, t: AnyTensor) -> int:
         raise NotImplementedError
 
@@ -311,8 +317,13 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             target = target.reshape(t.shape)
         return self.torch.nn.functional.binary_cross_entropy(t, target, **options)
 
-    def from_values(self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool) -> AnyTensor:
-        """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None."""
+    def from_values(
+        self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool, filled: bool = False
+    ) -> AnyTensor:
+        """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None.
+
+        `filled` says that PyTorch writes the elements one by one, each of which its version counts.
+        """
         rows: Any = values
         for size in reversed(sizes[1:]):
             rows = [rows[i * size : (i + 1) * size] for i in range(len(rows) // size)] if size else []
@@ -320,7 +331,10 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             rows = values[0]
         if 0 in sizes:
             return self.torch.zeros(sizes, dtype=dtype, requires_grad=requires_grad)
-        return self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
+        made = self.torch.tensor(rows, dtype=dtype, requires_grad=requires_grad)
+        if filled:
+            self.count_writes(made, len(values))
+        return made
 
     def from_blob(
         self, address: int, sizes: list[int], dtype: Any, strides: list[int] | None = None, owner: object = None
@@ -392,7 +406,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         inputs: list[AnyTensor],
     ) -> None:
         self._expect_real(tensors, grad_tensors)
-        self._expect_recorded(inputs)
+        self._expect_recorded(inputs, tensors)
         self.torch.autograd.backward(tensors, grad_tensors or None, retain_graph, create_graph, inputs=inputs or None)
 
     def gradients(
@@ -407,7 +421,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         if not inputs:
             raise RuntimeError("grad requires non-empty inputs.")  # C++'s words
         self._expect_real(outputs, grad_outputs)
-        self._expect_recorded(inputs)
+        self._expect_recorded(inputs, outputs)
         try:
             grads: Sequence[AnyTensor | None] = self.torch.autograd.grad(
                 outputs,

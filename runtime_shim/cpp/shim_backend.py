@@ -71,6 +71,7 @@ class ShimBackend(Backend):
             result = _C._scalar_overload(name, t, *args, **kwargs)
             node = _node_of(result)
             if name in _SECOND_DERIVATIVES and node is not before and type(node).__name__ == first:
+                node.only_needed = True  # PyTorch's has no place for an edge of a number
                 node.__class__ = node_class(second, type(node).__mro__[1])
                 # It saves the number itself, which backward doesn't free, where the other wraps it in a tensor.
                 node.saved |= {key: value.value for key, value in node.saved.items() if type(value) is SavedNumber}

@@ -27,11 +27,13 @@ class OpNode(Node):
 
     op: Op
     saved: dict[Any, Any]
+    only_needed = False
+    """Whether it has no edges for what has no history, as nodes of numbers in C++."""
 
     @property
     def edges_of_needed(self) -> bool:
         """So it is where PyTorch has no derivative, other than one that says that there is none."""
-        return self.op.node_name == "NotImplemented" and self.op.name != "set"
+        return self.only_needed or self.op.node_name == "NotImplemented" and self.op.name != "set"
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op

@@ -137,7 +137,7 @@ inline void Tensor::retain_grad() const {
 
 inline Tensor Tensor::_base() const {
   static const guardfix::Hook read{"base"};
-  TORCH_CHECK(is_view(), "Can't get base of non-backward view Tensor");
+  TORCH_CHECK(is_view(), "Can't get base of non-view Tensor");
   return from_python(read({impl().object()}));
 }
 

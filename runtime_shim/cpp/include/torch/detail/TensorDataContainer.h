@@ -90,7 +90,7 @@ class TensorDataContainer {
     const guardfix::Gil gil;
     const guardfix::Object list = guardfix::list_of(values_.data(), values_.size(), guardfix::number);
     return at::Tensor::from_python(
-        make({list, c10::IntArrayRef(sizes_), type, options.requires_grad()}));
+        make({list, c10::IntArrayRef(sizes_), type, options.requires_grad(), is_init_list()}));
   }
 
   friend std::ostream& operator<<(std::ostream& out, const TensorDataContainer& container) {
