@@ -22,6 +22,8 @@ class OpSpellings:
 
     def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
         """Where the hook stands among those that C++ gave the tensor."""
+        if not t.requires_grad:
+            raise RuntimeError("cannot register a hook on a variable that doesn't require gradient")  # C++'s words
         handles = t.__dict__.setdefault(_HOOKS, [])
         handles.append(t.register_hook(hook))
         return len(handles) - 1
@@ -103,7 +105,7 @@ class OpSpellings:
         return self.torch.nn.functional.feature_alpha_dropout(input, p, train)
 
     def _op_alias(self, t: AnyTensor) -> AnyTensor:
-        return t.view_as(t)
+        return self.torch.ops.aten.alias(t)
 
     def _op_mT(self, t: AnyTensor) -> AnyTensor:
         return t.mT

@@ -33,7 +33,7 @@ class OpNode(Node):
     @property
     def edges_of_needed(self) -> bool:
         """So it is where PyTorch has no derivative, other than one that says that there is none."""
-        return self.only_needed or self.op.node_name == "NotImplemented" and self.op.name != "set"
+        return self.only_needed or (self.op.node_name == "NotImplemented" and self.op.name != "set")
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op

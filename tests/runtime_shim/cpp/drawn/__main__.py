@@ -47,7 +47,9 @@ def live(arguments: argparse.Namespace) -> int:
                     continue
                 compared += 1
                 found = (
-                    Difference(0, "outcome", "", "the process ends") if got is None else first_difference(expected, got)
+                    Difference(0, "outcome", "", "the process ends")
+                    if got is None
+                    else first_difference(expected, got, program)
                 )
                 if found is None:
                     continue
