@@ -26,7 +26,8 @@ def obeys_layout(grad: Tensor, variable: Tensor) -> bool:
         return grad._array is grad._storage[1] or any(grad._array.strides)
     if not non_overlapping_and_dense(variable):
         return grad._array.flags.c_contiguous
-    for n, mine, wanted in zip(grad._array.shape, grad.stride(), variable.stride(), strict=True):
+    # `.data` may have given the variable another shape since: as in PyTorch, the gradient's dimensions count.
+    for n, mine, wanted in zip(grad._array.shape, grad.stride(), variable.stride(), strict=False):
         if (mine != wanted) if n != 1 else (mine == 0):
             return False
     return True

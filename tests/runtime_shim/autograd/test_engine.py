@@ -172,6 +172,17 @@ def once_differentiable_edges(torch: Torch) -> list[str]:
     return [type(node).__name__ for node, _ in grad.grad_fn.next_functions]
 
 
+def gradients_of_leaves_whose_shape_was_exchanged(torch: Torch) -> list[Any]:
+    found = []
+    for viewed, data in (((2, 1), (2, 1)), ((1, 2), (3, 2)), ((2, 1), (4,))):
+        leaf = torch.ones(2, requires_grad=True)
+        view = leaf.view(viewed)
+        leaf.data = torch.ones(data)
+        (view * 3).sum().backward()
+        found.append((leaf.grad.tolist(), leaf.grad.stride()))
+    return found
+
+
 PROGRAMS: list[tuple[Program, Any]] = [
     (
         hooks_in_order,
@@ -195,6 +206,10 @@ PROGRAMS: list[tuple[Program, Any]] = [
     (post_hook_sees_the_gradient_of_the_leaf, [2.5, 2.5]),
     (defaults_of_forward, 12.0),
     (gradient_of_a_leaf_whose_storage_was_exchanged, [2.0, 2.0, 2.0]),
+    (
+        gradients_of_leaves_whose_shape_was_exchanged,
+        [([3.0, 3.0], (1,)), ([[3.0, 3.0]] * 3, (2, 1)), ([3.0, 3.0], (1,))],
+    ),
     (once_differentiable_edges, ["AccumulateGrad", "NoneType"]),
 ]
 
