@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
@@ -68,6 +69,7 @@ def _libc() -> ctypes.CDLL:
 
 def _enter_namespaces() -> bool:
     user, group = os.getuid(), os.getgid()
+    _await_threads()
     if _libc().unshare(_NEWUSER | _NEWNET | _NEWNS | _NEWPID) != 0:
         return False
     try:
@@ -78,6 +80,17 @@ def _enter_namespaces() -> bool:
     except OSError:
         return True  # it goes by the name of nobody; files of its own are still its own
     return True
+
+
+def _await_threads(seconds: float = 2.0) -> None:
+    """Waits until this thread is the process's only one, as a new user namespace demands.
+
+    Those that ran compilers have been joined by then, but Python's `join` returns before the system has ended a thread.
+    """
+    deadline = time.monotonic() + seconds
+    with contextlib.suppress(OSError):
+        while len(os.listdir("/proc/self/task")) > 1 and time.monotonic() < deadline:
+            time.sleep(0.001)
 
 
 def _raise_loopback() -> None:

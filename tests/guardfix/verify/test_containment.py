@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -78,6 +79,20 @@ def test_a_program_is_kept_to_itself(tmp_path: Path, cache: Path, ending: tuple[
     assert not outside.exists()
     assert [path.name for path in folder.iterdir()] == ["program.py"]
     assert not running(seconds)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not namespaces(), reason="no user namespaces here")
+def test_a_thread_that_is_still_ending_is_waited_for(tmp_path: Path) -> None:
+    """A process with a second thread gets no namespace, and a thread that was joined can take a moment to go."""
+    text = f"""\
+import pathlib, threading, time
+from guardfix.runtime_shim.recording.containment import contain
+threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()
+print(sorted(contain([], pathlib.Path({str(tmp_path)!r}))))
+"""
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as in each run: numpy keeps threads otherwise
+    done = subprocess.run([sys.executable, "-c", text], env=alone, capture_output=True, text=True, check=True)
+    assert {"network", "processes"} <= set(ast.literal_eval(done.stdout)), done.stdout
 
 
 def asked(folder: Path, cache: Path, *more: str, answer: str = "") -> subprocess.CompletedProcess[str]:
