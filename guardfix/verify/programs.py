@@ -75,7 +75,8 @@ def find_programs(
 def with_builds(programs: Sequence[Program], folders: Sequence[Path], sources: Sequence[str]) -> list[Program]:
     """The programs with what they are built from: as build directories say, or those where they stand.
 
-    `sources` are patterns of files that belong to every C++ program. Raises `BadBuild`.
+    `sources` are patterns of files that belong to every C++ program. A file without a main that is part of another
+    program is left out, even if it is named itself. Raises `BadBuild`.
     """
     if not any(not program.is_python for program in programs):
         return list(programs)
@@ -84,10 +85,13 @@ def with_builds(programs: Sequence[Program], folders: Sequence[Path], sources: S
     named = [Path(name).resolve() for pattern in sources for name in glob.glob(pattern, recursive=True)]
     common = [path for path in dict.fromkeys(sorted(named)) if path.suffix in CPP_SUFFIXES and not is_main_file(path)]
     projects: dict[Path, ProjectFiles] = {}
-    return [
+    built = [
         program if program.is_python else _built(program, builds.of(program.path), common, projects)
         for program in programs
     ]
+    parts = {unit.path for program in built for unit in program.build.units}
+    # `guardfix verify src/*.cpp` names the sources of a program as well.
+    return [program for program in built if program.path.resolve() not in parts or is_main_file(program.path)]
 
 
 def _built(

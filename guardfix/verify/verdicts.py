@@ -270,7 +270,10 @@ def _failure(failure: Mapping[str, Any], when: str, places: Mapping[str, str]) -
     if kind in ("toolchain", "internal", "backend"):
         raise VerificationFailed(message)
     if kind == "load":
-        return Judgement(Verdict.UNSUPPORTED, short(message), "name a program with a main")
+        advice = "name a program with a main" if "defines no main()" in message else "see `--source` and `--link`"
+        return Judgement(
+            Verdict.UNSUPPORTED, short(f"the program can't be loaded: {_of_originals(message, places)}"), advice
+        )
     if failure.get("missing"):
         return Judgement(
             Verdict.UNSUPPORTED,
@@ -297,6 +300,17 @@ def _first_error(diagnostics: str, places: Mapping[str, str]) -> str:
             shown = os.path.relpath(os.path.join(root, inside))
             return re.sub(r"^(.*?:\d+):\d+: (?:fatal )?error:", r"\1:", shown)
     return first
+
+
+def _of_originals(message: str, places: Mapping[str, str]) -> str:
+    """A message that names a file of the copies, with the user's file instead."""
+    for copy, root in places.items():
+        message = re.sub(
+            rf"{re.escape(copy + os.sep)}(\S+)",
+            lambda inside, root=root: os.path.relpath(os.path.join(root, inside[1])),  # type: ignore[misc]
+            message,
+        )
+    return message
 
 
 def _missing(run: ProgramRun) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -199,3 +200,40 @@ def test_options_of_one_source_mean_the_same_in_another(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     status, [entry] = verified(tmp_path)
     assert (status, entry["verdict"], entry["before"]["stdout"]) == (0, "same", "[1, 1, 2, 2]\n"), entry
+
+
+def test_a_source_that_is_named_beside_its_program_is_a_part_of_it(tmp_path: Path) -> None:
+    """As in `guardfix verify *.cpp`."""
+    (tmp_path / "scale.h").write_text("#include <torch/script.h>\nat::Tensor predict(const at::Tensor& x);\n")
+    library, program = tmp_path / "scale.cpp", tmp_path / "main.cpp"
+    library.write_text(
+        '#include "scale.h"\nat::Tensor predict(const at::Tensor& model_input) {\n'
+        "  torch::NoGradGuard no_grad;\n  at::AutoNonVariableTypeMode guard(true);\n  return model_input * 3;\n}\n"
+    )
+    program.write_text(
+        '#include "scale.h"\n#include <iostream>\n'
+        "int main() { std::cout << predict(torch::ones({2})).sum().item<float>() << std::endl; }\n"
+    )
+    status, entries = verified(library, program)
+    assert (status, [(entry["filename"], entry["verdict"]) for entry in entries]) == (0, [(str(program), "same")])
+    [guard] = entries[0]["guards"]
+    assert guard["entered"] == {"before": 1, "after": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "advice"),
+    [
+        ("int other() { return 1; }", "{} defines no main(): there is nothing to run", "name a program with a main"),
+        ("int other(); int main() { return other(); }", "{} uses other(), which nothing defines: ", "see `--source`"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_of_the_users_file(tmp_path: Path, text: str, reason: str, advice: str) -> None:
+    program = tmp_path / "program.cpp"
+    program.write_text(
+        "#include <torch/script.h>\nat::Tensor predict(at::Tensor model_input) {\n"
+        f"  torch::NoGradGuard no_grad;\n  at::AutoNonVariableTypeMode guard(true);\n  return model_input * 3;\n}}\n{text}\n"
+    )
+    status, [entry] = verified(program)
+    assert (status, entry["verdict"]) == (1, "unsupported")
+    assert entry["reason"].startswith("the program can't be loaded: " + reason.format(os.path.relpath(program)))
+    assert entry["advice"].startswith(advice)
