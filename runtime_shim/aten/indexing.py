@@ -24,7 +24,7 @@ from ..dispatch.memory_overlap import may_share
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
-from ..dispatch.view_layers import make_view
+from ..dispatch.view_layers import make_view, plain_view
 from . import parts, views
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
@@ -376,7 +376,8 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                     view._keys = INFERENCE_KEYS
                     view._version_counter = None
                     return view
-                return make_view(GETITEM, self, array, (key,))
+                plain = plain_view(self, array, state)
+                return make_view(GETITEM, self, array, (key,)) if plain is None else plain
     if key is Ellipsis or (kind is tuple and not any(k is not Ellipsis for k in key)):
         return views.alias_op(self)
     parts = _as_tuple(key)

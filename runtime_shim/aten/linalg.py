@@ -9,8 +9,9 @@ import numpy as np
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, sizes
-from ..core.tensor import Tensor, attach, requires_grad
+from ..core.tensor import Tensor, attach, ndarray, new_tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.out_argument import resize_output
 from ..dispatch.registration import composite, op
@@ -69,7 +70,23 @@ def mm(self: Any, mat2: Any) -> Array:
     if self.shape[1] != mat2.shape[0]:
         raise _cannot_multiply(self, mat2)
     _same_dtype("mm", self, mat2)
-    return np.matmul(self, mat2)
+    return _matrix_product(self, mat2)
+
+
+def _matrix_product(left: Array, right: Array) -> Array:
+    """`left @ right`; of plain floating matrices `dot` makes the same call of BLAS in a third of the time."""
+    if (
+        type(left) is type(right) is ndarray
+        and left.dtype.kind == "f"
+        and left.itemsize > 2
+        and left.flags.c_contiguous
+        and right.flags.c_contiguous
+        and 1 not in left.shape
+        and 1 not in right.shape
+        and left is not right
+    ):
+        return np.dot(left, right)
+    return np.matmul(left, right)
 
 
 @op(
@@ -196,7 +213,16 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
         raise wrong_type("matmul", "other", 2, other)
     if out is not None:
         return _into(self, other, out)
-    a, b = self._array.ndim, other._array.ndim
+    left, right = self._array, other._array
+    a, b = left.ndim, right.ndim
+    if (
+        a == b == 2
+        and left.dtype is right.dtype
+        and left.dtype.kind == "f"
+        and left.shape[1] == right.shape[0]
+        and unrecorded(tls.state, self, other)
+    ):
+        return new_tensor(_matrix_product(left, right))
     if a == 0 or b == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
     if a == 1 and b == 1:

@@ -1,9 +1,9 @@
 """Makers of elementwise ops over numpy ufuncs: these are the hot paths.
 
-Each op is one Python function (a closure over its ufunc). Its first test picks the path of inference mode,
-where
-nothing but the numpy call and the making of a tensor is left to do; anything unusual (other dtypes than the
-same floating one, errors, recording, tracing) goes to the generic layers in `dispatch`.
+Each op is one Python function (a closure over its ufunc). Its first test picks the path on which nothing but the
+numpy call and the making of a tensor (or the counting of a write) is left to do: that of inference mode, and that of
+normal tensors while nothing is recorded. Anything unusual (other dtypes than the same floating one, errors,
+recording, tracing) goes to the generic layers in `dispatch`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, allocate, ndarray, new_tensor
-from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, tls
+from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.functional_layers import asanyarray, asarray, functional
 from ..dispatch.inplace_layers import inplace, store
+from ..dispatch.layer_counts import COUNTS
 from ..dispatch.op_description import (
     ANY_DTYPE,
     ELEMENTWISE,
@@ -138,7 +139,9 @@ def unary(
         if out is not None:
             return run_out(op, (self,), out)
         state = tls.state
-        if state.fast and isinstance(self, Tensor):
+        if isinstance(self, Tensor) and (
+            state.fast or (state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None))
+        ):
             a = self._array
             if a.dtype.kind == floating:
                 r = ufunc(a)
@@ -148,8 +151,12 @@ def unary(
                 t._array = r
                 t._storage = [0, r]
                 t._meta = None
-                t._keys = INFERENCE_KEYS
-                t._version_counter = None
+                if state.fast:
+                    t._keys = INFERENCE_KEYS
+                    t._version_counter = None
+                else:
+                    t._keys = NORMAL_KEYS
+                    t._version_counter = [0]
                 return t
         return functional(op, state, (self,))
 
@@ -160,11 +167,18 @@ def unary(
 
         def call_(self: Tensor) -> Tensor:
             state = tls.state
-            if state.fast and direct and self._version_counter is None:
+            if direct and (
+                state.fast
+                if (counter := self._version_counter) is None
+                else state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None)
+            ):
                 a = self._array
                 if a.dtype.kind == floating and 0 not in a.strides:
                     ufunc(a, out=a)
                     self._storage[0] += 1
+                    if counter is not None:
+                        counter[0] += 1
+                        COUNTS["version_bumps"] += 1
                     return self
             return inplace(op, state, (self,))
 
@@ -307,9 +321,16 @@ def binary(
         is_operator: bool = False,
     ) -> Any:
         state = tls.state
-        if state.fast and out is None and alpha == 1:
+        if out is None and alpha == 1 and isinstance(self, Tensor):
             kind = type(other)
-            if (kind is Tensor or kind in inexact_scalars) and isinstance(self, Tensor):
+            if (kind is Tensor or kind in inexact_scalars) and (
+                state.fast
+                or (
+                    state.plain
+                    and self._keys == NORMAL_KEYS
+                    and (not state.grad_mode or (self._meta is None and (kind is not Tensor or other._meta is None)))
+                )
+            ):
                 a = self._array
                 if a.dtype.kind == "f":
                     try:
@@ -327,8 +348,12 @@ def binary(
                         t._array = r
                         t._storage = [0, r]
                         t._meta = None
-                        t._keys = INFERENCE_KEYS
-                        t._version_counter = None
+                        if state.fast:
+                            t._keys = INFERENCE_KEYS
+                            t._version_counter = None
+                        else:
+                            t._keys = NORMAL_KEYS
+                            t._version_counter = [0]
                         return t
         args = (self, other, alpha) if with_alpha else (self, other)
         try:
@@ -348,19 +373,34 @@ def binary(
 
         def call_(self: Tensor = MISSING, other: Any = MISSING, *, alpha: Any = 1, is_operator: bool = False) -> Any:
             state = tls.state
-            if state.fast and direct and self._version_counter is None and alpha == 1:
+            kind = type(other)
+            if (
+                direct
+                and alpha == 1
+                and (
+                    state.fast
+                    if (counter := self._version_counter) is None
+                    else state.plain
+                    and self._keys == NORMAL_KEYS
+                    and (not state.grad_mode or (self._meta is None and (kind is not Tensor or other._meta is None)))
+                )
+            ):
                 a = self._array
-                kind = type(other)
                 if a.dtype.kind == "f" and 0 not in a.strides:
                     if kind is Tensor:
                         b = other._array
-                        if b.dtype is a.dtype and b.shape == a.shape and other._storage is not self._storage:
+                        taken = b.dtype is a.dtype and b.shape == a.shape and other._storage is not self._storage
+                        if taken:
                             ufunc(a, b, out=a)
-                            self._storage[0] += 1
-                            return self
-                    elif kind in inexact_scalars:
-                        ufunc(a, other, out=a)
+                    else:
+                        taken = kind in inexact_scalars
+                        if taken:
+                            ufunc(a, other, out=a)
+                    if taken:
                         self._storage[0] += 1
+                        if counter is not None:
+                            counter[0] += 1
+                            COUNTS["version_bumps"] += 1
                         return self
             try:
                 chosen = (

@@ -18,7 +18,7 @@ from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
-from ..dispatch.view_layers import view_op
+from ..dispatch.view_layers import make_view, plain_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
 
@@ -143,9 +143,7 @@ def _product(shape: Sequence[int]) -> int:
     return n
 
 
-_view = view_op("view", method=False, function=False, self=lambda grad, self_shape: grad.reshape(self_shape))(
-    _view_kernel
-)
+view_op("view", method=False, function=False, self=lambda grad, self_shape: grad.reshape(self_shape))(_view_kernel)
 VIEW = OPS["view"]
 _reshape_alias = view_op(
     "_reshape_alias",
@@ -169,15 +167,15 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         from ..core.argument_errors import invalid_combination
 
         raise invalid_combination("view", ())
-    if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
-        a = self._array
-        if a.flags.c_contiguous and 1 not in a.shape:
-            try:
-                array = a.reshape(shape)
-            except (ValueError, TypeError):
-                array = _view_kernel(a, flatten_ints(shape))
-        else:
+    a = self._array
+    if a.flags.c_contiguous and 1 not in a.shape:
+        try:
+            array = a.reshape(shape)
+        except (ValueError, TypeError):
             array = _view_kernel(a, flatten_ints(shape))
+    else:
+        array = _view_kernel(a, flatten_ints(shape))
+    if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
         made = allocate(Tensor)
         made._array = array
         made._storage = self._storage
@@ -185,7 +183,8 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         made._keys = INFERENCE_KEYS
         made._version_counter = None
         return made
-    return _view(self, flatten_ints(shape))
+    plain = plain_view(self, array, tls.state)
+    return make_view(VIEW, self, array, (flatten_ints(shape),)) if plain is None else plain
 
 
 publish("view", view, function=False)
@@ -348,6 +347,8 @@ def unsqueeze(self: Any, dim: int) -> Array:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     d = dim + n if dim < 0 else dim
     shape, strides = array.shape, array.strides
+    if array.flags.c_contiguous and array.size and 1 not in shape:  # where numpy gives the same step, and sooner
+        return array.reshape((*shape[:d], 1, *shape[d:]))
     # PyTorch gives the new dimension the step that spans the next one; numpy would give 0.
     step = shape[d] * strides[d] if d < array.ndim else array.itemsize
     return strided_array(array, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))

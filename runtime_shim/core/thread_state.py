@@ -25,7 +25,11 @@ Snapshot = tuple[bool, bool, int, int]
 
 
 class ThreadState:
-    """Per-thread dispatch state. `fast` is derived: ops may skip every layer above the numpy kernel."""
+    """Per-thread dispatch state.
+
+    Two fields are derived. `fast`: ops may skip every layer above the numpy kernel. `plain`: on a tensor made outside
+    inference mode, of which nothing is recorded, an op only has to count its write or note its view.
+    """
 
     __slots__ = (
         "anomaly",
@@ -46,6 +50,7 @@ class ThreadState:
         "included",
         "inference_mode",
         "no_saved_tensor_hooks",
+        "plain",
         "running_node",
         "saved_tensor_hooks",
         "sequence",
@@ -76,16 +81,27 @@ class ThreadState:
         self.backward_inputs = ""  # "accumulated" or "returned", if that backward has inputs to which it is confined
         self.anomaly = False
         self.anomaly_checks_nan = True
-        self.fast = False
+        self.refresh()
 
     def refresh(self) -> None:
-        """Recompute what is derived; call after any change of modes, key sets or tracer."""
+        """Recompute what is derived; call after any change of modes, key sets, tracer or `before_write`.
+
+        Grad mode is no part of it: ops read that themselves.
+        """
         self.fast = (
             self.inference_mode
             and self.tracer is None
             and not self.dispatch_modes
             and (self.excluded & AUTOGRAD) != 0
             and not (self.included & ADINPLACEORVIEW)
+        )
+        self.plain = (
+            not self.inference_mode
+            and self.tracer is None
+            and not self.dispatch_modes
+            and self.before_write is None
+            and self.included == ADINPLACEORVIEW
+            and not self.excluded
         )
 
     def snapshot(self) -> Snapshot:

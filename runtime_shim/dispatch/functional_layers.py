@@ -41,6 +41,15 @@ asarray, asanyarray = np.asarray, np.asanyarray
 # ---------------------------------------------------------------------------------------------
 
 
+def unrecorded(state: ThreadState, a: Tensor, b: Tensor | None = None) -> bool:
+    """Whether all that an op on these tensors comes to is its kernel and a new tensor around the result."""
+    return state.fast or (
+        state.plain
+        and a._keys == NORMAL_KEYS
+        and (not state.grad_mode or (a._meta is None and (b is None or b._meta is None)))
+    )
+
+
 def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """Run a functional op through the layers."""
     first = args[0]

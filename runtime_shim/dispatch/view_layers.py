@@ -19,7 +19,7 @@ from ..core.tensor import (
     current_version,
     requires_grad,
 )
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
 from ..tape.history import set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
@@ -107,6 +107,37 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
     return view
 
 
+def plain_view(self: Tensor, array: Array, state: ThreadState) -> Tensor | None:
+    """What `make_view` makes of a normal tensor of which nothing is recorded; None if there may be more to do."""
+    meta = self._meta
+    grad_mode = state.grad_mode
+    if (
+        not state.plain
+        or self._keys != NORMAL_KEYS
+        or array.dtype is not self._array.dtype
+        or (meta is not None and (grad_mode or meta.view_fn is not None))
+    ):
+        return None
+    root = self if meta is None or meta.base is None else meta.base
+    counter = root._version_counter
+    if counter is None:
+        return None
+    made = AutogradMeta()
+    made.base = root
+    made.attr_version = counter[0]
+    if not grad_mode:
+        kept = root is not self and meta is not None and meta.creation_meta == INFERENCE_MODE
+        made.creation_meta = INFERENCE_MODE if kept else NO_GRAD_MODE
+    view = allocate(Tensor)
+    view._array = array
+    view._storage = self._storage
+    view._meta = made
+    view._keys = NORMAL_KEYS
+    view._version_counter = counter
+    COUNTS["view_records"] += 1
+    return view
+
+
 def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
     """Like make_view for an op that returns several views of which one node is the history."""
     state = tls.state
@@ -158,6 +189,9 @@ def view_op(
                 view._keys = INFERENCE_KEYS
                 view._version_counter = None
                 return view
+            plain = plain_view(self, array, tls.state)
+            if plain is not None:
+                return plain
             if kwargs or len(args) + 1 != len(made.params):
                 args = made.bind((self, *args), kwargs)[1:]
             return make_view(made, self, array, args)

@@ -67,8 +67,8 @@ class _Without:
         return self.mode
 
     def __exit__(self, *exc: object) -> None:
-        leave_excluded(self.before, "TorchDispatchMode")
         self.state.dispatch_modes.append(self.mode)
+        leave_excluded(self.before, "TorchDispatchMode")
 
 
 def _ask(state: ThreadState, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -253,6 +253,7 @@ _IMPORTED_BY = (
     "aten.indexing",
     "aten.inplace",
     "aten.strided",
+    "aten.views",
 )
 
 
