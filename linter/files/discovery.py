@@ -19,8 +19,9 @@ from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
-    "__pycache__ __pypackages__ node_modules".split()
+    "CMakeFiles __pycache__ __pypackages__ node_modules".split()
 )
+"""What version control, caches, package managers and builds keep for themselves."""
 
 
 class NoSuchPath(Exception):
