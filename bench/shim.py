@@ -7,7 +7,7 @@ Small tensors (2x3) show what a call costs beside the arithmetic, large ones (10
 copied. Noise on a shared machine comes and goes, so the contestants are timed in turn, round by round; the
 figures are medians over the rounds of the ratios within one round. Where a target is in microseconds, the
 fastest round counts. A target on a group of ops is on the geometric mean of their ratios, unless it names the
-slowest. Exit status 1 when a target is missed.
+slowest. Exit status 1 when a target is missed; those against PyTorch count where it is installed.
 """
 
 from __future__ import annotations
@@ -57,6 +57,31 @@ VIEWS = {
     "unsqueeze": ("a[None]", "a.unsqueeze(0)"),
 }
 GROUPS = {"functional": FUNCTIONAL, "in-place": IN_PLACE, "views": VIEWS}
+
+# Ops against PyTorch alone: numpy has no single call for most. Beside the names above: `F`, nn.functional; `c`, a
+# tensor without history to write to; `x`, an image, with the kernel `k`; `w` and `v`, weights and bias; `mask`,
+# booleans; `r`, an integer index; `Double`, a Function; `u`, a parameter that has a gradient; `o`, an SGD of it.
+COMPOSED = {
+    "cat": "t.cat((a, b))",
+    "stack": "t.stack((a, b))",
+    "where": "t.where(mask, a, b)",
+    "softmax": "t.softmax(a, 1)",
+    "layer_norm": "F.layer_norm(a, (3,))",
+    "linear": "F.linear(a, w, v)",
+    "conv": "F.conv2d(x, k)",
+    "clone": "a.clone()",
+    "mean": "a.mean(1)",
+    "div by a number": "a / 2",
+    "indexing by a tensor": "a[r]",
+    "Function.apply": "Double.apply(a)",
+    "assignment to an index": "c[0] = 1",
+    "in-place on a copy": "a.clone().mul_(2)",
+    "backward": "with t.enable_grad(): (u * u).sum().backward()",
+    "optimizer step": "o.step()",
+    "entering a guard": "with t.no_grad(): pass",
+}
+OF_TORCH = {"inference": 1.0, "no_grad": 1.2, "recording": 1.6}
+"""Targets: the geometric mean over the ops of all groups, the shim's time over PyTorch's in one run."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +135,69 @@ def tensors(torch: ModuleType, mode: str, shape: tuple[int, int]) -> dict[str, A
         # Ones: in-place ops run thousands of times and must neither overflow nor slow down by denormals.
         a, b = (torch.ones(*shape, requires_grad=grad) for _ in range(2))
         return {"a": a, "b": b, "m": torch.ones(*reversed(shape), requires_grad=grad), "t": torch}
+
+
+def composed_names(torch: ModuleType, mode: str) -> dict[str, Any]:
+    """The operands of `COMPOSED`."""
+    grad = mode == "recording"
+    package = torch.__name__
+    names = tensors(torch, mode, (2, 3))
+
+    class Double(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            return a * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    with torch.enable_grad():
+        u = torch.ones(2, 3, requires_grad=True)
+        u.grad = torch.ones(2, 3)
+    with guard(torch, mode):
+        names |= {
+            "F": importlib.import_module(f"{package}.nn.functional"),
+            "x": torch.ones(1, 2, 8, 8, requires_grad=grad),
+            "k": torch.ones(3, 2, 3, 3, requires_grad=grad),
+            "w": torch.ones(4, 3, requires_grad=grad),
+            "v": torch.ones(4, requires_grad=grad),
+            "mask": torch.ones(2, 3) > 0,
+            "r": torch.tensor([1, 0]),
+            "c": torch.ones(2, 3),
+            "u": u,
+            "Double": Double,
+            "o": importlib.import_module(f"{package}.optim").SGD([u], lr=0.0),
+        }
+    return names
+
+
+def measure_composed(modules: dict[str, ModuleType], mode: str, rounds: int) -> list[Case]:
+    """Every op of `COMPOSED` in one mode, the shim and, if it is there, PyTorch in turn."""
+    cases = []
+    for op, statement in COMPOSED.items():
+        if mode == "inference" and op == "backward":
+            continue  # nothing is recorded there, whatever grad mode is
+        timers = {name: timeit.Timer(statement, globals=composed_names(it, mode)) for name, it in modules.items()}
+        seconds: dict[str, list[float]] = {name: [] for name in timers}
+        loops: dict[str, int] = {}
+        for number in range(rounds + 1):
+            for name, timer in timers.items():
+                with guard(modules[name], mode):
+                    _time(timer, name, loops, seconds[name], warm=number == 0)
+        cases.append(Case("composed", op, mode, "2x3", seconds))
+    return cases
+
+
+def of_torch(cases: list[Case]) -> list[Target]:
+    """The targets of `OF_TORCH`; none where PyTorch is not installed."""
+    targets = []
+    for mode, limit in OF_TORCH.items():
+        ratios = [case.ratio("shim", "torch") for case in cases if case.mode == mode and "torch" in case.seconds]
+        if ratios:
+            what = f"{mode.replace('inference', 'inference mode')}, {len(ratios)} ops, of PyTorch"
+            targets.append(Target(what, limit, geometric_mean(ratios)))
+    return targets
 
 
 def arrays(shape: tuple[int, int]) -> dict[str, Any]:
@@ -240,6 +328,7 @@ def run(rounds: int) -> tuple[list[Case], list[Target]]:
         if not (mode == "recording" and group == "in-place")  # a leaf that requires grad refuses
         for case in measure(modules, mode, (2, 3), group, rounds)
     ]
+    composed = [case for mode in OF_TORCH for case in measure_composed(modules, mode, rounds)]
     large = [
         case
         for group in ("functional", "in-place")
@@ -265,25 +354,27 @@ def run(rounds: int) -> tuple[list[Case], list[Target]]:
         Target("import, of numpy's", 1.3, import_ratio(max(5, rounds // 3))),
     ]
     targets += [Target(f"a call across: {case.op}", 5.0, case.microseconds("shim"), "us") for case in across]
-    return [*small, *large, *pairs.values(), *across], targets
+    targets += of_torch([*small, *composed])
+    return [*small, *composed, *large, *pairs.values(), *across], targets
 
 
 def table(cases: list[Case]) -> Iterable[str]:
     heads = f"{'numpy us':>10} {'shim us':>10} {'of numpy':>9} {'of torch':>9}"
-    yield f"{'size':<10} {'mode':<26} {'op':<22} {heads}"
+    yield f"{'size':<10} {'mode':<26} {'op':<32} {heads}"
     for case in cases:
         if "shim" not in case.seconds:
             ratio = case.ratio("inference", "no_grad")
-            yield f"{case.size:<10} {case.mode:<26} {case.group:<22} {'':>10} {'':>10} {ratio:>8.2f}x"
+            yield f"{case.size:<10} {case.mode:<26} {case.group:<32} {'':>10} {'':>10} {ratio:>8.2f}x"
             continue
         if case.group == "crossing":
-            yield f"{case.size:<10} {case.mode:<26} {case.op:<22.22} {'':>10} {case.microseconds('shim'):>10.2f}"
+            yield f"{case.size:<10} {case.mode:<26} {case.op:<32.32} {'':>10} {case.microseconds('shim'):>10.2f}"
             continue
-        figures = f"{case.microseconds('numpy'):>10.2f} {case.microseconds('shim'):>10.2f}"
-        ratios = f"{case.ratio('shim', 'numpy'):>8.2f}x"
+        numpy_us = f"{case.microseconds('numpy'):>10.2f}" if "numpy" in case.seconds else f"{'':>10}"
+        figures = f"{numpy_us} {case.microseconds('shim'):>10.2f}"
+        ratios = f"{case.ratio('shim', 'numpy'):>8.2f}x" if "numpy" in case.seconds else f"{'':>9}"
         if "torch" in case.seconds:
             ratios += f" {case.ratio('shim', 'torch'):>8.2f}x"
-        yield f"{case.size:<10} {case.mode:<26} {case.group + ' ' + case.op:<22} {figures} {ratios}"
+        yield f"{case.size:<10} {case.mode:<26} {case.group + ' ' + case.op:<32} {figures} {ratios}"
 
 
 def main(argv: list[str] | None = None) -> int:
