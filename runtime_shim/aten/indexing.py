@@ -18,8 +18,9 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import ReorderedArray, in_order_of, packed
 from ..core.tensor import Tensor, allocate, attach, requires_grad
-from ..core.thread_state import INFERENCE_KEYS, tls
+from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
+from ..dispatch.layer_counts import COUNTS
 from ..dispatch.memory_overlap import may_share
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
@@ -349,8 +350,7 @@ def _index_tensor(part: Any) -> Tensor:
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(part, bytes) or not isinstance(part, list | tuple | range | np.ndarray):
         raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-            "indices (got "
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
             f"{type(part).__name__})"
         )
     made: Tensor = FUNCTIONS["tensor"](list(part) if isinstance(part, range) else part)
@@ -358,6 +358,11 @@ def _index_tensor(part: Any) -> Tensor:
 
 
 GETITEM = describe_recording("slice", lambda self, key: self, {}, node="AliasBackward0")
+
+_INDEX_OF_NUMBER = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+    "tensor to a number"
+)
 
 
 def getitem(self: Tensor, key: Any) -> Tensor:
@@ -385,11 +390,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if isinstance(key, int):
             if key:
                 raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
-                "C++ to convert a "
-                "0-dim tensor to a number"
-            )
+            raise IndexError(_INDEX_OF_NUMBER)
         if isinstance(key, slice):
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     found, tensors = _apply_basic(self, parts, isinstance(key, tuple))
@@ -464,16 +465,27 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             else:
                 self._storage[0] += 1
                 return
+    if kind is int and type(value) in (int, float) and state.plain and self._keys == NORMAL_KEYS:
+        a, counter = self._array, self._version_counter
+        if (
+            counter is not None
+            and (not state.grad_mode or self._meta is None)
+            and a.dtype.kind == "f"
+            and (a.ndim and 0 not in a.strides)
+            and -a.shape[0] <= key < a.shape[0]
+        ):
+            a[key] = value
+            self._storage[0] += 1
+            counter[0] += 1
+            COUNTS["version_bumps"] += 1
+            COUNTS["view_records"] += 1
+            return
     wrapped = _value_tensor(self, value)
     if key is Ellipsis:
         _copy_to(self, wrapped)
         return
     if self._array.ndim == 0 and isinstance(key, int) and not isinstance(key, bool):
-        raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
-            "to convert a "
-            "0-dim tensor to a number"
-        )
+        raise IndexError(_INDEX_OF_NUMBER)
     found, tensors = _apply_basic(self, _as_tuple(key), True)
     if tensors is None:
         _copy_to(found, wrapped)
