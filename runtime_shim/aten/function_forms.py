@@ -210,26 +210,11 @@ for _name in ("renorm", "polygamma", "conj_physical", "sinc"):
 # -----------------------------------------------------------------------------------------------
 
 
-@op("i0", computes=Computes("bif"), inplace=True, self=lambda grad, self: grad * FUNCTIONS["_i1"](self))
+@op("i0", computes=Computes("bif"), inplace=True, self=lambda grad, self: grad * FUNCTIONS["special_i1"](self))
 def i0(self: Any) -> Any:
     """The modified Bessel function of order 0."""
     target = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
     return cast(np.i0(self.astype(np.float64)).reshape(self.shape), target)
-
-
-def _i1_of(x: float) -> float:
-    """Its derivative, by the series of x/2."""
-    half, term, found, k = x / 2, x / 2, 0.0, 0
-    while abs(term) > 1e-17 * max(abs(found), 1e-300) and k < 1000:
-        found += term
-        k += 1
-        term *= half * half / (k * (k + 1))
-    return found
-
-
-@op("_i1", computes=Computes("f"), method=False, self=None)
-def _i1(self: Any) -> Any:
-    return np.asarray(np.vectorize(_i1_of, otypes=[np.float64])(self.astype(np.float64))).astype(self.dtype)
 
 
 @composite("mvlgamma")

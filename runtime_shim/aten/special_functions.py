@@ -309,6 +309,36 @@ unary(
 )
 
 
+def _i1_of(x: float) -> float:
+    """The modified Bessel function of order 1, by the series of x/2."""
+    half, term, found, k = x / 2, x / 2, 0.0, 0
+    while abs(term) > 1e-17 * max(abs(found), 1e-300) and k < 1000:
+        found += term
+        k += 1
+        term *= half * half / (k * (k + 1))
+    return found
+
+
+def _slope_of_i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """i1_backward of torch/csrc/autograd/FunctionsManual.cpp: at zero, where i1(x) / x can't be computed, it is 1/2."""
+    where = FUNCTIONS["where"]
+    eps = float(np.finfo(self._array.dtype).eps)
+    far = self.abs() > eps
+    safe = where(far, self, eps)
+    return grad * where(far, FUNCTIONS["i0"](safe) - result * safe.reciprocal(), 0.5)
+
+
+unary(
+    "special_i1",
+    _each(_i1_of),
+    node="SpecialI1Backward0",
+    inplace_form=False,
+    computes=Computes("if"),
+    result=FLOAT,
+    self=_slope_of_i1,
+)
+
+
 @composite("special_ndtr", method=False)
 def special_ndtr(self: Tensor) -> Tensor:
     """How much of the standard normal distribution lies below each element."""

@@ -65,6 +65,7 @@ torch.polygamma(1, x)
 torch.i0(x)
 torch.gradient(x)[0] + torch.gradient(x, edge_order=2)[1]
 torch.special.entr(x)
+torch.special.i1(x - 0.5)
 torch.special.log_ndtr(x - 0.5)
 torch.special.ndtr(x)
 torch.frexp(x).mantissa

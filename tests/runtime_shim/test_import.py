@@ -80,7 +80,7 @@ def test_an_archive_loads_with_nothing_else_imported() -> None:
 
 @pytest.mark.parametrize(
     "attempt",
-    ["torch.geqrf", "torch.Tensor.geqrf", "torch.nn.functional.conv_tbc"],
+    ["torch.ormqr", "torch.Tensor.ormqr", "torch.nn.functional.conv_tbc"],
     ids=["function", "method", "nn"],
 )
 @pytest.mark.few("nn")
