@@ -31,12 +31,11 @@ def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
         given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-        reduction = given.pop("reduction")
-        if not isinstance(reduction, str):
-            given["reduction"] = _REDUCTIONS[reduction]
-        missing = [n for n in names if n not in given and n != "reduction"]
+        missing = [n for n in names if n not in given]
         if missing:
             raise TypeError(f'{name}() missing 1 required positional arguments: "{missing[0]}"')
+        if not isinstance(given["reduction"], str):  # C++ gives its name
+            given["reduction"] = _REDUCTIONS[given["reduction"]]
         found: Tensor = getattr(_networks(), name)(**given)
         return found
 

@@ -11,6 +11,11 @@
 #include <functional>
 #include <vector>
 
+// Where TypeProperties.h is included first, it brings this header along before it declares anything.
+namespace at::native {
+inline ScalarType result_type(TensorList tensors);
+}
+
 namespace at {
 
 class TensorIteratorConfig;
