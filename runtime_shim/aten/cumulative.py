@@ -37,13 +37,20 @@ def _cumulative_in_place(name: str) -> Callable[..., None]:
     return kernel
 
 
+def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
+    """cumsum_backward of torch/csrc/autograd/FunctionsManual.cpp: where nothing is summed, the gradient itself."""
+    if grad._array.size <= 1 or grad._array.shape[dim] == 1:
+        return grad
+    return grad.flip(dim).cumsum(dim).flip(dim)
+
+
 @op(
     "cumsum",
     computes=ANY_DTYPE,
     out=RESIZED,
     inplace_kernel=_cumulative_in_place("cumsum"),
     inplace=True,
-    self=lambda grad, dim: grad.flip(dim).cumsum(dim).flip(dim) if grad._array.ndim else grad,
+    self=_cumsum_back,
 )
 def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:

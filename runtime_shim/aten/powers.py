@@ -14,7 +14,7 @@ from ..core.reordered_array import elementwise, packed
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import composite, op
-from .elementwise import conj
+from .elementwise import conj, mul_scalar
 from .ufunc_makers import cast, is_operand
 
 
@@ -35,7 +35,7 @@ def _pow_kernel(self: Any, exponent: Any) -> Array:
 def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
     if exponent == 0:
         return zeros_like(self)
-    return grad * conj(exponent * self ** (exponent - 1))
+    return grad * conj(mul_scalar(self ** (exponent - 1), exponent))
 
 
 def zeros_like(t: Tensor) -> Tensor:

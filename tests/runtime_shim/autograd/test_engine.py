@@ -183,6 +183,17 @@ def gradients_of_leaves_whose_shape_was_exchanged(torch: Torch) -> list[Any]:
     return found
 
 
+def gradients_of_sums_of_one_element_are_not_copied(torch: Torch) -> list[Any]:
+    x = torch.ones(1, 3, requires_grad=True)
+    return [torch.autograd.grad(x.cumsum(dim).sum(), x)[0].stride() for dim in (0, 1)]
+
+
+def edges_of_the_slope_of_a_power(torch: Torch) -> list[str]:
+    x = scalar(torch)
+    (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    return [type(node).__name__ for node, _ in slope.grad_fn.next_functions]
+
+
 PROGRAMS: list[tuple[Program, Any]] = [
     (
         hooks_in_order,
@@ -210,6 +221,8 @@ PROGRAMS: list[tuple[Program, Any]] = [
         gradients_of_leaves_whose_shape_was_exchanged,
         [([3.0, 3.0], (1,)), ([[3.0, 3.0]] * 3, (2, 1)), ([3.0, 3.0], (1,))],
     ),
+    (gradients_of_sums_of_one_element_are_not_copied, [(0, 0), (3, 1)]),
+    (edges_of_the_slope_of_a_power, ["NoneType", "MulBackward1"]),
     (once_differentiable_edges, ["AccumulateGrad", "NoneType"]),
 ]
 
