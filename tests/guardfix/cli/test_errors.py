@@ -360,7 +360,7 @@ def test_a_file_that_is_too_large_is_a_finding(tree: Path) -> None:
 
 def test_limits_for_each_file(tree: Path) -> None:
     lines = "void f@(torch::jit::Module& m) { at::AutoNonVariableTypeMode g; m.forward({}); }\n"
-    (tree / "slow.cpp").write_text("".join(lines.replace("@", str(n)) for n in range(20_000)))
+    (tree / "slow.cpp").write_text("".join(lines.replace("@", str(n)) for n in range(60_000)))
     outcome = shell("guardfix check --timeout-per-file 1.5 .", tree)
     assert outcome.returncode == 1
     assert "slow.cpp:1:1: GF001 cannot read this file: reading it took longer than 1.5 seconds" in outcome.stdout
