@@ -304,6 +304,8 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         name = str(node.name())
         if name == "CopySlices":
             return "torch::autograd::CopySlices"
+        if name.startswith("torch::autograd::CppNode<"):  # PyTorch's Python takes it for a Function of Python
+            return name.removesuffix("Backward")
         return name
 
     def next_functions(self, node: Any) -> Any:
