@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -16,8 +17,9 @@ from ...files.suppressions import find_directives
 from . import module_signs
 from .parsed_module import Module
 from .python_comments import python_comments
+from .python_focus import focused, is_enough
 from .python_look import may_matter
-from .python_parsing import error_row, parse_python
+from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reading import ModuleReading
 
@@ -35,8 +37,13 @@ def extract_python(
     sought = sought or recorded("python")
     if not with_models and not may_matter(source.text, watched, always=sought.always, words=sought.words):
         return None
+    legacy = guards.LEGACY_API.encode() in source.text
+    whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
+    reading = None if whole or with_models else _read_in_part(source)
     text = source.text.decode("utf-8")
-    tree = parse_python(text)
+    if reading is None:
+        tree = parse_python(text)
+        reading = _read(source, tree, watched, whole=whole) if tree is not None else None
     directives = find_directives(source.text, source.row, python_comments)
     declared = find_intents(source.text, source.row, python_comments)
     common = Facts(
@@ -47,13 +54,9 @@ def extract_python(
         intents=declared.intents,
         line_starts=source.line_starts,
     )
-    if tree is None:
+    if reading is None:
         return replace(common, partial=True, error_row=error_row(text), python=PythonFacts())
-    module = Module(source, tree, watched)
-    legacy = guards.LEGACY_API.encode() in source.text
-    whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
-    walk = ModuleReading(module, everything=whole)
-    walk.read()
+    module, walk = reading
     facts = replace(
         common,
         guard_uses=tuple(use.use for use in walk.uses),
@@ -66,9 +69,31 @@ def extract_python(
     if legacy:
         from ..embedded.embedded_cpp import embedded_cpp, with_pieces
 
-        facts = with_pieces(facts, embedded_cpp(source, tree, facts))
+        facts = with_pieces(facts, embedded_cpp(source, module.tree, facts))
     module.scope.forget_inner()
     return facts
+
+
+def _read(
+    source: Source, tree: ast.Module, watched: Iterable[str] = (), *, whole: bool = False
+) -> tuple[Module, ModuleReading]:
+    module = Module(source, tree, watched)
+    walk = ModuleReading(module, everything=whole)
+    walk.read()
+    return module, walk
+
+
+def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
+    """What a large file's functions with guards say; None where the file is to be read whole."""
+    text = focused(source.text, guards.PYTHON)
+    tree = parse_or_none(text) if text is not None else None
+    if tree is None:
+        return None
+    module, walk = _read(source, tree)
+    if module.words == {*guards.PYTHON} and is_enough(walk.uses):
+        return module, walk
+    module.scope.forget_inner()
+    return None
 
 
 _TESTS = (b"TestCase", b"import pytest", b"import unittest")
