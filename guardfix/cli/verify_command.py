@@ -17,7 +17,7 @@ from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
 from .verify_page_file import check_page_options, write_verify_page
-from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
+from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
@@ -54,10 +54,8 @@ if TYPE_CHECKING:
 @click.option(
     "--timeout",
     type=Seconds(min=0.1),
-    default=60,
-    show_default=True,
     metavar="SECONDS",
-    help="Time limit of each run.",
+    help="Time limit of each run; with --test, of the whole command.  [default: 60; 600 with --test]",
 )
 @click.option(
     "--memory",
@@ -188,13 +186,12 @@ def command(**arguments: Any) -> None:
         check_page_options(arguments)
     from ..output.report_summary import verdict_summary
     from ..verify.guard_meanings import meanings_in_use
-    from ..verify.program_runs import Limits
     from ..verify.verifying import Settings
 
     settings = Settings(
         backend=arguments["backend"],
         meanings=meanings_in_use(run.options.minimum_torch, since19_only=arguments["legacy_since19"]),
-        limits=Limits(arguments["timeout"], arguments["memory"] << 20),
+        limits=run_limits(arguments),
         arguments=arguments["arguments"],
         model=_model(arguments["model"]),
         include=arguments["include"],
@@ -341,12 +338,11 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
 def _project_witnesses(run: CommandRun, arguments: dict[str, Any]) -> Iterator[Callable[[], RunWitnesses]]:
     """The project's tests, its ops, or both."""
     from ..verify.deciding_by_running import with_ops, with_tests
-    from ..verify.project_tests import TestSettings
-    from .verify_project import check_project_options, exercise_settings
+    from .verify_project import check_project_options, exercise_settings, test_settings
 
     check_project_options(run, arguments)
     if arguments["tests"]:
-        yield lambda: with_tests(Path(run.paths[0]), TestSettings(arguments["tests"], arguments["test_build"]))
+        yield lambda: with_tests(Path(run.paths[0]), test_settings(arguments))
     if arguments["exercise"]:
         yield lambda: with_ops(run.paths, exercise_settings(arguments))
 

@@ -11,7 +11,7 @@ import click
 from ..output.format_registry import load_format
 from .command_failure import Failure
 from .command_run import CommandRun
-from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of
+from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from ..verify.exercising import ExercisedProject, ExerciseSettings
     from ..verify.guard_outcomes import GuardOutcome
     from ..verify.program_migration import Migration
-    from ..verify.project_tests import ProjectTests
+    from ..verify.project_tests import ProjectTests, TestSettings
 
 
 def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
     """Runs a project's tests, calls its ops, or does the one and then the other; the exit status."""
-    from ..verify.project_tests import TestSettings, verify_project_tests
+    from ..verify.project_tests import verify_project_tests
     from ..verify.verdicts import VerificationFailed
 
     check_project_options(run, arguments)
@@ -35,8 +35,7 @@ def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]
     with ended_with_copies():
         try:
             if arguments["tests"]:
-                settings = TestSettings(arguments["tests"], arguments["test_build"])
-                tested = verify_project_tests(Path(run.paths[0]), migration, settings)
+                tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(arguments))
             if arguments["exercise"]:
                 exercised = _exercised(run, migration, tested, exercise_settings(arguments))
         except (VerificationFailed, OSError) as error:
@@ -69,17 +68,23 @@ def check_project_options(run: CommandRun, arguments: dict[str, Any]) -> None:
         assert hypothesis
 
 
+def test_settings(arguments: dict[str, Any]) -> TestSettings:
+    """What the options say about building and running a project's tests."""
+    from ..verify.project_tests import TEST_SECONDS, TestSettings
+
+    return TestSettings(arguments["tests"], arguments["test_build"], arguments["timeout"] or TEST_SECONDS)
+
+
 def exercise_settings(arguments: dict[str, Any]) -> ExerciseSettings:
     """What the options say about exercising ops."""
     from ..verify.exercising import ExerciseSettings
-    from ..verify.program_runs import Limits
 
     return ExerciseSettings(
         examples=arguments["examples"],
         build=arguments["test_build"],
         include=tuple(str(Path(folder).resolve()) for folder in arguments["include"]),
         define=arguments["define"],
-        limits=Limits(arguments["timeout"], arguments["memory"] << 20),
+        limits=run_limits(arguments),
         legacy_since19=arguments["legacy_since19"],
     )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
     from ..verify.program_migration import Migration
+    from ..verify.program_runs import Limits
     from ..verify.verdicts import Verdict
 
 
@@ -53,6 +54,13 @@ def allowed_verdicts(arguments: dict[str, Any]) -> set[Verdict]:
     if arguments["allow_not_reached"]:
         allowed.add(Verdict.NOT_REACHED)
     return allowed
+
+
+def run_limits(arguments: dict[str, Any]) -> Limits:
+    """What each run of a program may take."""
+    from ..verify.program_runs import Limits
+
+    return Limits(arguments["timeout"] or Limits.seconds, arguments["memory"] << 20)
 
 
 def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:

@@ -109,6 +109,8 @@ class ProgramReach:
     """The real paths of the project's files that were compiled into it, or imported."""
     failed: bool = False
     """It failed, before the migration already."""
+    cut_off: bool = False
+    """The time limit ended it: it might have come to more guards."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def _outcome(site: GuardSite, programs: Sequence[ProgramReach]) -> GuardOutcome:
         if reach is None:
             continue
         if program.verdict is Verdict.UNSUPPORTED:
-            if reach.is_entered or _is_in(site, program):
+            if reach.is_entered or (_is_in(site, program) and not program.cut_off):
                 unsupported.append(program)
         elif reach.is_cut_off and program.verdict is not Verdict.SAME:
             cut_off.append(program)
@@ -177,7 +179,8 @@ def _why(
         return "no counter can stand there"
     if not any(_is_in(site, program) for program in programs):
         return "no program compiles its file" if not site.place.path.endswith(".py") else "no program imports its file"
-    return "never entered"
+    unfinished = next((program.name for program in programs if program.cut_off and _is_in(site, program)), None)
+    return "never entered" if unfinished is None else f"not entered before the time limit cut off {unfinished}"
 
 
 def _is_in(site: GuardSite, program: ProgramReach) -> bool:

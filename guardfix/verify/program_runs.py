@@ -58,6 +58,8 @@ class ProgramRun:
     """How often each guard was entered, by its number, and the ops below; row 0 has the program's ops."""
     made_up: tuple[tuple[str, str], ...] = ()
     """The files of data that were made up: the kind of each, and its path as the program asked for it."""
+    seconds: float = 0.0
+    """For how long it ran, without what was compiled before."""
 
     @property
     def ops(self) -> int:
@@ -188,12 +190,15 @@ class Process:
 
     def finish(self) -> ProgramRun:
         timed_out = endless = False
+        began = time.monotonic()
         try:
             if self._ready():
+                began = time.monotonic()
                 timed_out, endless = self._wait(self.limits.seconds)
             else:
                 timed_out = self.process.poll() is None
         finally:
+            seconds = time.monotonic() - began
             self.stop()
         status = self.process.returncode
         # A program that prints fast meets the limit on files first, within the second between two looks.
@@ -207,6 +212,7 @@ class Process:
             endless,
             read_table(self.table),
             made_up_in(self.made_up),
+            seconds,
         )
 
     def _ready(self) -> bool:

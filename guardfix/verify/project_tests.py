@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from guardfix.runtime_shim.extension.torch_distribution import (
     write_torch_distribution,
 )
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
-from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
+from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import read_events
 
 from .guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcomes
@@ -41,6 +42,9 @@ from .verdicts import Judgement, Verdict, VerificationFailed, judge
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
+
+TEST_SECONDS = 600.0
+"""Time limit of the command that runs a project's tests, unless another is given."""
 
 _MISSING = re.compile(
     r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) (?:module )?((?:torch|at|c10|<)[\w.:<>/]*\w>?)"
@@ -60,6 +64,8 @@ class TestVerdict(Enum):
     """It ends alike, and what it computes is different."""
     UNSUPPORTED = "unsupported"
     """It uses what the shim lacks: there is nothing to compare."""
+    UNFINISHED = "unfinished"
+    """The time limit cut it off, before the migration, after it, or both times: there is nothing to compare."""
 
 
 @dataclass
@@ -69,11 +75,15 @@ class TestRun:
     __test__ = False
 
     outcome: str
-    """passed, failed, error, skipped, xfailed, xpassed; `unfinished` when the process ended within it."""
+    """passed, failed, error, skipped, xfailed, xpassed; `unfinished` if the process ended within it; `not started`."""
     message: str = ""
     events: list[dict[str, Any]] = field(default_factory=list, repr=False)
     counts: dict[int, GuardCount] = field(default_factory=dict)
     """The guards that it entered, by their numbers; row 0 has all its ops."""
+    began: float | None = None
+    """When, by the system's monotonic clock."""
+    cut_off: str = ""
+    """How the time limit ended it, in words; empty where it didn't."""
 
     @property
     def as_program(self) -> ProgramRun:
@@ -98,6 +108,8 @@ class Round:
     tests: dict[str, TestRun]
     failed_build: str | None = None
     """What building said when it failed."""
+    stopped_after: float | None = None
+    """The command's time limit in seconds, if it was stopped for it."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +126,15 @@ class ComparedTest:
         return next((run.missing for run in (self.before, self.after) if run is not None and run.missing), None)
 
     @property
+    def is_cut_off(self) -> bool:
+        return any(run is not None and run.cut_off for run in (self.before, self.after))
+
+    @property
     def verdict(self) -> TestVerdict:
         if self.missing is not None:
             return TestVerdict.UNSUPPORTED
+        if self.is_cut_off:
+            return TestVerdict.UNFINISHED
         if self.before is None or self.after is None or self.before.outcome != self.after.outcome:
             return TestVerdict.CHANGED
         if self.comparison is not None and self.comparison.parting is not None:
@@ -126,6 +144,8 @@ class ComparedTest:
     @property
     def judgement(self) -> Judgement:
         """What the two runs of the test say about the migration."""
+        if self.verdict is TestVerdict.UNFINISHED:
+            return Judgement(Verdict.UNSUPPORTED, self.why(), "raise `--timeout`, or let `--test` run fewer tests")
         if self.missing is not None or self.before is None or self.after is None:
             missing = self.verdict is TestVerdict.UNSUPPORTED
             return Judgement(Verdict.UNSUPPORTED if missing else Verdict.CHANGED, self.why())
@@ -142,15 +162,19 @@ class ComparedTest:
             found.append(GuardReach(site, before, after))
         judgement = self.judgement
         # A test that can't run says nothing about the guards that it did not come to.
-        runs = judgement.verdict is not Verdict.UNSUPPORTED
+        runs = judgement.verdict is not Verdict.UNSUPPORTED or self.is_cut_off
         files = frozenset(str(linkless_path(site.place.path)) for site in sites if runs)
         failed = self.before is not None and self.before.as_program.status != 0
-        return ProgramReach(self.name, judgement.verdict, judgement.reason, tuple(found), files, failed)
+        return ProgramReach(
+            self.name, judgement.verdict, judgement.reason, tuple(found), files, failed, cut_off=self.is_cut_off
+        )
 
     def why(self) -> str:
         """The verdict's reason, in words; empty for `same`."""
         if self.verdict is TestVerdict.UNSUPPORTED:
             return f"the shim lacks {self.missing}"
+        if self.verdict is TestVerdict.UNFINISHED:
+            return _cut_off(self.before, self.after)
         if self.verdict is TestVerdict.CHANGED:
             return f"before: {_told(self.before)}; after: {_told(self.after)}"
         if self.verdict is TestVerdict.DIFFERS:
@@ -165,6 +189,16 @@ def _told(run: TestRun | None) -> str:
         return "did not run"
     first = run.message.strip().partition("\n")[0]
     return f"{run.outcome} ({first})" if first and run.outcome not in ("passed", "skipped") else run.outcome
+
+
+def _cut_off(before: TestRun | None, after: TestRun | None) -> str:
+    """On which side of the migration the time limit ended a test, and what became of the other side."""
+    one, two = (run.cut_off if run is not None else "" for run in (before, after))
+    if one and two:
+        return f"the time limit cut it off both times: before the migration, {one}; after it, {two}"
+    if one:
+        return f"the time limit cut it off before the migration only: {one}; after it: {_told(after)}"
+    return f"the time limit cut it off after the migration only: {two}; before it: {_told(before)}"
 
 
 @dataclass(frozen=True)
@@ -205,8 +239,8 @@ class TestSettings:
     """What runs the tests, as in a shell without its operators: `pytest tests/`."""
     build: str | None = None
     """What builds the project; by default `setup.py build_ext --inplace` when its setup.py builds extensions."""
-    seconds: float = 600.0
-    """Time limit of the command, and of building."""
+    seconds: float = TEST_SECONDS
+    """Time limit of the command; of building, if it is more than the default."""
 
 
 def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
@@ -236,15 +270,22 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         said = before.failed_build or before.output
         raise VerificationFailed(f"no test of {project} ran: {said.strip()[-2000:] or 'the command printed nothing'}")
     sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
-    return ProjectTests(before, after, tuple(compared(before.tests, after.tests)), sites)
+    return ProjectTests(before, after, tuple(compared(before, after)), sites)
 
 
-def compared(before: Mapping[str, TestRun], after: Mapping[str, TestRun]) -> Iterable[ComparedTest]:
+def compared(before: Round, after: Round) -> Iterable[ComparedTest]:
     """The tests of two rounds, side by side, in the order of the first."""
-    for name in dict.fromkeys([*before, *after]):
-        one, two = before.get(name), after.get(name)
+    for name in dict.fromkeys([*before.tests, *after.tests]):
+        one, two = (made.tests.get(name) or _never_begun(made) for made in (before, after))
         comparison = None if one is None or two is None else compare(one.events, two.events)
         yield ComparedTest(name, one, two, comparison)
+
+
+def _never_begun(made: Round) -> TestRun | None:
+    """A test that is not in a round, where that is because the round was stopped."""
+    if made.stopped_after is None:
+        return None
+    return TestRun("not started", cut_off=f"the command was stopped after {made.stopped_after:g} s, before it began")
 
 
 def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0) -> Round:
@@ -258,17 +299,27 @@ def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: 
     variables = project_environment(copy, torch, folder)
     build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
     if build:
-        status, output = run_in_copy(build, copy, folder / "build.log", variables, settings.seconds)
+        seconds = max(settings.seconds, TEST_SECONDS)
+        status, output = run_in_copy(build, copy, folder / "build.log", variables, seconds)
+        if status is None:
+            output += f"\nbuilding was stopped after {seconds:g} s; `--timeout` raises that"
         if status != 0:
             return Round(None, "", {}, failed_build=output)
     table = folder / "guard_table"
     make_table(table, guards)
     variables |= {"PYTEST_PLUGINS": _PLUGIN, _RECORDINGS: str(recordings), GUARD_TABLE_VARIABLE: str(table)}
     status, output = run_in_copy(shlex.split(settings.command), copy, folder / "output", variables, settings.seconds)
+    ended = time.monotonic()
     tests: dict[str, TestRun] = {}
     for path in sorted(recordings.glob("*.jsonl")):
-        tests |= recorded_tests(read_events(path))
-    return Round(status, comparable(output, {str(copy): copy.name, str(folder): ""}), tests)
+        tests |= recorded_tests(read_events(path), read_table(path.with_suffix(".table")))
+    stopped_after = settings.seconds if status is None else None
+    for run in tests.values():
+        if stopped_after is not None and run.outcome == "unfinished" and run.began is not None:
+            ran = max(0.0, ended - run.began)
+            run.cut_off = f"it had run for {ran:.0f} s when the command was stopped after {stopped_after:g} s"
+    text = comparable(output, {str(copy): copy.name, str(folder): ""})
+    return Round(status, text, tests, stopped_after=stopped_after)
 
 
 def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
@@ -337,20 +388,34 @@ def run_in_copy(
         return status, written.read(OUTPUT_LIMIT).decode("utf-8", "replace")
 
 
-def recorded_tests(events: Iterable[dict[str, Any]]) -> dict[str, TestRun]:
-    """The tests of one recording, by name."""
+def recorded_tests(events: Iterable[dict[str, Any]], counts: Sequence[GuardCount] = ()) -> dict[str, TestRun]:
+    """The tests of one recording, by name; `counts` is the table of guards that its process left."""
     found: dict[str, TestRun] = {}
     current: TestRun | None = None
+    begun: dict[int, GuardCount] | None = None
+    """What was counted before the test that is running."""
     for event in events:
         if event["event"] == "test":
             current = found.setdefault(event["name"], TestRun("unfinished"))
+            current.began = event.get("began")
+            begun = _counts(event.get("guards", {}))
         elif event["event"] == "outcome":
             run = found.setdefault(event["name"], TestRun("unfinished"))
             if run.outcome in ("unfinished", "passed"):  # what fails in teardown comes second
                 run.outcome, run.message = event["outcome"], event["message"]
         elif event["event"] == "reached":
             run = found.setdefault(event["name"], TestRun("unfinished"))
-            run.counts = {int(number): GuardCount(*count) for number, count in event["guards"].items()}
+            run.counts = _counts(event["guards"])
         elif current is not None:
             current.events.append(event)
+    if current is not None and current.outcome == "unfinished" and begun is not None:
+        # Its process ended within it, and could not say what it had reached.
+        for number, (entered, ops) in enumerate(counts):
+            earlier = begun.get(number, GuardCount())
+            if (entered, ops) != earlier:
+                current.counts[number] = GuardCount(entered - earlier.entered, ops - earlier.ops)
     return found
+
+
+def _counts(written: Mapping[str, Sequence[int]]) -> dict[int, GuardCount]:
+    return {int(number): GuardCount(*count) for number, count in written.items()}

@@ -161,7 +161,8 @@ def judge(
         return found.saying(Verdict.SAME, *_same(before, comparison, silent_before, silent_after))
     ending = _ending(before, after)
     if ending:
-        return found.saying(Verdict.CHANGED, ending, _LOOK)
+        advice = f"{_LOOK}; if it is only slower, raise `--timeout`" if after.timed_out else _LOOK
+        return found.saying(Verdict.CHANGED, ending, advice)
 
     error = _new_error(before, after, comparison)
     refusal = _refusal(error["message"]) if error is not None else None
@@ -250,9 +251,7 @@ def _unsupported(before: ProgramRun, after: ProgramRun, places: Mapping[str, str
         if before.first("ready") is None:
             return Judgement(Verdict.UNSUPPORTED, "the program takes too long to compile", "try a smaller program")
         return Judgement(
-            Verdict.UNSUPPORTED,
-            "the original program did not finish in time",
-            "raise `--timeout`, or give the program less to do",
+            Verdict.UNSUPPORTED, _cut_off(before, after), "raise `--timeout`, or give the program less to do"
         )
     if before.endless_output:
         return Judgement(Verdict.UNSUPPORTED, "the original program prints endlessly", "give the program less to do")
@@ -263,6 +262,18 @@ def _unsupported(before: ProgramRun, after: ProgramRun, places: Mapping[str, str
             "raise `--memory`, or give the program less to do",
         )
     return None
+
+
+def _cut_off(before: ProgramRun, after: ProgramRun) -> str:
+    stopped = f"stopped after {_seconds(before)}"
+    if after.timed_out:
+        return f"the program did not finish in time: it was {stopped}, before the migration and after it"
+    other = f"the migrated program ended after {_seconds(after)} ({status_in_words(after.status)})"
+    return f"only the original program did not finish in time: it was {stopped}; {other}"
+
+
+def _seconds(run: ProgramRun) -> str:
+    return f"{run.seconds:.{0 if run.seconds >= 10 else 1}f} s"
 
 
 def _failure(failure: Mapping[str, Any], when: str, places: Mapping[str, str]) -> Judgement | None:
@@ -392,7 +403,10 @@ def _same(
 
 def _ending(before: ProgramRun, after: ProgramRun) -> str:
     if after.timed_out:
-        return "the migrated program did not finish in time; before, it did"
+        stopped, ended = _seconds(after), _seconds(before)
+        return (
+            f"only the migrated program did not finish in time: it was stopped after {stopped}; before, it took {ended}"
+        )
     if after.endless_output:
         return "the migrated program prints endlessly; before, it ended"
     if after.out_of_memory:

@@ -4,7 +4,8 @@
 `GUARDFIX_RECORDING_FOLDER` names the folder for the recordings, one file for each process. The events are those of
 `trace_events`, and these:
 
-    {"event": "test", "name": "tests/test_ops.py::test_scale[2]"}        what follows belongs to this test
+    {"event": "test", "name": "tests/test_ops.py::test_scale[2]", "began": 12.5, "guards": {…}}
+                                                    what follows belongs to this test; what was counted before it
     {"event": "outcome", "name": …, "outcome": "failed", "message": "RuntimeError: …"}
     {"event": "reached", "name": …, "guards": {"3": [2, 5]}}     guards that it entered, how often, and the ops below
 
@@ -15,6 +16,7 @@ recording.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,11 @@ class TestRecorder:
         self.writer.close()
         self.writer.written = 0  # each test may be as long as a program
         self.recorder.start_over()
-        self.writer.write("test", name=item.nodeid)
-        seed_generators(shim)
         before = self._counts()
+        # Of a test within which the process ends, this is all that tells what it entered, and for how long it ran.
+        counted = {number: count for number, count in enumerate(before) if any(count)}
+        self.writer.write("test", name=item.nodeid, began=time.monotonic(), guards=counted)
+        seed_generators(shim)
         outcome: Any = yield
         reached = {
             number: (count.entered - before[number].entered, count.ops - before[number].ops)

@@ -8,7 +8,7 @@ import pytest
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.verify.guard_outcomes import GuardReach, ProgramReach, guard_outcomes
-from guardfix.verify.guard_sites import GuardSite, SourcePlace
+from guardfix.verify.guard_sites import GuardSite, SourcePlace, linkless_path
 from guardfix.verify.verdicts import Verdict
 
 SITE = GuardSite(1, SourcePlace("op.cpp", 3, 3, "GF101"), "AutoNonVariableTypeMode", changed=True)
@@ -18,6 +18,11 @@ NEVER, IDLE, USED = GuardCount(), GuardCount(1, 0), GuardCount(1, 4)
 
 def reach(name: str, verdict: Verdict, before: GuardCount, after: GuardCount, *, failed: bool = False) -> ProgramReach:
     return ProgramReach(name, verdict, f"why {name}", (GuardReach(SITE, before, after),), frozenset(), failed)
+
+
+def cut_off(name: str, count: GuardCount) -> ProgramReach:
+    found = reach(name, UNSUPPORTED, count, count)
+    return replace(found, files=frozenset({str(linkless_path("op.cpp"))}), cut_off=True)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,9 @@ def reach(name: str, verdict: Verdict, before: GuardCount, after: GuardCount, *,
         ([reach("a", SAME, IDLE, IDLE, failed=True), reach("b", SAME, USED, USED)], SAME, ""),
         ([reach("a", SAME, USED, USED), reach("b", CHANGED, USED, USED)], CHANGED, ""),
         ([reach("a", UNSUPPORTED, USED, NEVER)], UNSUPPORTED, "a: why a"),
+        ([cut_off("a", USED)], UNSUPPORTED, "a: why a"),
+        ([cut_off("a", NEVER)], NOT_REACHED, "not entered before the time limit cut off a"),
+        ([cut_off("a", USED), reach("b", SAME, USED, USED)], SAME, ""),
         (
             [reach("a", CHANGED, USED, NEVER)],
             NOT_REACHED,

@@ -69,15 +69,23 @@ def against(folder: Path, before: str, after: str, *more: str, suffix: str = ".p
 @pytest.mark.parametrize(
     ("before", "after", "options", "verdict", "words"),
     [
-        (ENDLESS, FINE, ("--timeout", "3"), "unsupported", "did not finish in time"),
-        (FINE, ENDLESS, ("--timeout", "3"), "changed", "did not finish in time"),
+        (ENDLESS, FINE, ("--timeout", "3"), "unsupported", "only the original program did not finish in time"),
+        (FINE, ENDLESS, ("--timeout", "3"), "changed", "only the migrated program did not finish in time: it was stop"),
+        (ENDLESS, ENDLESS, ("--timeout", "3"), "unsupported", "stopped after 3.0 s, before the migration and after it"),
         (GREEDY, FINE, ("--memory", "100"), "unsupported", "ran out of memory"),
         (FINE, GREEDY, ("--memory", "100"), "changed", "ran out of memory"),
         (FINE, GREEDY.replace("print", "kept.clear(); print"), ("--memory", "4000"), "changed", "results differ"),
     ],
-    ids=["before endless", "after endless", "before greedy", "after greedy", "enough memory is not a limit"],
+    ids=[
+        "before endless",
+        "after endless",
+        "both endless",
+        "before greedy",
+        "after greedy",
+        "enough memory is not a limit",
+    ],
 )
-@pytest.mark.few("after endless", "before greedy")
+@pytest.mark.few("after endless", "both endless", "before greedy")
 def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...], verdict: str, words: str) -> None:
     started = time.monotonic()
     status, entry = against(tmp_path, before, after, *options)

@@ -9,8 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
+from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import ProjectTests, TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.project_tests import (
+    ProjectTests,
+    Round,
+    TestRun,
+    TestSettings,
+    compared,
+    recorded_tests,
+    verify_project_tests,
+)
 from guardfix.verify.verdicts import VerificationFailed
 
 LIBRARY = """\
@@ -134,6 +143,77 @@ def test_a_process_that_ends_within_a_test() -> None:
     assert (runs["a"].outcome, len(runs["a"].events)) == ("unfinished", 1)
 
 
+# ---- what the time limit cuts off
+
+
+def round_of(test: TestRun | None, stopped_after: float | None = None) -> Round:
+    return Round(0, "", {} if test is None else {"a": test}, stopped_after=stopped_after)
+
+
+PASSED, FAILED = TestRun("passed"), TestRun("failed", "ValueError: no")
+CUT = TestRun("unfinished", cut_off="it had run for 8 s when the command was stopped after 9 s")
+LACKING = TestRun("failed", "UnsupportedError: the shim has no torch.lobpcg; use PyTorch")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "why"),
+    [
+        pytest.param(round_of(PASSED), round_of(PASSED), "same", "", id="neither"),
+        pytest.param(
+            round_of(CUT, 9),
+            round_of(CUT, 9),
+            "unfinished",
+            "cut it off both times: before the migration, it had",
+            id="both",
+        ),
+        pytest.param(
+            round_of(CUT, 9), round_of(PASSED), "unfinished", "the migration only: it had run for 8 s", id="before only"
+        ),
+        pytest.param(
+            round_of(PASSED),
+            round_of(CUT, 9),
+            "unfinished",
+            "after the migration only: it had run for 8 s when the command was stopped after 9 s; before it: passed",
+            id="after only",
+        ),
+        pytest.param(
+            round_of(PASSED),
+            round_of(None, 9),
+            "unfinished",
+            "stopped after 9 s, before it began",
+            id="not begun after",
+        ),
+        pytest.param(round_of(None, 9), round_of(CUT, 9), "unfinished", "both times", id="not begun before"),
+        pytest.param(round_of(PASSED), round_of(None), "changed", "did not run", id="gone, and nothing was stopped"),
+        pytest.param(
+            round_of(TestRun("unfinished")), round_of(PASSED), "changed", "before: unfinished", id="its process ended"
+        ),
+        pytest.param(round_of(PASSED, 9), round_of(FAILED, 9), "changed", "ValueError", id="it ended before the limit"),
+        pytest.param(round_of(LACKING), round_of(CUT, 9), "unsupported", "lobpcg", id="and the shim lacks something"),
+    ],
+)
+def test_a_test_that_the_time_limit_cuts_off(before: Round, after: Round, verdict: str, why: str) -> None:
+    [test] = compared(before, after)
+    assert (test.verdict.value, why in test.why()) == (verdict, True), test.why()
+    shown = "unsupported" if verdict == "unfinished" else verdict
+    assert test.judgement.verdict.value == shown
+    assert ("--timeout" in test.judgement.advice) is (verdict == "unfinished")
+
+
+def test_what_an_unfinished_test_entered_is_counted() -> None:
+    begins = {"event": "test", "began": 1.0}
+    events = [
+        begins | {"name": "first", "guards": {}},
+        {"event": "reached", "name": "first", "guards": {"0": [0, 3], "1": [1, 3]}},
+        {"event": "outcome", "name": "first", "outcome": "passed", "message": ""},
+        begins | {"name": "second", "guards": {"0": [0, 3], "1": [1, 3]}},
+    ]
+    table = [GuardCount(0, 8), GuardCount(1, 3), GuardCount(2, 5), GuardCount()]
+    runs = recorded_tests(events, table)
+    assert runs["first"].counts == {0: (0, 3), 1: (1, 3)}
+    assert runs["second"].counts == {0: (0, 5), 2: (2, 5)}
+
+
 # ---- the command
 
 COMMAND_LIBRARY = """\
@@ -192,3 +272,40 @@ def test_the_command_tells_which_tests_reach_which_guard(tmp_path: Path) -> None
         ("not reached", 0, 0),
     ]
     assert library.read_text() == COMMAND_LIBRARY
+
+
+SLOW_TESTS = """\
+import time
+import torch
+from totals import total, unused
+
+def test_values():
+    assert total(torch.ones(2)).item() == 4
+
+def test_slow():
+    unused(torch.ones(2))
+    time.sleep(600)
+
+def test_not_begun():
+    pass
+"""
+
+
+@pytest.mark.thorough
+def test_a_command_that_is_stopped_for_its_time(tmp_path: Path) -> None:
+    (tmp_path / "totals.py").write_text(COMMAND_LIBRARY)
+    (tmp_path / "test_slow.py").write_text(SLOW_TESTS)
+    arguments = [str(tmp_path), "--test", "pytest -q -p no:cacheprovider", "--timeout", "9", "--isolated"]
+    done = CliRunner().invoke(command, [*arguments, "--output-format", "json"])
+    found = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert [(test["name"], test["verdict"]) for test in found["tests"]] == [
+        ("test_slow.py::test_values", "same"),
+        ("test_slow.py::test_slow", "unsupported"),
+    ]
+    assert "the time limit cut it off both times" in found["tests"][1]["reason"]
+    assert "s when the command was stopped after 9 s" in found["tests"][1]["reason"]
+    assert [(guard["verdict"], guard["entered"], guard["ops"]) for guard in found["guards"]] == [
+        ("same", 1, 2),
+        ("unsupported", 1, 1),
+    ]
