@@ -34,6 +34,7 @@ _BEHIND_PARAMETERS = lazy_regex(rb"\)\s*(?:(?:const|noexcept|override|final)\s*)
 _INITIALIZERS = lazy_regex(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 _NEXT = lazy_regex(rb"\s*([,{])")
 _NAME = lazy_regex(rb"([A-Za-z_]\w*)\s*\(")
+_WORD_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 _NO_NAMES = frozenset(
     b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split()
 )
@@ -153,9 +154,13 @@ def function_names(code: bytes) -> frozenset[str]:
 
 def _name_in(code: bytes, head: int, start: int) -> str:
     """The name in a function's head: what stands before the first bracket that is none of its type's."""
-    for name in _NAME.finditer(code, head, start):
-        if name[1] not in _NO_NAMES:
-            return name[1].decode("utf-8", "replace")
+    bracket = code.find(b"(", head, start)
+    while bracket >= 0:
+        before = code[head:bracket].rstrip()
+        name = before[len(before.rstrip(_WORD_BYTES)) :].lstrip(b"0123456789")
+        if name and name not in _NO_NAMES:
+            return name.decode("utf-8", "replace")
+        bracket = code.find(b"(", bracket + 1, start)
     return ""
 
 
