@@ -303,6 +303,6 @@ def test_options_that_are_no_settings_are_options() -> None:
 def test_the_page_says_which_settings_hold_for_the_whole_run() -> None:
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     (paragraph,) = (
-        part for part in page.split("\n\n") if "hold for the" in part and "whole run" in " ".join(part.split())
+        part for part in page.split("\n\n") if "apply to the" in part and "whole run" in " ".join(part.split())
     )
     assert set(re.findall(r"`([\w-]+)`", paragraph)) == {setting.key for setting in SETTINGS if setting.whole_run}
