@@ -30,6 +30,10 @@ def _main() -> None:
         except OSError as error:
             sys.exit(cannot_go_on(error))
         return
+    if sys.argv[1:2] == ["run"]:
+        from .cli.program_running import run_plainly as run_program_plainly
+
+        run_program_plainly(sys.argv[2:])
     if sys.argv[1:2] != ["check"]:
         from .cli.main import run
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-_PYTHON_SUFFIXES = {".py"}
-
 
 @click.command(
     "run",
@@ -58,22 +56,20 @@ def command(
     bound to the shim. What the program prints passes through, and its status is the exit status; 2 when it
     could not be run at all.
     """
-    from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
+    from .program_running import run_program
 
-    try:
-        if file.suffix in _PYTHON_SUFFIXES:
-            status = run_python(file, arguments, module=backend, trace=trace, legacy_since19=legacy_since19)
-        else:
-            options = CompilerOptions(
-                include=include, define=define, link=link, standard=standard, flags=flags, compiler=compiler
-            )
-            status = run_cpp(
-                file, arguments, options=options, module=backend, trace=trace, legacy_since19=legacy_since19
-            )
-    except ProgramError as error:
-        click.echo(f"guardfix run: {error}", err=True)
-        status = 2
-    except OSError as error:
-        click.echo(f"guardfix run: {error.filename or file}: {error.strerror or error}", err=True)
-        status = 2
-    sys.exit(status)
+    sys.exit(
+        run_program(
+            file,
+            arguments,
+            trace=trace,
+            legacy_since19=legacy_since19,
+            backend=backend,
+            include=include,
+            define=define,
+            link=link,
+            standard=standard,
+            flags=flags,
+            compiler=compiler,
+        )
+    )

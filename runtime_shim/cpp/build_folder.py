@@ -7,7 +7,6 @@ import fcntl
 import os
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +25,8 @@ def workplace(parent: Path) -> Iterator[Path]:
     What killed processes left there is removed, too: a folder is locked as long as its process or a compiler that it
     started lives.
     """
+    import tempfile
+
     parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(parent)
     with tempfile.TemporaryDirectory(dir=parent, prefix="compiling-", ignore_cleanup_errors=True) as folder:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a program that is compiled already starts no compiler: what they take is imported where one does
+    import subprocess
+    from concurrent.futures import ThreadPoolExecutor
 
 _running: set[subprocess.Popen[str]] = set()
 
@@ -25,6 +28,8 @@ def run_in_group(
 
     `meanwhile` is called while it works. If this thread is interrupted, the compiler ends.
     """
+    import subprocess
+
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -69,6 +74,8 @@ def _kill(process: subprocess.Popen[str]) -> None:
 @contextlib.contextmanager
 def compiler_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that each run a compiler. If this thread is interrupted, all compilers of the process end."""
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(max_workers=workers)
     try:
         yield pool

@@ -54,15 +54,17 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
         Raises NotImplementedError when the module has no such op.
         """
-        torch = self.torch
-        return self._find(name, (torch.Tensor, torch, torch.nn.functional))
+        return self._find(name, (self.torch.Tensor, self.torch))
 
     def _find(self, name: str, holders: Sequence[Any]) -> Callable[..., Any]:
+        """The op in the first of the holders that has it, or in nn.functional: importing that takes a while."""
         if name.startswith("fft_"):  # C++ has no namespaces of functions
             return getattr(self.torch.fft, name.removeprefix("fft_"))
         for holder in (self, *holders):
             with contextlib.suppress(AttributeError, NotImplementedError):
                 return getattr(holder, f"_op_{name}" if holder is self else name)
+        with contextlib.suppress(AttributeError, NotImplementedError):
+            return getattr(self.torch.nn.functional, name)
         raise NotImplementedError(f"the shim has no torch.{name}")
 
     def scalar_op(self, name: str) -> Callable[..., Any]:
@@ -71,7 +73,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     def function(self, name: str) -> Callable[..., Any]:
         """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
-        return self._find(name, (self.torch, self.torch.nn.functional))
+        return self._find(name, (self.torch,))
 
     def functional(self, name: str) -> Callable[..., Any]:
         """The function `name` of nn.functional, which may take more than the op of that name."""

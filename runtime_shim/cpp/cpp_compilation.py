@@ -7,6 +7,7 @@ includes one of the large headers (torch/torch.h, …) with the same options, th
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -263,9 +264,32 @@ def digest(*parts: str | bytes) -> str:
 
 @functools.cache
 def headers_digest() -> str:
-    """A key for what our headers say."""
-    paths = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
-    return digest(*(part for path in paths for part in (str(path.relative_to(INCLUDE)), path.read_bytes())))
+    """A key for what our headers say: their own names and texts, wherever and whenever they were installed.
+
+    Reading them all takes as long as some programs run, so the key is kept as long as no file is another one.
+    """
+    paths, state = [], []
+    for folder, _, names in os.walk(INCLUDE):
+        for name in names:
+            paths.append(path := os.path.join(folder, name))
+            found = os.stat(path)
+            state.append(f"{path}:{found.st_size}:{found.st_mtime_ns}:{found.st_ino}")
+    kept = cache_folder() / "digests" / digest(*sorted(state))
+    with contextlib.suppress(OSError):
+        if len(key := kept.read_text()) == _DIGEST_LENGTH:
+            return key
+    key = digest(
+        *(part for path in map(Path, sorted(paths)) for part in (str(path.relative_to(INCLUDE)), path.read_bytes()))
+    )
+    with contextlib.suppress(OSError):  # a cache that can't be written is told of where it is needed
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        written = kept.with_name(f"{kept.name}.{os.getpid()}")
+        written.write_text(key)
+        os.replace(written, kept)
+    return key
+
+
+_DIGEST_LENGTH = 64
 
 
 def _environment(toolchain: Toolchain) -> str:

@@ -11,14 +11,16 @@ import fcntl
 import os
 import shlex
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .build_folder import wait_until_let_go
 from .toolchain import Toolchain
+
+if TYPE_CHECKING:
+    import subprocess
 
 _SECONDS = 120
 """Of processor time: a compiler that takes longer will not get there."""
@@ -62,6 +64,8 @@ class Precompilation:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def wait(self, seconds: float | None = None) -> None:
+        import subprocess
+
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
 
@@ -90,6 +94,9 @@ def start_precompiling(header: HeaderForm, text: str, command: list[str], work: 
 
     `work` is a folder on the file system of the form.
     """
+    import subprocess
+    import tempfile
+
     _under_way[:] = [one for one in _under_way if one.process.poll() is None]
     if header.form.is_file() or shutil.which("sh") is None:
         return None

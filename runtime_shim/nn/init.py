@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-import statistics
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.function_table import FUNCTIONS
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
+
+if TYPE_CHECKING:
+    import statistics
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
@@ -119,6 +121,8 @@ def trunc_normal_(
             "incorrect.",
             stacklevel=2,
         )
+    import statistics  # brings fractions and decimal along
+
     distribution = statistics.NormalDist(mean, std)
     share = distribution.cdf(b) - distribution.cdf(a)
     if tensor.numel():

@@ -1,0 +1,78 @@
+"""What `guardfix run` does, once its arguments are known; without click, which takes longer than Python's own start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..output.plain_echo import echo
+from .ending_signals import end_as_interrupted
+from .unexpected_errors import status_after
+
+_PYTHON = ".py"
+_COLLECTED_AFTER = 20_000
+"""New objects after which Python looks for cycles: importing makes 100,000, and a C++ program hardly makes a cycle."""
+
+
+def run_plainly(arguments: Sequence[str]) -> None:
+    """Run a C++ program that is named without options, which ends this process.
+
+    Returns, with nothing done, where the real command has to read the arguments.
+    """
+    given = plain_program(arguments)
+    if given is None:
+        return
+    import gc
+
+    gc.set_threshold(_COLLECTED_AFTER)
+    end_as_interrupted()
+    try:
+        status = run_program(*given)
+    except Exception as error:
+        sys.exit(status_after(error))
+    program = sys.modules.get("guardfix.runtime_shim.cpp.cpp_program")
+    if program is None:
+        sys.exit(status)
+    program.leave(status)
+
+
+def plain_program(arguments: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
+    """The C++ file and the program's own arguments, where no option is among them; None where something else is."""
+    if os.name == "nt" or not arguments:
+        return None
+    file, *rest = arguments
+    if file.startswith("-") or file.endswith(_PYTHON) or not os.path.isfile(file) or not os.access(file, os.R_OK):
+        return None
+    if rest[:1] == ["--"]:
+        return Path(file), tuple(rest[1:])
+    return None if any(argument.startswith("-") for argument in rest) else (Path(file), tuple(rest))
+
+
+def run_program(
+    file: Path,
+    arguments: Sequence[str],
+    *,
+    trace: bool = False,
+    legacy_since19: bool = False,
+    backend: str = "guardfix.runtime_shim",
+    **options: Any,
+) -> int:
+    """Compiles and runs a C++ program, or runs a Python one; its exit status, 2 when it could not be run.
+
+    `options` are those of `CompilerOptions`.
+    """
+    from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
+
+    how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
+    try:
+        if file.suffix == _PYTHON:
+            return run_python(file, arguments, **how)
+        return run_cpp(file, arguments, options=CompilerOptions(**options), **how)
+    except ProgramError as error:
+        echo(f"guardfix run: {error}", err=True)
+    except OSError as error:
+        echo(f"guardfix run: {error.filename or file}: {error.strerror or error}", err=True)
+    return 2

@@ -1,0 +1,115 @@
+"""`guardfix run FILE ARG...` without options, which goes without click and leaves by C's `exit`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardfix.cli.program_running import plain_program
+
+PROGRAM = """\
+#include <torch/torch.h>
+#include <cstdlib>
+#include <iostream>
+struct Last {
+  torch::Tensor kept;
+  ~Last() { std::cout << "destroyed " << kept.sum().item<float>() << std::endl; }
+};
+static Last last;
+int main(int argc, char** argv) {
+  last.kept = torch::ones({3});
+  std::atexit([] { std::cout << "at exit\\n"; });
+  for (int i = 1; i < argc; ++i) std::cout << argv[i] << "\\n";
+  std::cout << "not a whole line";
+  return argc;
+}
+"""
+
+
+def guardfix_run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "guardfix", "run", *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("a.cpp").write_text("int main() {}\n")
+    Path("a.py").write_text("")
+    return "a.cpp"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "plain"),
+    [
+        pytest.param(["a.cpp"], (), id="a file"),
+        pytest.param(["a.cpp", "x", "3"], ("x", "3"), id="its arguments"),
+        pytest.param(["a.cpp", "--", "-x", "--trace"], ("-x", "--trace"), id="behind two dashes, dashes are its own"),
+        pytest.param(["a.cpp", "--"], (), id="nothing behind two dashes"),
+        pytest.param([], None, id="nothing"),
+        pytest.param(["--trace", "a.cpp"], None, id="an option"),
+        pytest.param(["a.cpp", "--trace"], None, id="an option behind the file"),
+        pytest.param(["a.cpp", "x", "--", "-x"], None, id="two dashes behind an argument"),
+        pytest.param(["--help"], None, id="help"),
+        pytest.param(["a.py"], None, id="a Python program ends as the interpreter does"),
+        pytest.param(["b.cpp"], None, id="a file that is not there"),
+        pytest.param(["."], None, id="a folder"),
+    ],
+)
+def test_what_goes_without_click(file: str, arguments: list[str], plain: tuple[str, ...] | None) -> None:
+    assert plain_program(arguments) == (None if plain is None else (Path(file), plain))
+
+
+def test_the_end_of_a_program_is_that_of_a_process(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(PROGRAM)
+    done = guardfix_run("a.cpp", "--", "-x", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout == "-x\nnot a whole lineat exit\ndestroyed 3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "error"),
+    [
+        pytest.param("int helper() { return 0; }\n", 2, "a.cpp defines no main()", id="no main"),
+        pytest.param("int main() { return }\n", 2, "guardfix run: ", id="it does not compile"),
+        pytest.param("#include <stdexcept>\nint main() { return 0; }\n", 0, "", id="none of our headers"),
+        pytest.param(
+            '#include <torch/torch.h>\nint main() { TORCH_CHECK(false, "no such luck"); }\n',
+            -6,
+            "no such luck",
+            id="an exception leaves main",
+        ),
+    ],
+)
+def test_errors(tmp_path: Path, text: str, status: int, error: str) -> None:
+    (tmp_path / "a.cpp").write_text(text)
+    done = guardfix_run("a.cpp", cwd=tmp_path)
+    assert (done.returncode, error in done.stderr, bool(error) == bool(done.stderr)) == (status, True, True), (
+        done.stderr
+    )
+
+
+def test_modules_that_a_compiled_program_goes_without(tmp_path: Path) -> None:
+    """Each of them takes milliseconds, and a small program has 200."""
+    (tmp_path / "a.cpp").write_text(
+        "#include <torch/torch.h>\n#include <iostream>\n"
+        "int main() { std::cout << torch::full({3}, 2).mul(2).sum().item<float>() << std::endl; }\n"
+    )
+    assert guardfix_run("a.cpp", cwd=tmp_path).stdout == "12\n"
+    again = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "guardfix", "run", "a.cpp"],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in again.stderr.splitlines()}
+    assert "guardfix.runtime_shim.cpp.shim_backend" in imported
+    heavy = {"click", "concurrent.futures", "statistics", "guardfix.runtime_shim.nn.functional", "scipy", "ml_dtypes"}
+    assert heavy & imported == set()
