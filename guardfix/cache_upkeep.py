@@ -14,7 +14,7 @@ from guardfix.linter.named_tuples import NamedTuple
 
 _COMPILED = ("programs", "extensions", "contained")
 """What is compiled for programs, for extensions, and by programs themselves: `runtime_shim` writes them."""
-_SHARED = ("headers", "objects", "unfinished", "digests")
+_SHARED = ("headers", "objects", "unfinished")
 """Folders in these that hold entries of other kinds."""
 _DAY = 86_400
 

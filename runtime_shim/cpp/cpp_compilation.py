@@ -274,7 +274,7 @@ def headers_digest() -> str:
             paths.append(path := os.path.join(folder, name))
             found = os.stat(path)
             state.append(f"{path}:{found.st_size}:{found.st_mtime_ns}:{found.st_ino}")
-    kept = cache_folder() / "digests" / digest(*sorted(state))
+    kept = cache_folder() / "headers" / "digests" / digest(*sorted(state))
     with contextlib.suppress(OSError):
         if len(key := kept.read_text()) == _DIGEST_LENGTH:
             return key
