@@ -219,8 +219,10 @@ def toolchain_digest(toolchain: Toolchain) -> str:
 
 def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -> list[str]:
     """The part of the compiler's command that decides what our headers mean."""
-    # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
-    command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", f"-I{INCLUDE}"]
+    # Warnings are for what the program itself says. But headers of the system come last, and ours have to come before
+    # those of a checkout of PyTorch that is one of the program's folders.
+    ours = [f"-I{INCLUDE}"] if _may_bring_pytorchs(options) else ["-isystem", str(INCLUDE)]
+    command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", *ours]
     command += ["-isystem", str(toolchain.python_include)]
     if not is_clang(toolchain):
         command += _LATE_COLLECTION
@@ -232,6 +234,14 @@ def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -
     if not uses_data and not _may_use(_FRONTEND, text, options):
         command.append("-DGUARDFIX_WITHOUT_FRONTEND")
     return command
+
+
+def _may_bring_pytorchs(options: CompilerOptions) -> bool:
+    """Whether one of the program's folders of headers may have some that ours replace."""
+    if any(flag.startswith(("-I", "-iquote", "-isystem")) for flag in options.flags):
+        return True
+    folders = (*options.include, *options.quoted_include)
+    return any((folder / name).is_dir() for folder in folders for name in ("torch", "ATen", "c10", "caffe2"))
 
 
 def _may_use(names: re.Pattern[str], text: str, options: CompilerOptions) -> bool:

@@ -318,6 +318,22 @@ def test_a_checkout_of_pytorch_may_be_an_include_folder(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.few("g++")
+def test_warnings_are_about_the_programs_own_files_alone(tmp_path: Path, compiler: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    write(tmp_path, "own/mine.h", "inline int doubled(int x) { int narrowed = 2.5; return x * narrowed; }\n")
+    body = "int x = 1;\n{ int x = 2; return doubled(x); }\nno_such_name();"
+    source = write(tmp_path, "a.cpp", main_of(body, "#include <torch/torch.h>\n#include <mine.h>\n"))
+    options = ["--compiler", compiler, "--include", tmp_path / "own"]
+    options += [f"--flag=-W{name}" for name in ("all", "extra", "pedantic", "shadow", "conversion")]
+    outcome = guardfix_run(source, *options)
+    assert outcome.status == 2
+    files = {Path(line.partition(":")[0]).name for line in outcome.err.splitlines() if "warning:" in line}
+    assert files == {"a.cpp", "mine.h"}, outcome.err
+
+
 @pytest.mark.thorough
 def test_a_fault_of_the_program_is_not_blamed_on_the_headers(tmp_path: Path) -> None:
     outcome = guardfix_run(write(tmp_path, "program.cpp", main_of("int n = undeclared;")))
