@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-Event = Mapping[str, Any]
+from guardfix.runtime_shim.recording.trace_events import ANSWERED_ANEW
 
-_BY_DESIGN = frozenset({"is_inference", "_is_view", "_version", "is_leaf", "_base", "is_inference_mode_enabled"})
-"""Questions whose answer a migration is meant to change: what a program does with the answer is compared."""
+Event = Mapping[str, Any]
 
 _WORDS = {"_version": "its version", "_is_view": "whether it is a view", "requires_grad": "whether it requires grad"}
 
@@ -101,7 +100,8 @@ def _threads(events: Iterable[Event]) -> list[list[Event]]:
         if event["event"] in ("step", "raised", "gradient"):
             found.setdefault(event["thread"], []).append(event)
         elif event["event"] == "cut":
-            found.setdefault(-1, []).append({"event": "step", "op": "(more)", "results": [event["digest"]]})
+            rest = {"event": "step", "op": "(more)", "results": [event["digest"]]}
+            found.setdefault(event["thread"], []).append(rest)
     main = found.pop(0, [])
     return [main, *sorted(found.values(), key=lambda steps: [str(_meaning(step)) for step in steps])]
 
@@ -122,7 +122,7 @@ def _meaning(event: Event) -> tuple[Any, ...]:
     if event["event"] == "raised":
         return ("raised", event["op"], event["error"], without_versions(event["message"]))
     op = event.get("op", "gradient")
-    if op in _BY_DESIGN:
+    if op in ANSWERED_ANEW:
         return (event["event"], op)
     return (event["event"], op, *(_value(result) for result in event["results"]))
 
@@ -169,7 +169,7 @@ def same_marks(before: Event, after: Event) -> bool:
 
 
 def _marks(event: Event) -> Any:
-    if event.get("op") in _BY_DESIGN:
+    if event.get("op") in ANSWERED_ANEW:
         return event["results"]
     return [
         (result["version"], result["inference"], result["view"])

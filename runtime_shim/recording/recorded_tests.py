@@ -56,8 +56,7 @@ class TestRecorder:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
-        self.writer.close()
-        self.writer.written = 0  # each test may be as long as a program
+        self.writer.close()  # each test may be as long as a program
         self.recorder.start_over()
         before = self._counts()
         # Of a test within which the process ends, this is all that tells what it entered, and for how long it ran.

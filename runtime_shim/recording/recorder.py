@@ -185,7 +185,7 @@ class Recorder(Trace):
     def _detailed_results(self, result: Any) -> list[Any]:
         """The results with their numbers; the nodes that they bring are written first."""
         identities = self.identities
-        if identities is None or self.writer.written >= self.writer.limit:
+        if identities is None or self.writer.is_long(self.thread.number):
             return _results(result)
         found = _results(result, identities.of)
         nodes = identities.take_new_nodes()

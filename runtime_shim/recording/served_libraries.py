@@ -245,7 +245,7 @@ class ProgramServer:
         """
         self.stream.seek(0)
         self.stream.truncate()
-        self.writer.written, self.writer.rest = 0, None
+        self.writer.start_over()
         self.recorder.start_over()
         counts = [] if self.table is None else self.table.counts()
         printed = io.StringIO()

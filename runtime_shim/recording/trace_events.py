@@ -11,7 +11,7 @@ A recording is a file of JSON objects, one a line, in the order in which things 
     {"event": "silent", "thread": 0, "kind": "saved", …}       the program is about to be wrong, and nothing says so
     {"event": "failed", "kind": "compile", "message": "…", "missing": "at::Tensor::foo"}   it could not be run
     {"event": "ended", "status": 0, "error": null, "message": ""}
-    {"event": "cut", "steps": 200000, "digest": "…"}           the rest of a very long recording, as one digest
+    {"event": "cut", "thread": 0, "steps": 9, "digest": "…"}   the rest of what a thread did, which is very long
 
 A result is what a step returned: a tensor with its flags, the digest of its data and its first elements, or a plain
 value. Only calls that the program itself makes are steps; what an op is made of inside is not.
@@ -23,12 +23,50 @@ import hashlib
 import json
 import os
 import threading
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 STEP_LIMIT = 200_000
-"""Steps written out one by one; what comes after goes into one digest, so that a recording has an end."""
+"""Steps of a thread that are written out one by one; a digest of the rest follows, so that a recording has an end."""
+
+ANSWERED_ANEW = frozenset({"is_inference", "_is_view", "_version", "is_leaf", "_base", "is_inference_mode_enabled"})
+"""Questions whose answer a migration is meant to change: what a program does with the answer is compared."""
 
 SHOWN_ELEMENTS = 8
+
+
+class _Rest:
+    """The steps of a thread that are no longer written out."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.digest = hashlib.blake2b(digest_size=16)
+
+    def add(self, event: str, fields: Mapping[str, Any]) -> None:
+        self.steps += 1
+        self.digest.update(repr(_digested(event, fields)).encode())
+
+
+def _digested(event: str, fields: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What of a step must be the same before and after a migration.
+
+    Guards, kernels, versions and inference tensors change with it. So may `requires_grad`, of a view that is tracked
+    now: a step by itself can be compared with that in mind, a digest can't.
+    """
+    op = fields.get("op", "gradient")
+    if op in ANSWERED_ANEW:
+        return event, op
+    return (
+        event,
+        op,
+        *(
+            (*result["shape"], result["dtype"], result["grad_fn"] is not None, result["data"])
+            if isinstance(result, dict)
+            else result
+            for result in fields["results"]
+        ),
+    )
 
 
 class Writer:
@@ -39,22 +77,28 @@ class Writer:
         self.ready = ready
         """A file descriptor whose closing tells that the program is about to run."""
         self.limit = limit
-        self.written = 0
-        self.rest: Any = None
+        self._steps: Counter[int] = Counter()
+        """How many steps each thread has written."""
+        self._rest: dict[int, _Rest] = {}
         self.lock = threading.Lock()
 
     def write(self, event: str, **fields: Any) -> None:
+        thread = fields.get("thread", 0)
+        if event in ("step", "gradient"):
+            with self.lock:
+                self._steps[thread] += 1
+                if self._steps[thread] > self.limit:
+                    self._rest.setdefault(thread, _Rest()).add(event, fields)
+                    return
         line = json.dumps({"event": event, **fields}, separators=(",", ":"), default=str)
         with self.lock:
-            self.written += 1
-            if self.written > self.limit and event in ("step", "gradient"):
-                if self.rest is None:
-                    self.rest = hashlib.blake2b(digest_size=16)
-                self.rest.update(line.encode())
-                return
             self.stream.write(line + "\n")
             # An abort or a signal ends the process without closing any file.
             self.stream.flush()
+
+    def is_long(self, thread: int) -> bool:
+        """Whether a thread's further steps are only digested."""
+        return self._steps[thread] >= self.limit
 
     def is_ready(self) -> None:
         self.write("ready")
@@ -62,10 +106,17 @@ class Writer:
         if ready is not None:
             os.close(ready)
 
+    def start_over(self) -> None:
+        """Forget what was only digested. What follows may be as long again."""
+        self._rest = {}
+        self._steps.clear()
+
     def close(self) -> None:
-        rest, self.rest = self.rest, None
-        if rest is not None:
-            self.write("cut", steps=self.written, digest=rest.hexdigest())
+        """Write the digests. What follows may be as long again."""
+        rest = self._rest
+        self.start_over()
+        for thread in sorted(rest):
+            self.write("cut", thread=thread, steps=rest[thread].steps, digest=rest[thread].digest.hexdigest())
 
 
 def data_digest(data: bytes) -> str:
