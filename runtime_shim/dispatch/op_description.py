@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -237,6 +238,17 @@ Formula = tuple[int, "Callable[..., Any] | None", "tuple[str, ...]"]
 """Index of the parameter, its gradient, what the gradient asks for by name."""
 
 
+class OpCode:
+    """The functions that an op gets when it has been called a few times; see `op_code`."""
+
+    __slots__ = ("calls", "record", "run")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.run: Callable[..., Any] | None = None
+        self.record: Callable[..., Any] | None = None
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Op:
     """All that is known of an op. Made by `describe`."""
@@ -281,14 +293,19 @@ class Op:
     saved_strides: tuple[tuple[str, int], ...]
     saves_result: int  # -2 never, -1 always, else the slot that needs it
 
+    code: OpCode
+    omitted: tuple[tuple[Any, ...] | None, ...]  # by the number of arguments given: the defaults of the others
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
         params = self.params
         given = len(args)
         if given > self.positional:
             raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {given} were given")
-        if given == len(params) and not kwargs:
-            return args
+        if not kwargs:
+            omitted = self.omitted[given]
+            if omitted is not None:
+                return args + omitted
         bound = list(args)
         for i, p in enumerate(params[given:], given):
             if p in kwargs:
@@ -433,6 +450,11 @@ def describe(
         saved_shapes=tuple(saved_shapes),
         saved_strides=tuple(saved_strides),
         saves_result=saves_result,
+        code=OpCode(),
+        omitted=tuple(
+            tuple([defaults[p] for p in params[n:]]) if all(p in defaults for p in params[n:]) else None
+            for n in range(len(params) + 1)
+        ),
     )
     DESCRIBED.append(made)
     if dtypes.bfloat16.in_use:
@@ -465,9 +487,10 @@ def _by_position(kernel: KernelFunction) -> KernelFunction:
     code = kernel.__code__
     if not code.co_kwonlyargcount:
         return kernel
-    count = code.co_argcount
-    keywords = code.co_varnames[count : count + code.co_kwonlyargcount]
-    return lambda *args: kernel(*args[:count], **dict(zip(keywords, args[count:], strict=True)))
+    code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
+    made = FunctionType(code, kernel.__globals__, kernel.__name__, None, kernel.__closure__)
+    made.__module__, made.__qualname__ = kernel.__module__, kernel.__qualname__
+    return made
 
 
 def describe_recording(

@@ -147,12 +147,17 @@ def composite(
 
 def _generic(op: Op) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None) if kwargs else None
-        bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
-        if out is not None:
-            return run_out(op, bound, out)
-        return functional(op, tls.state, bound)
+        if kwargs:
+            out = kwargs.pop("out", None)
+            args = op.bind(args, kwargs)
+            if out is not None:
+                return run_out(op, args, out)
+        elif len(args) != count:
+            args = op.bind(args, kwargs)
+        run, state = code.run, tls.state
+        return functional(op, state, args) if run is None or state.dispatch_modes else run(state, args)
 
+    count, code = len(op.params), op.code
     call.op = op  # type: ignore[attr-defined]
     return call
 

@@ -10,6 +10,10 @@ import pytest
 
 from guardfix import runtime_shim as torch
 from guardfix.runtime_shim.core.thread_state import ThreadState, tls
+from guardfix.runtime_shim.dispatch import op_code
+from guardfix.runtime_shim.nn import functional as F
+from guardfix.runtime_shim.tape.nodes import Node
+from guardfix.runtime_shim.tape.saved_tensors import Saved, SavedNumber
 from guardfix.runtime_shim.utils._python_dispatch import TorchDispatchMode
 
 MODES: dict[str, Callable[[], Any]] = {
@@ -95,7 +99,89 @@ STATEMENTS: dict[str, Callable[[Any], Any]] = {
     "unsqueeze(4)": lambda a: a.unsqueeze(4),
     "unsqueeze of no elements": lambda a: a[:0].unsqueeze(1),
     "unsqueeze, then select": lambda a: a.unsqueeze(0).select(1, 1),
+    # Ops that have short paths of their own only once they have been called a few times.
+    "exp": lambda a: a.exp(),
+    "a * a": lambda a: a * a,
+    "a * 2": lambda a: a * 2,
+    "2 * a": lambda a: 2 * a,
+    "a / one that requires grad": lambda a: a / torch.full((2, 3), 2.0, requires_grad=True),
+    "a * inference": lambda a: a * _inference(),
+    "pow(2)": lambda a: a.pow(2),
+    "clone": lambda a: a.clone(),
+    "clone, contiguous": lambda a: a.clone(memory_format=torch.contiguous_format),
+    "mean": lambda a: a.mean(),
+    "mean(1)": lambda a: a.mean(1),
+    "mean(0, keepdim)": lambda a: a.mean(0, keepdim=True),
+    "mean((0, -1))": lambda a: a.mean((0, -1)),
+    "mean(2)": lambda a: a.mean(2),
+    "sum(1, keepdim)": lambda a: a.sum(1, True),
+    "max(1)": lambda a: a.max(1)[0],
+    "softmax(1)": lambda a: a.softmax(1),
+    "softmax(-2)": lambda a: torch.softmax(a, -2),
+    "softmax(2)": lambda a: a.softmax(2),
+    "log_softmax(1)": lambda a: a.log_softmax(1),
+    "cat": lambda a: torch.cat((a, a)),
+    "cat, 1": lambda a: torch.cat([a, torch.ones(2, 1, requires_grad=True)], 1),
+    "cat with inference": lambda a: torch.cat((a, _inference())),
+    "cat with nothing": lambda a: torch.cat((torch.ones(0), a)),
+    "cat with doubles": lambda a: torch.cat((a, torch.ones(1, 3, dtype=torch.float64))),
+    "cat of wrong shapes": lambda a: torch.cat((a, torch.ones(2, 2))),
+    "cat of other ranks": lambda a: torch.cat((a, torch.ones(3))),
+    "cat in a third dimension": lambda a: torch.cat((a, a), 2),
+    "cat of none": lambda a: torch.cat(()),
+    "cat of a number": lambda a: torch.cat((a, 1)),
+    "stack": lambda a: torch.stack((a, a)),
+    "stack, -1": lambda a: torch.stack((a, torch.ones(2, 3, requires_grad=True)), -1),
+    "stack of wrong shapes": lambda a: torch.stack((a, torch.ones(3, 2))),
+    "where": lambda a: torch.where(a > 0, a, torch.ones(2, 3, requires_grad=True)),
+    "where, a number": lambda a: torch.where(a > 0, a, 0.5),
+    "where, doubles": lambda a: torch.where(a > 0, a, torch.ones(2, 3, dtype=torch.float64)),
+    "where, a column": lambda a: torch.where(torch.tensor([[True], [False]]), a, a),
+    "where of wrong shapes": lambda a: torch.where(torch.tensor([True, False]), a, a),
+    "layer_norm": lambda a: F.layer_norm(a, (3,)),
+    "layer_norm, scaled": lambda a: F.layer_norm(a, [3], torch.full((3,), 2.0, requires_grad=True), torch.ones(3)),
+    "layer_norm over all": lambda a: F.layer_norm(a, (2, 3)),
+    "layer_norm of another shape": lambda a: F.layer_norm(a, (2,)),
+    "linear": lambda a: F.linear(a, torch.ones(4, 3, requires_grad=True), torch.ones(4)),
+    "linear without bias": lambda a: F.linear(a, torch.ones(4, 3, requires_grad=True)),
+    "linear of a row": lambda a: F.linear(a[0], torch.ones(4, 3), torch.ones(4)),
+    "linear of a wrong shape": lambda a: F.linear(a, torch.ones(4, 2), torch.ones(4)),
+    "linear of doubles": lambda a: F.linear(a, torch.ones(4, 3, dtype=torch.float64), torch.ones(4)),
+    "linear, a wrong bias": lambda a: F.linear(a, torch.ones(4, 3), torch.ones(3)),
+    "addmm": lambda a: torch.addmm(torch.ones(2, 2), a, torch.ones(3, 2), beta=2, alpha=3),
+    "conv1d": lambda a: F.conv1d(a, torch.ones(3, 2, 2, requires_grad=True)),
+    "conv2d": lambda a: F.conv2d(a[None, None], torch.ones(2, 1, 2, 2), torch.ones(2, requires_grad=True), padding=1),
+    "conv2d, strided": lambda a: F.conv2d(a[None, None], torch.ones(2, 1, 2, 2), stride=(1, 2), dilation=(1, 2)),
+    "conv2d of wrong channels": lambda a: F.conv2d(a[None, None], torch.ones(2, 2, 2, 2)),
+    "indexed by a tensor": lambda a: a[torch.tensor([1, 0, -1])],
+    "indexed by two tensors": lambda a: a[torch.tensor([1, 0]), torch.tensor([[2], [1]])],
+    "indexed by a mask": lambda a: a[torch.tensor([[True, False, True], [False, True, False]])],
+    "indexed by a tensor behind a slice": lambda a: a[:, torch.tensor([2, 0])],
+    "indexed out of bounds": lambda a: a[torch.tensor([2])],
+    "indexed by floats": lambda a: a[torch.tensor([0.5])],
+    "indexed by int32": lambda a: a[torch.tensor([1], dtype=torch.int32)],
+    "indexed by nothing": lambda a: a[torch.tensor([], dtype=torch.int64)],
+    "indexed by a single one": lambda a: a[torch.tensor(1)],
+    "a[:1]": lambda a: a[:1],
+    "a[-1]": lambda a: a[-1],
+    "a[2]": lambda a: a[2],
+    "a[5:]": lambda a: a[5:],
+    "a[:, 1]": lambda a: a[:, 1],
+    "a[::2]": lambda a: a[::2],
+    "select(1, 0)": lambda a: a.select(1, 0),
+    "detach": lambda a: a.detach(),
+    "t, then matmul": lambda a: a.t() @ a,
+    "clone, mul_(2)": lambda a: a.clone().mul_(2),
+    "clone, mul_ one that requires grad": lambda a: a.clone().mul_(torch.full((2, 3), 2.0, requires_grad=True)),
+    "clone, exp_": lambda a: a.clone().exp_(),
+    "clone, add_": lambda a: a.clone().add_(a),
+    "clone, a row of it written": lambda a: (it := a.clone(), it[0].mul_(3))[0],
 }
+
+
+@pytest.fixture(autouse=True)
+def _code_at_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(op_code, "_AFTER_CALLS", 0)
 
 
 @contextmanager
@@ -107,6 +193,7 @@ def _through_the_layers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     with monkeypatch.context() as patch:
         patch.setattr(ThreadState, "refresh", refresh)
+        patch.setattr(Node, "remembers_forward", 1)
         tls.state.refresh()
         yield
     tls.state.refresh()
@@ -127,8 +214,37 @@ def _seen(t: Any) -> tuple[Any, ...]:
         t.requires_grad,
         t.is_inference(),
         t._is_view(),
-        meta and (meta.creation_meta, meta.attr_version, meta.view_fn is None, type(meta.grad_fn).__name__),
+        meta and (meta.creation_meta, meta.attr_version, meta.view_fn is None, _recorded(meta.grad_fn)),
     )
+
+
+def _recorded(node: Any) -> Any:
+    """All that can be told of a node and those behind it."""
+    if node is None:
+        return None
+    saved = {name: _saved(value) for name, value in getattr(node, "saved", {}).items()}
+    edges = [None if edge is None else (_recorded(edge[0]), edge[1]) for edge in node.next_edges]
+    return node.name(), edges, node.outputs, saved
+
+
+def _saved(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_saved(v) for v in value]
+    if type(value) is Saved:
+        return value.tensor.tolist(), value.version, value.is_leaf, value.is_output, value.original, value.output_nr
+    return value.value if type(value) is SavedNumber else value
+
+
+def _gradients(a: Any, found: Any) -> Any:
+    """What backward gives to the leaves, and how often it can be asked."""
+    told: list[Any] = []
+    for _ in range(2):
+        try:
+            found.sum().backward()
+            told.append(a.grad.tolist() if a.is_leaf and a.grad is not None else None)
+        except RuntimeError as error:
+            told.append(str(error))
+    return told
 
 
 def _outcome(mode: str, made: str, statement: str) -> tuple[Any, ...]:
@@ -136,7 +252,7 @@ def _outcome(mode: str, made: str, statement: str) -> tuple[Any, ...]:
     with MODES[mode]():
         try:
             found = STATEMENTS[statement](a)
-        except (RuntimeError, IndexError) as error:
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
             return type(error), str(error), _seen(a)
         base = found._base
         return (
@@ -147,6 +263,7 @@ def _outcome(mode: str, made: str, statement: str) -> tuple[Any, ...]:
             found._storage is a._storage,
             base is a,
             base is not None and base is a._base,
+            _gradients(a, found) if found.requires_grad else None,
         )
 
 
