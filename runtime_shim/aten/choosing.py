@@ -190,6 +190,11 @@ composite("clip_")(clamp_)
     other=lambda grad, condition: where(condition, 0.0, grad),
 )
 def _where(condition: Any, self: Any, other: Any) -> Array:
+    if type(self) is type(other) is type(condition) is np.ndarray and self.dtype is other.dtype:
+        try:
+            return np.where(condition, self, other)
+        except ValueError:
+            pass  # below it is said what is wrong
     common = result_type(self, other)
     try:
         return np.where(condition, cast(self, common), cast(other, common))

@@ -238,11 +238,11 @@ def _check(
     groups: int,
 ) -> None:
     x, w = input._array, weight._array
-    if any(p < 0 for p in padding):
+    if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
-    if any(s <= 0 for s in stride):
+    if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
-    if any(d <= 0 for d in dilation):
+    if min(dilation) <= 0:
         raise RuntimeError(f"dilation should be greater than zero, but got {sizes(dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
@@ -285,7 +285,7 @@ def _check(
     if not transposed:
         have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
         need = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:], strict=True)]
-        if any(n < k for n, k in zip(have, need, strict=True)):
+        if True in [n < k for n, k in zip(have, need, strict=True)]:
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, have))}). Kernel size: "
                 f"({' x '.join(map(str, need))}). Kernel size can't be greater than actual input size"

@@ -33,24 +33,25 @@ def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int]
 
 def convolved_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
     return tuple(
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+        [
+            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+        ]
     )
 
 
 def _windows(x: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
     """A window onto padded `x`: (batch, channels, *kernel, *out), without a copy."""
     inner = x.strides[2:]
-    return np.lib.stride_tricks.as_strided(
-        x,
-        (*x.shape[:2], *kernel, *out),
-        (
-            *x.strides[:2],
-            *(a * d for a, d in zip(inner, dilation, strict=True)),
-            *(a * s for a, s in zip(inner, stride, strict=True)),
-        ),
-        writeable=False,
+    shape = (*x.shape[:2], *kernel, *out)
+    strides = (
+        *x.strides[:2],
+        *[a * d for a, d in zip(inner, dilation, strict=True)],
+        *[a * s for a, s in zip(inner, stride, strict=True)],
     )
+    if type(x) is np.ndarray and x.flags.c_contiguous:  # numpy's function is slow beside a small convolution
+        return np.ndarray(shape, x.dtype, x, 0, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
 def _offsets(kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Iterator[tuple[Ints, Any]]:

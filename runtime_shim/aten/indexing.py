@@ -16,7 +16,7 @@ from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import ReorderedArray, in_order_of, packed
+from ..core.reordered_array import in_order_of_iteration
 from ..core.tensor import Tensor, allocate, attach, requires_grad
 from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
@@ -105,6 +105,13 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     self=_index_back,
 )
 def index(self: Any, indices: Sequence[Any]) -> Array:
+    if len(indices) == 1 and type(self) is np.ndarray and self.ndim:
+        only = indices[0]
+        if type(only) is np.ndarray and only.dtype.char == "l" and only.ndim and only.flags.c_contiguous:
+            try:
+                return self.take(only, 0)
+            except IndexError:
+                pass  # below it is said which index is out of bounds
     found = _numpy_indices(indices, self.shape)
     try:
         taken = self[found]
@@ -113,42 +120,7 @@ def index(self: Any, indices: Sequence[Any]) -> Array:
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
             + ", ".join(sizes(i.shape) for i in found if isinstance(i, np.ndarray))
         ) from None
-    return _in_order_of_iteration(taken.view(np.ndarray), self, found) if taken.ndim else taken
-
-
-def _in_order_of_iteration(taken: Array, self: Array, indices: Sequence[Any]) -> Array:
-    """The elements in the strides that PyTorch's loop over the indices and what is left whole gives them.
-
-    Source of the behaviour: make_info and restride_src in aten/src/ATen/native/TensorAdvancedIndexing.cpp.
-    """
-    given = [i for i in indices if isinstance(i, np.ndarray)]
-    if type(self) is not ReorderedArray and all(i.flags.c_contiguous and type(i) is not ReorderedArray for i in given):
-        return packed(taken)
-    places = [i if i.dtype != np.bool_ else np.zeros(np.count_nonzero(i), np.int64) for i in given]
-    replaced = np.broadcast_shapes(*[i.shape for i in places])
-    whole: list[int] = []  # the dimensions that no index is for
-    before: list[int] = []  # those of them that stand before the indices
-    d, runs, last_indexed = 0, 0, False
-    for i in indices:
-        indexed = isinstance(i, np.ndarray)
-        runs += indexed and not last_indexed
-        if not indexed:
-            whole.append(d)
-            if not runs:
-                before.append(d)
-        d += i.ndim if indexed and i.dtype == np.bool_ else 1
-        last_indexed = indexed
-    whole += range(d, self.ndim)
-    if runs > 1:  # the indices don't stand together: their dimensions go to the front
-        before = []
-    lead, tail = whole[: len(before)], whole[len(before) :]
-    strides = [*(self.strides[d] for d in lead), *(0,) * len(replaced), *(self.strides[d] for d in tail)]
-    source = np.lib.stride_tricks.as_strided(taken, taken.shape, strides)  # never read: its strides matter
-    operands = [source]
-    for place in places:
-        full = np.broadcast_to(place, replaced)
-        operands.append(full.reshape((1,) * len(lead) + replaced + (1,) * len(tail)))
-    return in_order_of(taken, operands)
+    return in_order_of_iteration(taken.view(np.ndarray), self, found) if taken.ndim else taken
 
 
 INDEX_PUT = describe_recording(
@@ -383,17 +355,26 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                     return view
                 plain = plain_view(self, array, state)
                 return make_view(GETITEM, self, array, (key,)) if plain is None else plain
+    if kind is int:
+        if self._array.ndim and -self._array.shape[0] <= key < self._array.shape[0]:
+            return parts.select(self, 0, key)
+    elif kind is slice and self._array.ndim:
+        start, stop, step = key.start, key.stop, key.step
+        if (start is None or type(start) is int) and (stop is None or type(stop) is int) and step is None:
+            return parts.slice_(self, 0, start, stop, 1)
+    if kind is Tensor and self._array.ndim and key._array.ndim and key._array.dtype.kind == "i":
+        return index(self, (key,))
     if key is Ellipsis or (kind is tuple and not any(k is not Ellipsis for k in key)):
         return views.alias_op(self)
-    parts = _as_tuple(key)
-    if self._array.ndim == 0 and any(isinstance(k, int | slice) and not isinstance(k, bool) for k in parts):
+    split = _as_tuple(key)
+    if self._array.ndim == 0 and any(isinstance(k, int | slice) and not isinstance(k, bool) for k in split):
         if isinstance(key, int):
             if key:
                 raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
             raise IndexError(_INDEX_OF_NUMBER)
         if isinstance(key, slice):
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    found, tensors = _apply_basic(self, parts, isinstance(key, tuple))
+    found, tensors = _apply_basic(self, split, isinstance(key, tuple))
     if tensors is None:
         return views.alias_op(self) if found is self else found
     return index(found, tuple(tensors))

@@ -13,7 +13,7 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_common_format, laid_out_like
 from ..core.reordered_array import packed
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor, ndarray, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast
@@ -27,6 +27,20 @@ def _castable_joined(title: str, want: Any, got: Any) -> None:
 
 
 JOINED_OUT = OutRule(_castable_joined, resized_first=True, apart=True)
+
+
+def _of_one_kind(arrays: Sequence[Any]) -> bool:
+    """Whether numpy joins these as PyTorch does: plain arrays of one dtype and of as many dimensions, up to 3."""
+    first = arrays[0]
+    dtype, n = first.dtype, first.ndim
+    if not 0 < n < 4:
+        return False
+    for a in arrays:
+        if type(a) is not ndarray or a.dtype is not dtype or a.ndim != n or not a.flags.c_contiguous:
+            return False
+        if n == 1 and not a.size:  # goes with every dimension
+            return False
+    return True
 
 
 def _promoted(arrays: Sequence[Any]) -> list[Any]:
@@ -69,6 +83,12 @@ def _cat_leak(tensors: Sequence[Tensor], dim: int = 0) -> int:
     tensors=_cat_back,
 )
 def cat(tensors: Any, dim: int = 0) -> Array:
+    if type(dim) is int and _of_one_kind(tensors):
+        n = tensors[0].ndim
+        try:
+            return np.concatenate(tensors, dim if 0 <= dim < n else wrap_dim(dim, n))
+        except ValueError:
+            pass  # below it is said what is wrong
     kept = [a for a in tensors if a.shape != (0,)]
     if not kept:  # tensors of that shape go with every dimension
         return np.empty(0, dtypes.result_type(*tensors))
@@ -122,7 +142,9 @@ def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
     tensors=lambda grad, dim: list(grad.unbind(dim)),
 )
 def stack(tensors: Any, dim: int = 0) -> Array:
-    _stacked_shape(tensors, dim)
+    shape = _stacked_shape(tensors, dim)
+    if dim == 0 and _of_one_kind(tensors):
+        return np.concatenate(tensors).reshape(shape)
     return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
 
 

@@ -74,18 +74,20 @@ def mm(self: Any, mat2: Any) -> Array:
 
 
 def _matrix_product(left: Array, right: Array) -> Array:
-    """`left @ right`; of plain floating matrices `dot` makes the same call of BLAS in a third of the time."""
-    if (
-        type(left) is type(right) is ndarray
-        and left.dtype.kind == "f"
-        and left.itemsize > 2
-        and left.flags.c_contiguous
-        and right.flags.c_contiguous
-        and 1 not in left.shape
-        and 1 not in right.shape
-        and left is not right
-    ):
-        return np.dot(left, right)
+    """`left @ right`; of dense floating matrices `dot` makes the same call of BLAS in a third of the time."""
+    if left.dtype.kind == "f" and left.itemsize > 2 and left is not right:
+        mine, other = left.flags, right.flags
+        if (
+            (mine.c_contiguous or mine.f_contiguous)
+            and (other.c_contiguous or other.f_contiguous)
+            and 1 not in left.shape
+            and 1 not in right.shape
+            and ((mine.c_contiguous and other.c_contiguous) or not np.may_share_memory(left, right))
+        ):
+            return np.dot(
+                left if type(left) is ndarray else left.view(ndarray),
+                right if type(right) is ndarray else right.view(ndarray),
+            )
     return np.matmul(left, right)
 
 
@@ -173,6 +175,19 @@ def bmm(self: Any, mat2: Any) -> Array:
     mat2=lambda grad, mat1, alpha, mat2_shape, mat2_strides: _right(grad, mat1, alpha, mat2_shape, mat2_strides),
 )
 def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    dtype = self.dtype
+    if (
+        beta == 1 == alpha
+        and self.ndim == 1
+        and mat1.ndim == mat2.ndim == 2
+        and dtype is mat1.dtype is mat2.dtype
+        and mat1.shape[1] == mat2.shape[0]
+        and self.shape[0] == mat2.shape[1] > 1 < mat1.shape[0]
+        and dtype.kind == "f"
+    ):  # a linear layer: the operands go together, and so do the results of numpy's
+        found: Array = _matrix_product(mat1, mat2)
+        found += self
+        return found
     if self.dtype != mat2.dtype:
         raise RuntimeError(
             "self and mat2 must have the same dtype, but got "

@@ -6,6 +6,7 @@ the op and handed to it, so that they are saved for backward under the same name
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from ..dispatch.registration import composite, op
 from ..tape.saved_tensors import Saved
 from .losses import refuse_gradient
 
+_add: Any = np.add
+
 
 def _wide(array: Array) -> Any:
     """The dtype that statistics are kept in: float16's sums overflow, bfloat16's are coarse."""
@@ -29,9 +32,17 @@ def _wide(array: Array) -> Any:
 
 def _moments(x: Array, axes: Ints) -> tuple[Array, Array]:
     """Mean and biased variance over `axes`, which stay as 1; summed in double precision as PyTorch does."""
-    mean = x.mean(axes, dtype=np.float64, keepdims=True)
+    count = math.prod([x.shape[a] for a in axes])
+    if not count:
+        mean = x.mean(axes, dtype=np.float64, keepdims=True)
+        return mean, np.mean((x - mean) ** 2, axis=axes, keepdims=True)
+    mean = _add.reduce(x, axes, np.float64, None, True)
+    mean /= count
     centred = x - mean
-    return mean, np.mean(centred * centred, axis=axes, keepdims=True)
+    centred *= centred
+    variance = _add.reduce(centred, axes, None, None, True)
+    variance /= count
+    return mean, variance
 
 
 def _shaped(t: Any, ndim: int) -> Any:
@@ -266,7 +277,8 @@ def native_layer_norm(
     result2: Any,
     eps: float,
 ) -> Array:
-    found = (input - result1) * result2
+    found = input - result1
+    found = found * result2
     if weight is not None:
         found *= weight
     if weight is not None or bias is not None:
@@ -291,7 +303,8 @@ def layer_norm(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
             "but got normalized_shape = []"
         )
-    for name, t in (("weight", weight), ("bias", bias)):
+    given = () if weight is None is bias else (("weight", weight), ("bias", bias))
+    for name, t in given:
         if t is not None and t._array.shape != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
@@ -304,13 +317,14 @@ def layer_norm(
         )
     if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    for t in (weight, bias):
+    for _, t in given:
         if t is not None and t._array.dtype != x.dtype:
             raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {t.dtype.scalar_name}")
     mean, var = _moments(x, tuple(range(x.ndim - len(shape), x.ndim)))
     wide = _wide(x)
     result1 = new_tensor(mean.astype(wide))
-    result2 = new_tensor((1 / np.sqrt(var + eps)).astype(wide))
+    var += eps
+    result2 = new_tensor(np.reciprocal(np.sqrt(var, var), var).astype(wide))
     return native_layer_norm(input, shape, weight, bias, result1, result2, eps)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -138,10 +139,13 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
             "dtype. Got: "
             f"{dtypes.of(self).scalar_name}"
         )
-    axes = None if axes is None else dims_of(axes, self.ndim)
-    count = self.size if axes is None else int(np.prod([self.shape[a] for a in axes], dtype=np.int64))
-    total = contiguous(_add.reduce(self, axis=axes, keepdims=keepdim))
-    return np.true_divide(total, np.asarray(count, self.dtype)) if count else np.full_like(total, np.nan)
+    if axes is None:
+        count = self.size
+    else:
+        axes = dims_of(axes, self.ndim)
+        count = math.prod([self.shape[a] for a in axes])
+    total = contiguous(_add.reduce(self, axes, None, None, keepdim))
+    return np.true_divide(total, self.dtype.type(count)) if count else np.full_like(total, np.nan)
 
 
 def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:

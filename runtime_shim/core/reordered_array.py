@@ -92,6 +92,41 @@ def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
     return found if usual and (1 not in shape or wanted == usual_strides(shape)) else found.view(ReorderedArray)
 
 
+def in_order_of_iteration(taken: Array, self: Array, indices: Sequence[Any]) -> Array:
+    """The elements in the strides that PyTorch's loop over the indices and what is left whole gives them.
+
+    Source of the behaviour: make_info and restride_src in aten/src/ATen/native/TensorAdvancedIndexing.cpp.
+    """
+    given = [i for i in indices if isinstance(i, _ndarray)]
+    if type(self) is not ReorderedArray and all(i.flags.c_contiguous and type(i) is not ReorderedArray for i in given):
+        return packed(taken)
+    places = [i if i.dtype != np.bool_ else np.zeros(np.count_nonzero(i), np.int64) for i in given]
+    replaced = np.broadcast_shapes(*[i.shape for i in places])
+    whole: list[int] = []  # the dimensions that no index is for
+    before: list[int] = []  # those of them that stand before the indices
+    d, runs, last_indexed = 0, 0, False
+    for i in indices:
+        indexed = isinstance(i, _ndarray)
+        runs += indexed and not last_indexed
+        if not indexed:
+            whole.append(d)
+            if not runs:
+                before.append(d)
+        d += i.ndim if indexed and i.dtype == np.bool_ else 1
+        last_indexed = indexed
+    whole += range(d, self.ndim)
+    if runs > 1:  # the indices don't stand together: their dimensions go to the front
+        before = []
+    lead, tail = whole[: len(before)], whole[len(before) :]
+    strides = [*(self.strides[d] for d in lead), *(0,) * len(replaced), *(self.strides[d] for d in tail)]
+    source = np.lib.stride_tricks.as_strided(taken, taken.shape, strides)  # never read: its strides matter
+    operands = [source]
+    for place in places:
+        full = np.broadcast_to(place, replaced)
+        operands.append(full.reshape((1,) * len(lead) + replaced + (1,) * len(tail)))
+    return in_order_of(taken, operands)
+
+
 def _common_strides(arrays: Sequence[Array]) -> Strides | None:
     """The strides of all arrays, if they are the same and leave no gap."""
     first = _strides(arrays[0])

@@ -222,7 +222,8 @@ class _Writer:
                 f"        {give_up}",
             ]
         if i not in op.tensor_positions:
-            return [f"a{i} = p{i} if type(p{i}) in UNCHANGED else as_kernels_take(p{i})"]
+            given = f"p{i}._array if type(p{i}) is Tensor else as_kernels_take(p{i})"
+            return [f"a{i} = p{i} if type(p{i}) in UNCHANGED else {given}"]
         taken = [f"if type(p{i}) is Tensor:", f"    a{i}, k{i}, m{i} = p{i}._array, p{i}._keys, p{i}._meta"]
         first = self.positions[0]
         if i != first:

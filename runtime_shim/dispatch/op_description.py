@@ -18,6 +18,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
 from .bfloat16_kernels import widened, widened_in_place
+from .op_functions import OpCode
 
 KernelFunction = Callable[..., Any]
 
@@ -125,12 +126,13 @@ def _checked(
     def call(*args: Any) -> Any:
         first = None
         for i in operands:
-            if i >= len(args) or type(args[i]) is not np.ndarray or args[i].dtype.kind != "f":
+            if i >= len(args) or not isinstance(args[i], np.ndarray):
                 break
-            if first is None:
-                first = args[i].dtype
-            elif promotes and args[i].dtype is not first:
-                break
+            dtype = args[i].dtype
+            if dtype is not first:
+                if (promotes and first is not None) or dtype.kind != "f":
+                    break
+                first = dtype
         else:  # the usual case, at little cost
             if takes_floating:
                 return kernel(*args)
@@ -236,17 +238,6 @@ RESIZED = OutRule(resized_first=True)
 
 Formula = tuple[int, "Callable[..., Any] | None", "tuple[str, ...]"]
 """Index of the parameter, its gradient, what the gradient asks for by name."""
-
-
-class OpCode:
-    """The functions that an op gets when it has been called a few times; see `op_code`."""
-
-    __slots__ = ("calls", "record", "run")
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.run: Callable[..., Any] | None = None
-        self.record: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

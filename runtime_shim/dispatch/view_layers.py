@@ -84,6 +84,10 @@ def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) 
 def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
     """A view op's layers around `array`, an alias of `self`'s memory."""
     state = tls.state
+    if state.plain and self._keys == NORMAL_KEYS and state.grad_mode and not multi:
+        usual = _usual_view(op, self, array, args)
+        if usual is not None:
+            return usual
     keys = (state.included | self._keys) & ~state.excluded
     inference = not self._keys & AUTOGRAD
     node: OpNode | None = None
@@ -104,6 +108,33 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
         set_history(view, node)
     if state.tracer is not None:
         state.tracer.record(op.name, keys, view)
+    return view
+
+
+def _usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Tensor | None:
+    """What `make_view` makes of a normal tensor in normal mode; None if there is more to it."""
+    meta = self._meta
+    if meta is None or meta.view_fn is not None or array.dtype is not self._array.dtype or array.dtype.kind not in "fc":
+        return None
+    root = self if meta.base is None else meta.base
+    counter = root._version_counter
+    if counter is None:
+        return None
+    made = AutogradMeta()
+    if op.differentiable and (meta.requires_grad or meta.grad_fn is not None or requires_grad(self)):
+        made.grad_fn, _ = recorded_node(op, (self, *args))
+        made.grad_fn.outputs.append((array.shape, array.dtype))
+    made.base = root
+    if root is not self and meta.creation_meta != DEFAULT:
+        made.creation_meta = meta.creation_meta
+    made.attr_version = counter[0]
+    view = allocate(Tensor)
+    view._array = array
+    view._storage = self._storage
+    view._meta = made
+    view._keys = NORMAL_KEYS
+    view._version_counter = counter
+    COUNTS["view_records"] += 1
     return view
 
 
