@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..output.plain_echo import echo
 from .ending_signals import end_as_interrupted
 from .unexpected_errors import status_after
+
+if TYPE_CHECKING:
+    from guardfix.runtime_shim.cpp import CompilerOptions
 
 _PYTHON = ".py"
 _COLLECTED_AFTER = 20_000
@@ -51,6 +56,26 @@ def plain_program(arguments: Sequence[str]) -> tuple[Path, tuple[str, ...]] | No
     return None if any(argument.startswith("-") for argument in rest) else (Path(file), tuple(rest))
 
 
+def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions:
+    """The options, with the folders and libraries of third parties that the file includes, as `verify` finds them."""
+    named = re.findall(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', file.read_bytes(), re.MULTILINE)
+    others = [name for name in map(os.fsdecode, named) if not _OF_THE_LANGUAGE.match(name)]
+    others = [
+        name for name in others if not any((folder / name).is_file() for folder in (file.parent, *options.include))
+    ]
+    if not others:
+        return options
+    from ..verify.third_parties import third_parties
+
+    include, link = third_parties(others)
+    # What is named on the command line comes first.
+    return replace(options, include=(*options.include, *include), link=(*options.link, *link))
+
+
+_OF_THE_LANGUAGE = re.compile(r"\w+$|(?:torch|ATen|c10)/")
+"""Headers of C++ and of PyTorch, which are not looked for."""
+
+
 def run_program(
     file: Path,
     arguments: Sequence[str],
@@ -70,7 +95,7 @@ def run_program(
     try:
         if file.suffix == _PYTHON:
             return run_python(file, arguments, **how)
-        return run_cpp(file, arguments, options=CompilerOptions(**options), **how)
+        return run_cpp(file, arguments, options=_with_third_parties(file, CompilerOptions(**options)), **how)
     except ProgramError as error:
         echo(f"guardfix run: {error}", err=True)
     except OSError as error:

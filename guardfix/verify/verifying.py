@@ -280,10 +280,12 @@ class _Pair:
             judgement = not_deterministic()
         guards = reached(part.sites, *((before.counts, after.counts) if counted else ((), ())))
         files = self._files(before, after)
-        if other is None and before.files:
+        # A Python program that is stopped can't say what it has imported.
+        known = files or {str(linkless_path(program.path))} if program.is_python else files
+        if other is None and known:
             # A header's guard that the program does not include is none of its guards.
             guards = tuple(
-                reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in files
+                reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in known
             )
         wanted = [reach for reach in guards if reach.site.changed or other is not None]
         judgement = with_reach(judgement, before, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,25 @@ def test_errors(tmp_path: Path, text: str, status: int, error: str) -> None:
     assert (done.returncode, error in done.stderr, bool(error) == bool(done.stderr)) == (status, True, True), (
         done.stderr
     )
+
+
+@pytest.mark.skipif(shutil.which("pkg-config") is None, reason="no pkg-config")
+def test_third_parties_are_found_as_the_system_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "nets.h").write_text("inline int nets() { return FROM_THE_SYSTEM; }\n")
+    (tmp_path / "nets.pc").write_text(
+        f"Name: nets\nDescription: nets\nVersion: 1\nCflags: -I{tmp_path}/installed\nLibs: -lm\n"
+    )
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
+    text = '#define FROM_THE_SYSTEM 7\n#include <torch/torch.h>\n#include "nets.h"\nint main() { return nets(); }\n'
+    (tmp_path / "a.cpp").write_text(text)
+    done = guardfix_run("a.cpp", cwd=tmp_path)
+    assert done.returncode == 7, done.stderr
+    (tmp_path / "nets.h").write_text("inline int nets() { return 8; }\n")
+    assert guardfix_run("a.cpp", cwd=tmp_path).returncode == 8  # the one beside the program comes first
+    (tmp_path / "a.cpp").write_text(text.replace("nets.h", "nobodys.h"))
+    done = guardfix_run("a.cpp", cwd=tmp_path)
+    assert (done.returncode, "nobodys.h: No such file" in done.stderr) == (2, True), done.stderr
 
 
 def test_modules_that_a_compiled_program_goes_without(tmp_path: Path) -> None:

@@ -136,6 +136,19 @@ def test_a_program_that_prints_for_ever(tmp_path: Path) -> None:
     assert "prints endlessly" in entry["reason"]
 
 
+def test_a_program_that_is_stopped_has_its_own_guards_alone(tmp_path: Path) -> None:
+    """What it has imported it can't say any more."""
+    guarded = "with torch.inference_mode(), torch.no_grad():\n    torch.ones(2).sum()\n"
+    write(tmp_path, "endless.py", f"{IMPORT}{guarded}while True: pass\n")
+    write(tmp_path, "fine.py", IMPORT + guarded)
+    status, entries = run(tmp_path, "--timeout", "3")
+    assert status == 1
+    assert {
+        Path(entry["filename"]).name: (entry["verdict"], [Path(guard["filename"]).name for guard in entry["guards"]])
+        for entry in entries
+    } == {"endless.py": ("unsupported", ["endless.py"]), "fine.py": ("same", ["fine.py"])}
+
+
 @pytest.mark.thorough
 def test_unsupported_can_be_allowed(tmp_path: Path) -> None:
     _, entry = against(tmp_path, "import torch\ntorch.no_such\n", FINE, "--allow-unsupported")
