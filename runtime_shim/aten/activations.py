@@ -388,7 +388,7 @@ def _softmax(self: Any, dim: int) -> Array:
     if self.dtype.kind != "f":
         _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
-        return np.ones((), self.dtype)
+        return np.asarray(np.where(np.isfinite(self), 1, np.nan), self.dtype)
     self = packed(self)
     e: Array = np.exp(self - _maximum.reduce(self, d, None, None, True))
     e /= _add.reduce(e, d, None, None, True)
@@ -411,7 +411,7 @@ def _log_softmax(self: Any, dim: int) -> Array:
     if self.dtype.kind != "f":
         _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
-        return np.zeros((), self.dtype)
+        return np.asarray(self - self)
     self = packed(self)
     shifted: Array = self - _maximum.reduce(self, d, None, None, True)
     return shifted - np.log(_add.reduce(np.exp(shifted), d, None, None, True))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
@@ -158,6 +159,7 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
 @composite("cross")
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross product along a dimension of size 3, by default the first of that size."""
+    require_tensors("cross", self=self, other=other)
     shape = dtypes.broadcast_shapes(tuple(self.shape), tuple(other.shape))
     if dim is None:
         found = [i for i, n in enumerate(shape) if n == 3]
@@ -245,6 +247,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 @composite("dist")
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The norm of the difference."""
+    require_tensors("dist", self=self, other=other)
     return (self - other).norm(p)
 
 

@@ -14,7 +14,7 @@ from ..core.tensor import Tensor, attach
 from ..dispatch.registration import publish
 from ..dispatch.view_layers import view_op
 from .parts import select
-from .views import reshape, unsqueeze
+from .views import reshape, strided_array, unsqueeze
 
 
 @view_op("view_as_real", method=False, self=lambda grad: view_as_complex(grad.contiguous()))
@@ -44,8 +44,13 @@ def view_as_complex(self: Any) -> Array:
         return np.empty(array.shape[:-1], kind)
     if array.strides[-1] != array.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(stride % (2 * array.itemsize) for stride in array.strides[:-1]):
+    strides = array.strides[:-1]
+    if any(stride % (2 * array.itemsize) for stride, n in zip(strides, array.shape, strict=False) if n != 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    # That of a dimension of size 1 needn't be a number of whole elements, which PyTorch's strides count.
+    whole = [stride // kind.itemsize * kind.itemsize for stride in strides]
+    if whole != list(strides):
+        return strided_array(array, (*array.shape[:-1], 2), (*whole, array.itemsize)).view(kind)[..., 0]
     return array.view(kind)[..., 0]
 
 

@@ -37,6 +37,11 @@ def _cumulative_in_place(name: str) -> Callable[..., None]:
     return kernel
 
 
+def _of_a_number(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> int:
+    """PyTorch's kernels fill the result in place where there is nothing to go along."""
+    return int(self._array.ndim == 0 or not self._array.size)
+
+
 def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
     """cumsum_backward of torch/csrc/autograd/FunctionsManual.cpp: where nothing is summed, the gradient itself."""
     if grad._array.size <= 1 or grad._array.shape[dim] == 1:
@@ -50,6 +55,7 @@ def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
     out=RESIZED,
     inplace_kernel=_cumulative_in_place("cumsum"),
     inplace=True,
+    leak=_of_a_number,
     self=_cumsum_back,
 )
 def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
@@ -86,6 +92,7 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
     out=RESIZED,
     inplace_kernel=_cumulative_in_place("cumprod"),
     inplace=True,
+    leak=_of_a_number,
     self=_cumprod_back,
 )
 def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:

@@ -16,7 +16,7 @@ from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import in_order_of_iteration
+from ..core.reordered_array import in_order_of_iteration, marked
 from ..core.tensor import Tensor, allocate, attach, requires_grad
 from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
@@ -42,9 +42,8 @@ _NOTHING_THERE = "index is out of bounds for dimension with size 0"
 
 def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
     """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
-    wanted = sum(i.ndim if i is not None and _is_mask(i) else 1 for i in indices)
-    if wanted > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {wanted})")
+    if len(indices) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
     dim = 0
     for index in indices:
         if index is not None and not _is_mask(index) and index.size and not shape[dim]:
@@ -61,6 +60,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     """Index arrays as numpy takes them (None: the whole dimension), checked as PyTorch does."""
     found: list[Any] = []
     dim = 0
+    if len(indices) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
     for index in indices:
         if index is None:
             found.append(slice(None))
@@ -73,6 +74,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
             array = array.astype(bool)
         if array.dtype.kind == "b":
             for k, n in enumerate(array.shape):
+                dtypes.wrap_dim(dim + k, len(shape))
                 if n != shape[dim + k]:
                     raise IndexError(
                         f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape "
@@ -81,7 +83,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
                     )
             dim += array.ndim
         elif array.dtype.kind in "iu":
-            size = shape[dim]
+            size = shape[dtypes.wrap_dim(dim, len(shape))]
             bad = (array < -size) | (array >= size)
             if bad.any():
                 if not size:
@@ -388,8 +390,10 @@ def _basic(array: Array, key: tuple[Any, ...]) -> Array | None:
     except IndexError:
         return None
     for k in key:
-        if type(k) is slice and k.step is not None and k.step <= 0:
-            return None
+        if type(k) is slice and k.step is not None:
+            if k.step <= 0:
+                return None
+            found = marked(found)
     return found
 
 
@@ -411,18 +415,18 @@ def _copy_to(target: Tensor, value: Tensor) -> None:
     if not shape:
         target.fill_(value)
         return
-    value = _without_leading_ones(value)
+    value = _without_leading_ones(value, always=True)
     shape = value._array.shape
     if shape != target._array.shape:
         value = _expanded_for_setitem(value, target)
     target.copy_(value)
 
 
-def _without_leading_ones(value: Tensor) -> Tensor:
+def _without_leading_ones(value: Tensor, always: bool = False) -> Tensor:
     """The value as a view without leading dimensions of size 1 (slicePrefix1sSize)."""
     shape = value._array.shape
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
-    return views.view(value, shape[first:]) if first else value
+    return views.view(value, shape[first:]) if first or always else value
 
 
 def _expanded_for_setitem(value: Tensor, target: Tensor) -> Tensor:

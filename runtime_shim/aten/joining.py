@@ -63,7 +63,7 @@ def _cat_back(grad: Tensor, tensors_shape: Sequence[tuple[int, ...]], dim: int) 
 
 def _stack_below(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     shape = _stacked_shape([t._array for t in tensors], dim)
-    if wrap_dim(dim, len(shape)):
+    if wrap_dim(dim, len(shape)) or len(shape) == 1:
         return new_tensor(OPS["stack"].kernel([t._array for t in tensors], dim))
     return FUNCTIONS["cat"]([t.reshape(t._array.shape or (1,)) for t in tensors], 0).view(shape)
 
@@ -330,16 +330,18 @@ def repeat_interleave(
     if repeats is None:
         return _repeated_index(self)
     source = self.flatten() if dim is None else self
-    along = wrap_dim(0 if dim is None else dim, source._array.ndim)
-    size = source._array.shape[along] if source._array.ndim else 1
+    ndim = source._array.ndim
+    along = wrap_dim(0 if dim is None else dim, ndim)
     if not isinstance(repeats, Tensor) and repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
+    if not isinstance(repeats, Tensor) and not ndim:
+        wrap_dim(along + 1, 0)
     if isinstance(repeats, int) and output_size is None:
-        source = source if source._array.ndim else source.unsqueeze(0)
-        repeated = source.unsqueeze(along + 1).expand(
-            *[-1] * (along + 1), repeats, *[-1] * (source._array.ndim - along - 1)
-        )
+        repeated = source.unsqueeze(along + 1).expand(*[-1] * (along + 1), repeats, *[-1] * (ndim - along - 1))
         return repeated.clone(memory_format="contiguous").flatten(along, along + 1)
+    if not ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    size = source._array.shape[along]
     counts = repeats._array if isinstance(repeats, Tensor) else np.asarray(repeats, np.int64)
     if counts.size == 1 and counts.ndim < 2:
         counts = np.broadcast_to(counts.reshape(()), size)

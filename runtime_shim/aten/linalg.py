@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.argument_errors import wrong_type
+from ..core.argument_errors import require_tensors, wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.tensor import Tensor, attach, ndarray, new_tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
@@ -213,6 +213,7 @@ def _times(t: Tensor, factor: Any) -> Tensor:
 
 @composite("outer", out=RESIZED)
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    require_tensors("outer", self=self, vec2=vec2)
     for name, operand in (("self", self), ("vec2", vec2)):
         if operand._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {operand._array.ndim}-D")
@@ -226,7 +227,10 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
         if is_operator:
             return NotImplemented
         raise wrong_type("matmul", "other", 2, other)
+    require_tensors("matmul", self=self)
     if out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"matmul(): argument 'out' must be Tensor, not {type(out).__name__}")
         return _into(self, other, out)
     left, right = self._array, other._array
     a, b = left.ndim, right.ndim

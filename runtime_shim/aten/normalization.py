@@ -21,6 +21,7 @@ from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
 from ..tape.saved_tensors import Saved
 from .losses import refuse_gradient
+from .mixed_dtypes import check_mixed_dtypes
 
 _add: Any = np.add
 
@@ -185,6 +186,8 @@ def batch_norm(
             for t in (running_mean, running_var):  # a statistic that can't be saved isn't updated
                 if t is not None:
                     Saved(t)
+    check_mixed_dtypes(input, weight, bias, running_mean, running_var)
+    if training:
         axes = tuple(d for d in range(x.ndim) if d != 1)
         mean, var = (m.reshape(-1) for m in _moments(x, axes))
         count = x.size // channels if channels else 0
@@ -317,9 +320,7 @@ def layer_norm(
         )
     if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    for _, t in given:
-        if t is not None and t._array.dtype != x.dtype:
-            raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {t.dtype.scalar_name}")
+    check_mixed_dtypes(input, weight, bias)
     mean, var = _moments(x, tuple(range(x.ndim - len(shape), x.ndim)))
     wide = _wide(x)
     result1 = new_tensor(mean.astype(wide))
@@ -431,6 +432,7 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {sizes(t._array.shape)} and input of shape {sizes(x.shape)}"
             )
+    check_mixed_dtypes(input, weight, bias)
     mean, var = _moments(x.reshape(x.shape[0], num_groups, -1), (2,))
     wide = _wide(x)
     result1 = new_tensor(mean[..., 0].astype(wide))
@@ -456,7 +458,7 @@ def instance_norm(
     def repeated(t: Tensor | None) -> Tensor | None:
         return None if t is None else t.repeat(batch)
 
-    means, variances = repeated(running_mean), repeated(running_var)
+    means, variances = (None if t is None else repeated(t.to(input.dtype)) for t in (running_mean, running_var))
     found = batch_norm(
         input.contiguous().view(1, batch * channels, *shape[2:]),
         repeated(weight),

@@ -72,7 +72,7 @@ def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int)
     return part(grad > 0) - part(grad < 0)
 
 
-@op("logcumsumexp", out=RESIZED,
+@op("logcumsumexp", out=RESIZED, leak=lambda self, dim: int(not self._array.ndim),
     self=lambda grad, self, result, dim: _logcumsumexp_gradient(grad, self, result, dim))  # fmt: skip
 def logcumsumexp(self: Any, dim: int) -> Array:
     if self.ndim == 0:

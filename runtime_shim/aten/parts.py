@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.reordered_array import marked
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
@@ -72,7 +73,8 @@ def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: in
         raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    return array[(slice(None),) * wrap_dim(dim, array.ndim) + (slice(start, end, step),)]
+    found = array[(slice(None),) * wrap_dim(dim, array.ndim) + (slice(start, end, step),)]
+    return found if step == 1 else marked(found)
 
 
 @composite("narrow_copy")

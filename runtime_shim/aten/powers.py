@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination, public_call
+from ..core.argument_errors import invalid_combination, public_call, require_tensors
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import elementwise, packed
@@ -148,6 +148,8 @@ def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
 
 @composite("pow_", function=False)
 def power_(self: Tensor, exponent: Any) -> Tensor:
+    if exponent is None:
+        require_tensors("pow_", self=self, exponent=exponent)
     chosen = pow_tensor if isinstance(exponent, Tensor) else pow_scalar
     return chosen.inplace(self, exponent)  # type: ignore[attr-defined]
 

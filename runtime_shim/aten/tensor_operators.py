@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
+from ..core.argument_errors import require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach, new_tensor
 from ..core.thread_state import ADINPLACEORVIEW, tls
@@ -51,18 +53,23 @@ for _name, _ufunc in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfin
 
 @composite("isclose")
 def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    require_tensors("isclose", self=self, other=other)
     if self._array.dtype != other._array.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    dtypes.broadcast_shapes(self._array.shape, other._array.shape)
     made = new_tensor(np.isclose(self._array, other._array, rtol=rtol, atol=atol, equal_nan=equal_nan))
     if made._version_counter is not None and tls.state.excluded & ADINPLACEORVIEW == 0:
-        made._version_counter[0] += 1  # PyTorch's is made of in-place pieces
+        # PyTorch's is made of pieces: those that are NaN, and those that are near, are written into what is equal.
+        made._version_counter[0] += (equal_nan and self._array.dtype.kind in "fcV") + bool(rtol or atol)
     return made
 
 
 @composite("allclose")
 def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    require_tensors("allclose", self=self, other=other)
     if self._array.dtype != other._array.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    dtypes.broadcast_shapes(self._array.shape, other._array.shape)
     return bool(np.allclose(self._array, other._array, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 

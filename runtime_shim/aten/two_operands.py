@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
@@ -112,6 +113,7 @@ def _check_heaviside(self: Tensor, values: Tensor, out: Tensor | None) -> None:
 @composite("heaviside")
 def heaviside(self: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above it, and `values` at it."""
+    require_tensors("heaviside", self=self, values=values)
     _check_heaviside(self, values, out)
     return _heaviside_of_one_kind(self, values) if out is None else _heaviside_of_one_kind(self, values, out=out)
 
@@ -121,6 +123,7 @@ _heaviside_in_place = vars(Tensor)["heaviside_"]
 
 @composite("heaviside_", function=False)
 def heaviside_(self: Tensor, values: Tensor) -> Tensor:
+    require_tensors("heaviside_", self=self, values=values)
     _check_heaviside(self, values, None)
     return _heaviside_in_place(self, values)
 
@@ -133,6 +136,7 @@ def _wide(*operands: Any) -> dtypes.dtype:
 @composite("float_power")
 def float_power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """A power computed in float64, or complex128."""
+    require_tensors("float_power", **{p: t for p, t in (("self", self), ("exponent", exponent)) if t is None})
     target = _wide(self, exponent)
     if out is not None and out.dtype is not target:
         raise RuntimeError(
@@ -147,6 +151,8 @@ def float_power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
 
 @composite("float_power_", function=False)
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    if exponent is None:
+        require_tensors("float_power_", self=self, exponent=exponent)
     target = _wide(self, exponent)
     if self.dtype is not target:
         raise RuntimeError(
@@ -159,12 +165,14 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 @composite("ldexp")
 def ldexp(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`self * 2 ** other`"""
+    require_tensors("ldexp", self=self, other=other)
     power = FUNCTIONS["pow"](2.0, other)
     return FUNCTIONS["mul"](self, power) if out is None else FUNCTIONS["mul"](self, power, out=out)
 
 
 @composite("ldexp_", function=False)
 def ldexp_(self: Tensor, other: Tensor) -> Tensor:
+    require_tensors("ldexp_", self=self, other=other)
     return self.mul_(FUNCTIONS["pow"](2.0, other))
 
 

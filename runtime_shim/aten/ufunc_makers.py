@@ -37,6 +37,7 @@ from ..dispatch.op_description import (
 )
 from ..dispatch.out_argument import run_out
 from ..dispatch.registration import publish
+from ..dispatch.tensor_arguments import NUMBERS
 
 # What dtype a result has where the operands promote to an integer or bool.
 SAME, FLOAT, BOOL = "same", "float", "bool"
@@ -357,7 +358,7 @@ def binary(
                         return t
         args = (self, other, alpha) if with_alpha else (self, other)
         try:
-            chosen = without_tensor if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
+            chosen = without_tensor if numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD else op
             return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
         except TypeError:
             if is_operator:
@@ -403,9 +404,8 @@ def binary(
                             COUNTS["version_bumps"] += 1
                         return self
             try:
-                chosen = (
-                    without_tensor if numbers_apart and not isinstance(other, Tensor) and self._keys & AUTOGRAD else op
-                )
+                numbered = numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD
+                chosen = without_tensor if numbered else op
                 return inplace(chosen, state, (self, other, alpha) if with_alpha else (self, other))
             except TypeError:
                 if is_operator:

@@ -121,12 +121,9 @@ def backward(
     chosen = _as_tuple(inputs)
     targets = []
     for t in chosen:
-        if isinstance(t, Tensor) and not requires_grad(t):
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        targets.append(_edge_of(t))
-    for t in chosen:
         if isinstance(t, Tensor):
             t.retain_grad()
+        targets.append(_edge_of(t))
     backward_engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
 
 

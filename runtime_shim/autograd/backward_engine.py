@@ -41,7 +41,13 @@ def run_backward(
     state.grad_mode = create_graph
     state.refresh()
     global _backwards
-    outer = state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks
+    outer = (
+        state.backward_id,
+        state.backward_inputs,
+        state.backward_nodes,
+        state.backward_start,
+        state.backward_callbacks,
+    )
     _backwards += 1
     confined = "" if inputs is None else "accumulated" if accumulate else "returned"
     state.backward_id, state.backward_inputs, state.backward_callbacks = _backwards, confined, []
@@ -56,7 +62,13 @@ def run_backward(
         return found
     finally:
         state.backward_depth -= 1
-        state.backward_id, state.backward_inputs, state.backward_nodes, state.backward_callbacks = outer
+        (
+            state.backward_id,
+            state.backward_inputs,
+            state.backward_nodes,
+            state.backward_start,
+            state.backward_callbacks,
+        ) = outer
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
         state.refresh()
@@ -97,7 +109,7 @@ def will_execute(node: Any) -> bool:
     state = tls.state
     if not state.backward_id:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
-    if node not in state.backward_nodes:
+    if node not in state.backward_nodes or node is state.backward_start:
         return False
     if state.backward_inputs == "returned" and isinstance(node, AccumulateGrad):
         raise RuntimeError(
@@ -189,6 +201,8 @@ def _execute(
                     captures.setdefault(edge[0], []).append((edge[1], i))
 
     tls.state.backward_nodes = pending if needed is None else needed | captures.keys()
+    # PyTorch begins at a single root itself, and does not come by it on the way.
+    tls.state.backward_start = roots[0][0] if needed is None and len(roots) == 1 else None
     buffers: dict[Node, Grads] = {}
     ready: list[tuple[int, int, Node]] = []
     order = 0

@@ -286,7 +286,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
     found = [np.zeros((t._array.size, size), dtype=np.promote_types(t._array.dtype, np.float64)) for t in inputs]
     for column in range(size):
         weights = FUNCTIONS["zeros_like"](output).detach()
-        weights._array.reshape(-1)[column] = 1
+        weights._array.flat[column] = 1
         for jacobian, t, gradient in zip(
             found, inputs, grad(output, inputs, weights, retain_graph=True, allow_unused=True), strict=True
         ):

@@ -15,24 +15,27 @@ from .error_texts import UnsupportedError
 #: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
 _FUNCTIONS = """
 addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
-bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ div divide empty eq fill
-fill_ flatten floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
+bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign div divide empty eq fill
+fill_ flatten float_power floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
 linspace lt masked_fill max mean min mm moveaxis movedim multiply narrow ne norm not_equal ones pow prod
 rand rand_like randint randint_like randn remainder rsub scatter sort split squeeze std subtract sum tensor_split
-transpose true_divide unflatten var view where zeros
+transpose true_divide unflatten var view where xlogy zeros
 """
 OVERLOADED_FUNCTIONS = frozenset(_FUNCTIONS.split())
 _METHODS = """
 all any argsort bernoulli bernoulli_ bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_
 bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ clamp clamp_
-clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ count_nonzero divide divide_ eq eq_ fill_
-floor_divide floor_divide_ fmod fmod_ ge ge_ greater greater_ greater_equal greater_equal_ gt gt_
+clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign copysign_ count_nonzero divide divide_ eq eq_ fill_
+float_power float_power_ floor_divide floor_divide_ fmod fmod_ ge ge_ greater greater_ greater_equal
+greater_equal_ gt gt_
 index_fill index_fill_ le le_ lerp lerp_ less less_ less_equal less_equal_ lt lt_ masked_fill masked_fill_
 max mean min moveaxis movedim multiply multiply_ narrow ne ne_ not_equal not_equal_ pow pow_ prod
 remainder remainder_ scatter scatter_ set_ sort squeeze squeeze_ std subtract subtract_ sum tensor_split
-to true_divide true_divide_ var view where
+to true_divide true_divide_ var view where xlogy xlogy_
 """
 OVERLOADED_METHODS = frozenset(_METHODS.split())
+#: Of whose signatures one alone takes two positional arguments.
+_ONE_TAKES_TWO = ("mm", "bmm", "div")
 #: With one signature and another that is deprecated and not shown.
 _HIDDEN = {
     "add": "Tensor other, *, Number alpha = 1",
@@ -83,6 +86,13 @@ def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
     return name, method, tuple(values[1:] if method else values)
 
 
+def require_tensors(op_name: str, **arguments: Any) -> None:
+    """TypeError unless all arguments, which are given in their order from the first on, are tensors."""
+    for i, (param, value) in enumerate(arguments.items(), 1):
+        if not hasattr(value, "_array"):
+            raise wrong_type(op_name, param, i, value)
+
+
 def type_names(values: tuple[Any, ...]) -> str:
     return ", ".join(type_name(v) for v in values)
 
@@ -119,7 +129,8 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     called = public_call()
     if called is not None:
         name, method, given = called
-    if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS) and wanted == "Tensor":
+    overloaded = name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS)
+    if overloaded and wanted == "Tensor" and not (name in _ONE_TAKES_TWO and len(given) == 2):
         return invalid_combination(name, given)
     if value is MISSING:
         return missing_argument(name, param, method, given)

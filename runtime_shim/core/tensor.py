@@ -541,6 +541,8 @@ def raw_is_leaf(t: Tensor) -> bool:
 def set_requires_grad(t: Tensor, value: bool) -> None:
     if value and not t._keys & AUTOGRAD and not tls.state.inference_mode:
         raise RuntimeError(error_texts.REQUIRES_GRAD_ON_INFERENCE)
+    if value and t._array.dtype.kind not in "fcV":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if value or t._meta is not None:
         meta_of(t).requires_grad = value
 

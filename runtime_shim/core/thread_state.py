@@ -39,6 +39,7 @@ class ThreadState:
         "backward_id",
         "backward_inputs",
         "backward_nodes",
+        "backward_start",
         "before_write",
         "dispatch_modes",
         "excluded",
@@ -75,6 +76,7 @@ class ThreadState:
         self.backward_depth = 0  # how many backwards of this thread run within each other
         self.backward_id = 0  # of the backward that runs in this thread, 0 for none
         self.backward_nodes: Any = frozenset()  # what that backward comes by
+        self.backward_start: Any = None  # the node that it begins at, if that is one alone
         self.backward_callbacks: list[Any] = []  # called when it has ended
         self.before_write: Any = None  # told of every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none

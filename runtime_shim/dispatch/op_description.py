@@ -381,7 +381,8 @@ def describe(
     saved_strides: list[tuple[str, int]] = []
     saves_result = -2
     for n in sorted(uses):
-        guard = uses[n][0] if len(uses[n]) == 1 and len(formulas) > 1 else -1
+        alone = len(uses[n]) == 1 and len(formulas) > 1 and "backward" not in name  # as PyTorch's generator has it
+        guard = uses[n][0] if alone else -1
         if n == "result":
             saves_result = guard
         elif n in index:

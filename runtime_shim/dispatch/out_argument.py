@@ -10,17 +10,22 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
-from ..core.tensor import Tensor, requires_grad
+from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from .inplace_layers import bump
 from .memory_overlap import assert_no_overlap, may_share
 from .op_description import Op, OutRule
 from .tensor_arguments import arguments_of, arrays
 
+#: The functions that take a Python number for any of their tensors (torch/csrc/utils/python_arg_parser.cpp).
+_NUMBERS_WILL_DO = frozenset({"add", "sub", "mul", "div", "floor_divide"})
+
 
 def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     """Run an op into an existing tensor, resizing it if need be."""
     state = tls.state
+    if op.title in _NUMBERS_WILL_DO and isinstance(out, bool | int | float | complex):
+        out = new_tensor(np.array(out))
     if not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     tensors, keys = arguments_of(op, args)

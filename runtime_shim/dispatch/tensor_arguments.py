@@ -33,7 +33,7 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
                     raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(v).__name__}")
         elif value is None and (i in op.optional or not op.public):
             continue
-        elif not isinstance(value, _NUMBERS) or i in op.only_tensors:
+        elif not isinstance(value, NUMBERS) or i in op.only_tensors:
             _not_a_tensor(op, args, i)
         elif op.wraps and tls.state.wrap_scalars and not tls.state.inference_mode:
             keys |= NORMAL_KEYS
@@ -42,7 +42,8 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
     return found, keys
 
 
-_NUMBERS = (int, float, complex, np.generic)
+#: What may be given where a Python number will do.
+NUMBERS = (int, float, complex, np.generic)
 
 
 def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) -> None:

@@ -20,7 +20,7 @@ from ..core.tensor import (
     requires_grad,
 )
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
-from ..tape.history import set_history
+from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
 from .op_description import ANY_DTYPE, OPS, Op, describe
@@ -138,6 +138,12 @@ def _usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Te
     return view
 
 
+def check_history(self: Tensor) -> None:
+    """RuntimeError if `self` is a view that mayn't be used any more, which PyTorch finds before a kernel runs."""
+    if isinstance(self, Tensor) and self._keys & AUTOGRAD & ~tls.state.excluded and tls.state.grad_mode:
+        gradient_edge(self)
+
+
 def plain_view(self: Tensor, array: Array, state: ThreadState) -> Tensor | None:
     """What `make_view` makes of a normal tensor of which nothing is recorded; None if there may be more to do."""
     meta = self._meta
@@ -211,7 +217,11 @@ def view_op(
         )
 
         def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-            array = kernel(self._array, *args, **kwargs)
+            try:
+                array = kernel(self._array, *args, **kwargs)
+            except (RuntimeError, IndexError):
+                check_history(self)
+                raise
             if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
                 view = allocate(Tensor)
                 view._array = array

@@ -29,8 +29,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             return _of_its_class(data, requires_grad)
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
         made = of_class(made, cls)
-        if requires_grad and made._array.dtype.kind not in "fcV":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(made, requires_grad)
         return made
 
