@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group("baseline", short_help="Write and keep a file of findings that a check passes over.")
+@click.group("baseline", short_help="Create and update a file of findings that a check skips.")
 def command() -> None:
-    """Write and keep a baseline: the findings that a tree has today, which `guardfix check --baseline` passes over.
+    """Create and update a baseline: the findings that a tree has today, which `guardfix check --baseline` skips.
 
-    A finding is recognised by its rule, its code and the function around it, so that it stays known when lines move or
-    the file is renamed. `update` only takes findings out: their number falls.
+    A finding is recognized by its rule, its code and the function around it, even after lines have moved or the file
+    was renamed. `update` only removes findings, so their number only goes down.
     """
 
 
@@ -44,12 +44,12 @@ def _file(command: F) -> F:
 @selection
 @reading_limits
 @_file
-@click.option("--force", is_flag=True, help="Replace an existing baseline, even if more is found than it holds.")
+@click.option("--force", is_flag=True, help="Replace an existing baseline, even if there are more findings than in it.")
 def create(baseline: str | None, force: bool, **arguments: Any) -> None:
     """Write all findings at and below PATHS to a new baseline."""
     run, path = _run_and_path(arguments, baseline)
     if os.path.lexists(path) and not force:
-        raise Failure(f"{path} is there already: `guardfix baseline update` takes out what is fixed")
+        raise Failure(f"{path} already exists; `guardfix baseline update` removes what has been fixed")
     found = Baseline.of(_report(run), os.path.dirname(os.path.abspath(path)))
     _write(path, found)
     click.echo(f"Wrote {count_of(found.entries.total(), 'finding')} to {printable(path)}.")
@@ -60,7 +60,7 @@ def create(baseline: str | None, force: bool, **arguments: Any) -> None:
 @reading_limits
 @_file
 def update(baseline: str | None, **arguments: Any) -> None:
-    """Take out of the baseline what is fixed at and below PATHS, and follow moved code. Nothing is added."""
+    """Remove from the baseline what has been fixed at and below PATHS, and follow moved code. Nothing is added."""
     run, path = _run_and_path(arguments, baseline)
     old = read_baseline(path)
     compared = old.compared(_report(run))
@@ -69,16 +69,16 @@ def update(baseline: str | None, **arguments: Any) -> None:
         _write(path, new)
     after = new.entries.total()
     gone = count_of(old.entries.total() - after, "finding") if after < old.entries.total() else "none"
-    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} taken out.")
+    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} removed.")
     if compared.new:
         more = count_of(len(compared.new), "finding")
-        write_note(f"note: {more} more than it holds; `guardfix check --baseline` lists them")
+        write_note(f"note: {more} not in the baseline; see `guardfix check --baseline`")
 
 
 @command.command("show")
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 def show(file: str | None) -> None:
-    """Count what the baseline FILE holds, by rule and by file."""
+    """Count the findings in the baseline FILE, by rule and by file."""
     from ..configuration import configuration_for
 
     path = file or configuration_for().baseline_path() or BASELINE_FILE

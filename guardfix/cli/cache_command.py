@@ -16,8 +16,8 @@ _MEGABYTE = 1_000_000
 def command() -> None:
     """Show, empty or shrink the cache: facts about files, and the programs that `guardfix verify` has compiled.
 
-    It is in the user's cache folder, or in the one that $GUARDFIX_CACHE_DIR names. `--no-cache` leaves the facts out
-    of a run; $GUARDFIX_NO_CACHE=1 does the same.
+    It is in the user's cache folder, or in the one that $GUARDFIX_CACHE_DIR names. `--no-cache`, or
+    $GUARDFIX_NO_CACHE=1, runs without the facts.
     """
 
 
@@ -29,7 +29,7 @@ def show_folder() -> None:
 
 @command.command("clean")
 def clean() -> None:
-    """Remove everything that the cache holds."""
+    """Remove everything from the cache."""
     from ..cache_upkeep import cache_size, clean_cache
 
     before = cache_size()
@@ -55,7 +55,7 @@ def clean() -> None:
     default=2000,
     show_default=True,
     metavar="MB",
-    help="Then remove the least recently used, until the cache takes no more than this.",
+    help="Then remove the least recently used entries until the cache is no larger than this.",
 )
 def prune(days: int, megabytes: int) -> None:
     """Remove what hasn't been used for a long time."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group("campaign", short_help="Check and migrate many repositories.")
 def command() -> None:
-    """Check and migrate many repositories, on one machine or a cluster, and query what was found.
+    """Check and migrate many repositories, on one machine or a cluster, and query the results.
 
     \b
       guardfix campaign run repositories.txt -o results
@@ -42,7 +42,7 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
     )(command)  # fmt: skip
 
 
-@command.command("run", short_help="Look at the repositories of a manifest.")
+@command.command("run", short_help="Process the repositories in a manifest.")
 @click.argument("manifest", type=click.Path(dir_okay=False))
 @_folder
 @click.option(
@@ -78,7 +78,7 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
     "--timeout-per-file",
     type=Seconds(min=0, min_open=True),
     metavar="SECONDS",
-    help="Leave out a file that takes longer to read, and report it (GF001).",
+    help="Skip files that take longer to read, and report them (GF001).",
 )
 @click.option(
     "--config",
@@ -86,18 +86,18 @@ def _folder(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Path(dir_okay=False),
     help="Use this configuration for all repositories instead of their own.",
 )
-@click.option("--isolated", is_flag=True, help="Read no configuration of the repositories.")
-@click.option("--retry", is_flag=True, help="Look again at repositories that crashed or exceeded a limit.")
+@click.option("--isolated", is_flag=True, help="Don't read the repositories' configurations.")
+@click.option("--retry", is_flag=True, help="Process repositories again that crashed or exceeded a limit.")
 @choosing
-@click.option("--quiet", "-q", is_flag=True, help="Print no line for each repository.")
+@click.option("--quiet", "-q", is_flag=True, help="Don't print a line for each repository.")
 def run_command(**arguments: Any) -> None:
-    """Check, decide and migrate each repository of MANIFEST, and keep what was found in DIR.
+    """Check, decide and migrate each repository in MANIFEST, and store the results in DIR.
 
     MANIFEST has a folder or a git URL on each line, or is a TOML file. Repositories are not changed: each is checked
-    out elsewhere, and its fixes are written as patches. Nothing of a repository is executed without --verify. What
-    an earlier run has done is not done again, so a run that was stopped goes on.
+    out elsewhere, and its fixes are written as patches. No code of a repository is executed without --verify. Work
+    that an earlier run has finished isn't repeated, so an interrupted run resumes.
 
-    Exit status: 0 all repositories were looked at, 1 some could not be, 2 the run failed.
+    Exit status: 0 if all repositories were processed, 1 if some couldn't be, 2 if the run failed.
     """
     settings = _settings(arguments)
     limits = TaskLimits(arguments["timeout"], arguments["memory"])
@@ -119,7 +119,7 @@ def run_command(**arguments: Any) -> None:
 
 def _settings(arguments: dict[str, Any]) -> CampaignSettings:
     if arguments["config"] and arguments["isolated"]:
-        raise click.UsageError("--config and --isolated exclude each other")
+        raise click.UsageError("--config and --isolated can't be combined")
     try:
         configuration = read_configuration(arguments["config"]) if arguments["config"] else None
     except BadConfiguration as error:
@@ -163,11 +163,11 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
         f"{progress.done} {noun}: {told}.\n"
         f"{count_of(counts['files'], 'file')}, {count_of(counts['uses'], 'use')} of guards, {counts['old_uses']} of "
         f"them old; {_number_of(counts['fixes'], 'fix')} in {_number_of(counts['patches'], 'patch')}.\n"
-        f"Look at them with `guardfix campaign report -o {printable(folder)}`."
+        f"To see the results: `guardfix campaign report -o {printable(folder)}`."
     )
 
 
-@command.command("query", short_help="Ask for rows of the results, in SQL.")
+@command.command("query", short_help="Query the results in SQL.")
 @_folder
 @click.argument("sql")
 @click.option(
@@ -176,13 +176,13 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
     type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="How the rows are written.",
+    help="How to write the rows.",
 )
 def query_command(folder: str, sql: str, output_format: str) -> None:
-    """Run an SQL query of DuckDB's on the results of a campaign, also while it is running.
+    """Run a DuckDB SQL query on the results of a campaign, even while it is running.
 
     The tables are `uses` (one row for each use of a guard), `findings` and `repositories`; `describe uses` lists the
-    columns. They stand in DIR as Parquet files.
+    columns. They are in DIR as Parquet files.
     """
     from ..campaign.result_tables import BadQuery, NoDuckDB, query
     from ..campaign.rows_as_text import rows_as_text
@@ -197,9 +197,9 @@ def query_command(folder: str, sql: str, output_format: str) -> None:
 @command.command("report", short_help="Write pages that show the results.")
 @_folder
 def report_command(folder: str) -> None:
-    """Write a page with progress, tables and plots to DIR/report, and one for each repository with each of its uses.
+    """Write a page with progress, tables and plots to DIR/report, and one page for each repository with all its uses.
 
-    The pages need no network, no script and no other program than a browser.
+    The pages need only a browser, no network and no scripts.
     """
     from ..campaign.report_pages import write_report
     from ..campaign.result_tables import NoDuckDB
@@ -219,14 +219,14 @@ def report_command(folder: str) -> None:
     "-o",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Write a page with a plot to FILE, or rows if it is called *.csv.",
+    help="Write a page with a plot to FILE, or rows if its name ends in .csv.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print no progress.")
+@click.option("--quiet", "-q", is_flag=True, help="Don't print the progress.")
 def history_command(repository: str, revision: str, output: str | None, quiet: bool) -> None:
-    """Count the C++ guards in a git repository after each commit: when the old guard came, and when it went.
+    """Count the C++ guards in a git repository after each commit, to see when the old guard came and went.
 
-    Commits are followed along their first parents. Nothing is checked out: versions of files are read from git's
-    objects, each once, and what they hold is remembered in the user's cache.
+    Only first parents are followed. Nothing is checked out: each version of a file is read once from git's objects,
+    and the counts are cached in the user's cache folder.
     """
     import sqlite3
 

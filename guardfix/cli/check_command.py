@@ -21,10 +21,8 @@ from .reporting import reporting
     is_flag=True,
     help="Apply the safe fixes, as `guardfix migrate --apply` does, and report what is left.",
 )
-@click.option("--fix-only", is_flag=True, help="Apply the fixes, and neither report what is left nor count it.")
-@click.option(
-    "--add-noqa", is_flag=True, help="Write a comment behind each finding that suppresses it, and report nothing."
-)
+@click.option("--fix-only", is_flag=True, help="Apply the fixes without reporting or counting what is left.")
+@click.option("--add-noqa", is_flag=True, help="Add a suppression comment after each finding, and report nothing.")
 @click.option("--watch", "-w", is_flag=True, help="Check again after each change, until Ctrl-C.")
 @click.option(
     "--diff",
@@ -48,6 +46,6 @@ def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and explain why.
 
     PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, standard input
-    is checked; --fix then prints the fixed text, and what is left to standard error.
+    is checked; --fix then prints the fixed text, and reports what is left on standard error.
     """
     check(arguments)

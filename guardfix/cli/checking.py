@@ -82,7 +82,7 @@ def _sort_out_diff(arguments: dict[str, Any]) -> str:
         arguments["paths"] = tuple(dict.fromkeys((*paths, given)))
         return "--changed-in"
     if arguments["changed_in"] is not None:
-        raise usage_error("--diff FILE and --changed-in say the same: give one of them")
+        raise usage_error("--diff FILE and --changed-in mean the same; use only one of them")
     arguments["diff"], arguments["changed_in"] = False, given
     return "--diff"
 

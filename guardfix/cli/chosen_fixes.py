@@ -33,5 +33,5 @@ def _check_torch(arguments: dict[str, Any], minimum_torch: str) -> None:
         )
     if arguments["compat"] and minimum_torch and not older:
         raise usage_error(
-            f"--compat keeps the old guard for torch before 1.9, and the oldest torch is {minimum_torch} here"
+            f"--compat keeps the old guard for torch before 1.9, but the oldest supported version is {minimum_torch}"
         )

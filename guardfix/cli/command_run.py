@@ -133,9 +133,9 @@ def _configured(
         inline = [settings for text in configs if (settings := read[text]) is not None]
         files = [text for text in configs if read[text] is None]
         if len(files) > 1:
-            raise usage_error(f"--config takes one file, and {len(files)} are given: {', '.join(files)}")
+            raise usage_error(f"--config takes one file, but {len(files)} were given: {', '.join(files)}")
         if isolated and files:
-            raise usage_error("--isolated and a file for --config exclude each other")
+            raise usage_error("--isolated can't be combined with a file for --config")
         # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
         found = read_configuration(files[0]) if files else Configuration() if isolated else configuration_for()
         main = found.with_values(inline)

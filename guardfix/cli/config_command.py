@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from guardfix.linter.engine import Options
 
 
-@click.command("config", short_help="Show the settings: all there are, or those in force for a file.")
+@click.command("config", short_help="Show all settings, or those in effect for a file.")
 @click.argument("key", required=False)
-@click.option("--show-settings", "shown", metavar="FILE", type=click.Path(), help="Show what is in force for FILE.")
+@click.option(
+    "--show-settings", "shown", metavar="FILE", type=click.Path(), help="Show the settings in effect for FILE."
+)
 @click.option(
     "--show-files",
     "roots",
@@ -50,7 +52,7 @@ def _describe(key: str | None) -> None:
             click.echo("\n".join([f"{setting.key:<{width}}  {lines[0]}", *lines[1:]]))
         return
     if key not in BY_KEY:
-        raise Failure(f"no setting is called `{key}`{did_you_mean(key, BY_KEY) or '; `guardfix config` lists them'}")
+        raise Failure(f"there is no setting `{key}`{did_you_mean(key, BY_KEY) or '; `guardfix config` lists them'}")
     setting = BY_KEY[key]
     lines = [setting.summary, "", f"Default: {_toml(setting.default)}", f"Example: {setting.key} = {setting.example}"]
     if setting.whole_run:

@@ -62,7 +62,7 @@ def write_diff(settled: Settled, run: CommandRun) -> ShownFixes:
         write_note(f"note: paths in the diff are relative to {printable(base)}; apply it there")
     for source in (rewritten.source for rewritten in shown.changed if is_for_reading(rewritten)):
         click.echo(
-            f"note: {printable(source.path)}: its diff is only for reading, as patch and git apply don't take "
+            f"note: {printable(source.path)}: this diff is only for reading, because patch and git apply don't accept "
             f"{source.encoding.upper()}; use `--apply` to write it",
             err=True,
         )

@@ -42,7 +42,7 @@ class _Answers:
 def need_terminal() -> None:
     """Raises `click.UsageError` unless standard input and standard error are a terminal."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("--interactive asks at a terminal; without one, declare what guards are for in comments")
+        raise click.UsageError("--interactive needs a terminal; without one, declare in comments what guards are for")
 
 
 def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, int], Purpose]:
@@ -117,7 +117,7 @@ def _show(
         lines.append("  no replacement can be written here: change it by hand")
     lines.append(
         f"  {_bold(_SKIP, color)}  skip    {_bold(_ALL, color)}  the same for all in this file    "
-        f"{_bold(_QUIT, color)}  ask no more"
+        f"{_bold(_QUIT, color)}  stop asking"
     )
     click.echo("\n".join(lines), err=True, color=color)
 

@@ -64,7 +64,8 @@ class _Commands(click.Group):
 def cli() -> None:
     """Check, migrate and verify PyTorch's gradient-mode guards in C++ and Python code.
 
-    Exit status: 0 nothing found or everything done, 1 findings, or changes that would be made, 2 the run failed.
+    Exit status: 0 if nothing was found or everything was done, 1 if there are findings or changes to make, 2 if the
+    run failed.
     """
 
 

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 @standard_input
 @click.option("--apply", is_flag=True, help="Write the changes instead of showing them.")
 @click.option(
-    "--diff", is_flag=True, help="Show the changes as a diff, also those of standard input; the default for paths."
+    "--diff", is_flag=True, help="Show the changes as a diff, even for standard input; the default for paths."
 )
 @click.option(
     "--interactive",
     "-i",
     is_flag=True,
-    help="Ask about each use that stays open, then write the changes after a last question.",
+    help="Ask about each use that stays undecided, then write the changes after a final question.",
 )
 @choosing
 def command(**arguments: Any) -> None:
     """Show the changes that migrate guards as a unified diff, or apply them.
 
-    PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, the text is read
-    from standard input and printed migrated, or with --diff as a diff. Safe fixes keep the meaning of the program. What
-    is left is listed after the diff, with the reason.
+    PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, the text is
+    read from standard input, and the migrated text is printed, or with --diff the diff. Safe fixes don't change the
+    meaning of the program. Remaining findings are listed after the diff, with the reason.
     """
     run = run_from(arguments)
     if arguments["diff"] and (arguments["apply"] or arguments["interactive"]):
@@ -52,7 +52,7 @@ def command(**arguments: Any) -> None:
         from .interactive_choices import need_terminal
 
         if run.standard_input is not None:
-            raise click.UsageError("--interactive reads keys from standard input: name a file or a folder")
+            raise click.UsageError("--interactive reads keys from standard input, so name a file or a folder")
         need_terminal()
     from guardfix.codemods.fixable import fixes_for
 

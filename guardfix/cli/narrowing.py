@@ -31,18 +31,18 @@ def narrowing(command: F) -> F:
                 "--baseline",
                 metavar="FILE",
                 type=click.Path(dir_okay=False),
-                help="Pass over the findings that FILE holds; `guardfix baseline create` writes it.",
+                help="Skip the findings in FILE, which `guardfix baseline create` writes.",
             ),
             click.option("--no-baseline", is_flag=True, help="Use no baseline, even if the configuration names one."),
             click.option(
                 "--since",
                 metavar="REF",
-                help="Only findings on lines that changed since the branch parted from REF, by git.",
+                help="Report only findings on lines that changed since the branch forked from REF in git.",
             ),
             click.option(
                 "--changed-in",
                 metavar="FILE",
-                help="Only findings on lines that the unified diff in FILE adds; `-` is standard input.",
+                help="Report only findings on lines that the unified diff in FILE adds; `-` means standard input.",
             ),
         )
     ):
@@ -92,10 +92,10 @@ class Narrowing(Struct, frozen=True):
             report.findings = [finding for finding in report.findings if id(finding) in new]
             name = printable(self.baseline)
             if tell and not run.quiet and compared.passed_over:
-                write_note(f"note: {count_of(compared.passed_over, 'finding')} passed over, by {name}")
+                write_note(f"note: skipped {count_of(compared.passed_over, 'finding')} listed in {name}")
             if tell and not run.quiet and compared.stale:
                 gone = count_of(compared.stale.total(), "finding")
-                write_note(f"note: {name} holds {gone} too many; run `guardfix baseline update`")
+                write_note(f"note: no longer found: {gone} listed in {name}; run `guardfix baseline update`")
         lines = self.diff
         if self.since is not None:
             from ..adoption.changed_lines import NoDiff, lines_since

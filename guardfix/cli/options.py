@@ -65,14 +65,14 @@ def reading_limits(command: F) -> F:
                 "--timeout-per-file",
                 type=Seconds(min=0, min_open=True),
                 metavar="SECONDS",
-                help="Leave out a file that takes longer to read, to decide about or to fix, and report it (GF001).",
+                help="Skip files that take longer to read, to decide about or to fix, and report them (GF001).",
             ),
             click.option(
                 "--memory",
                 "reading_memory",
                 type=Megabytes(min=1),
                 metavar="MB",
-                help="Leave out what takes a process more memory than this, and report it (GF001).",
+                help="Skip files for which a process needs more memory than this, and report them (GF001).",
             ),
         )
     ):
@@ -104,7 +104,7 @@ def selection(command: F) -> F:
                 multiple=True,
                 metavar="RULES",
                 shell_complete=complete_rule,
-                help="Rules to run besides those that are selected.",
+                help="Rules to run in addition to the selected ones.",
             ),
             click.option(
                 "--exclude",
@@ -116,7 +116,7 @@ def selection(command: F) -> F:
                 "--extend-exclude",
                 multiple=True,
                 metavar="PATTERN",
-                help="Further files and directories to skip.",
+                help="Additional files and directories to skip.",
             ),
             click.option("--no-gitignore", is_flag=True, help="Also check files that .gitignore excludes."),
             click.option(
@@ -130,7 +130,7 @@ def selection(command: F) -> F:
                 multiple=True,
                 metavar="FILE or 'KEY = VALUE'",
                 envvar=CONFIG_VARIABLE,
-                help="Read this configuration file instead of looking for one; or set one setting, as in TOML.",
+                help="Read this configuration file instead of searching for one, or set a single setting, in TOML.",
             ),
             click.option("--isolated", is_flag=True, help="Read no configuration file."),
             click.option(
@@ -145,7 +145,7 @@ def selection(command: F) -> F:
                 "-n",
                 is_flag=True,
                 envvar="GUARDFIX_NO_CACHE",
-                help="Read all files anew, and keep no facts about them; see `guardfix cache`.",
+                help="Read all files again, and don't use the cache; see `guardfix cache`.",
             ),
             click.option("--include-docs", is_flag=True, help="Also check C++ in code blocks of .md and .rst files."),
             click.option(
@@ -160,7 +160,7 @@ def selection(command: F) -> F:
                 default="auto",
                 help="When to use colors.",
             ),
-            click.option("--quiet", "-q", is_flag=True, help="Print no summary and no notes."),
+            click.option("--quiet", "-q", is_flag=True, help="Don't print the summary or notes."),
         )
     ):
         command = option(command)
@@ -172,7 +172,7 @@ def standard_input(command: F) -> F:
     return click.option(
         "--stdin-filename",
         metavar="PATH",
-        help="Read a text from standard input as that of the file PATH, which need not exist; PATHS is `-` then.",
+        help="Treat standard input as the text of the file PATH, which need not exist; PATHS must be `-`.",
     )(command)
 
 
@@ -195,7 +195,7 @@ _UNSAFE_OR_NOT = click.option(
     "--unsafe/--safe-only",
     default=True,
     show_default="--unsafe",
-    help="Use all fixes, or only those that keep the meaning of the program.",
+    help="Use all fixes, or only those that don't change the meaning of the program.",
 )
 _MORE_CHOICES = (
     click.option("--no-hoist", is_flag=True, help="Don't move guards above the model load (an unsafe fix)."),
@@ -207,8 +207,8 @@ _MORE_CHOICES = (
     click.option(
         "--preserve",
         is_flag=True,
-        help="Where nothing shows what a guard is for, write the one that does the same since torch 1.9, and say so in "
-        "a comment; needs --minimum-torch 1.9 or newer.",
+        help="Where nothing shows what a guard is for, replace it with the one that does the same since torch 1.9, "
+        "and add a comment; needs --minimum-torch 1.9 or newer.",
     ),
     click.option(
         "--compat",

@@ -15,7 +15,7 @@ from .command_run import check_with, finished, run_from
 from .options import choosing, reading_limits, selection
 
 
-@click.command("report", short_help="Write the findings as one page for a browser.")
+@click.command("report", short_help="Write the findings as a single HTML page.")
 @selection
 @reading_limits
 @choosing
@@ -34,23 +34,23 @@ from .options import choosing, reading_limits, selection
     "--link",
     metavar="URL",
     default="",
-    help="Where places in the code lead to: an address with {path}, from the top of the repository, and {line}. By "
-    "default to the files on the disk.",
+    help="Where places in the code link to: an address with {path}, relative to the top of the repository, and "
+    "{line}. By default, the files on disk.",
 )
 @click.option(
     "--verify-results",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Show the verdicts of `guardfix verify --output-format json > FILE` at the findings that they are about.",
+    help="Show the verdicts of `guardfix verify --output-format json > FILE` with the findings that they concern.",
 )
 @click.option("--live", is_flag=True, hidden=True, help="The page asks the server that it comes from for changes.")
 def command(
     output: str, title: str | None, link: str, live: bool, verify_results: str | None, **arguments: Any
 ) -> None:
-    """Write what is found at and below PATHS as one HTML file that needs no network.
+    """Write the findings at and below PATHS as a single HTML file that needs no network.
 
-    It has every finding with its code, its evidence and its fix, filters and a search, and takes decisions about
-    guards that stay open. Without JavaScript, and in print, it is a plain table.
+    It shows every finding with its code, evidence and fix, has filters and a search, and lets you decide about guards
+    that stay open. Without JavaScript, and in print, it is a plain table.
     """
     try:
         from ..report.html_page import html_page
@@ -60,7 +60,7 @@ def command(
         why = "the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`"
         raise_unless_missing(error, ("jinja2", "pygments", "markupsafe"), why)
     if link and "{path}" not in link:
-        raise click.UsageError("--link has no {path}, so that all places would lead to the same page")
+        raise click.UsageError("--link has no {path}, so all places would link to the same page")
     try:
         verdicts = read_verify_results(verify_results) if verify_results else None
     except BadVerifyResults as error:

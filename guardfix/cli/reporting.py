@@ -45,7 +45,7 @@ def reporting(command: F) -> F:
             click.option(
                 "--exit-non-zero-on-fix",
                 is_flag=True,
-                help="Exit with 1 if a file was changed by a fix, even if no finding is left.",
+                help="Exit with 1 if a fix changed a file, even if no findings are left.",
             ),
         )
     ):
@@ -79,7 +79,7 @@ class Reporting(Struct, frozen=True):
 
             guess = did_you_mean(chosen, format_names("findings"))
             raise failure(
-                f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is none'}"
+                f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is not a format'}"
             )
         if found.statistics and load_format(chosen).statistics is None:
             raise usage_error(f"--statistics can't be written as {chosen}; use full or json")

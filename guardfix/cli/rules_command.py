@@ -16,9 +16,9 @@ from .options import output_format_option
 @click.command("rules", short_help="List every rule.")
 @output_format_option("rules", help="The output format.")
 def command(output_format: str) -> None:
-    """List every rule: code, name, whether it is on by default, its fix, and what it says.
+    """List every rule: code, name, whether it is on by default, its fix, and a summary.
 
-    The rules of the plugins that the configuration names are listed as well.
+    This includes the rules of the plugins that the configuration names.
     """
     write = load_format(output_format).rules
     assert write is not None, "only formats that can write rules are offered"

@@ -51,10 +51,9 @@ def command(
 ) -> None:
     """Run FILE on the runtime shim; no PyTorch is needed.
 
-    A C++ file is compiled against the shim's headers (once: what was compiled is kept until something that
-    went into it changes) and its main is called with FILE and the ARGs. A Python file is executed with `torch`
-    bound to the shim. What the program prints passes through, and its status is the exit status; 2 when it
-    could not be run at all.
+    A C++ file is compiled against the shim's headers (only once: the result is cached until something that went into
+    it changes), and its main is called with FILE and the ARGs. A Python file is executed with `torch` bound to the
+    shim. The program's output is passed through, and its exit status is returned; 2 if it couldn't be run at all.
     """
     from .program_running import run_program
 

@@ -29,10 +29,10 @@ class _WithNames(click.Command):
             formatter.write_dl([(name, json.loads(schema_text(name))["description"]) for name in schema_names()])
 
 
-@click.command("schema", cls=_WithNames, short_help="Print a JSON schema of what guardfix writes or reads.")
+@click.command("schema", cls=_WithNames, short_help="Print a JSON schema for a file that guardfix writes or reads.")
 @click.argument("name", type=click.Choice(schema_names()), metavar="NAME")
 def command(name: str) -> None:
-    """Print the JSON schema NAME (draft-07) of what guardfix writes or reads, for editors and for validators.
+    """Print the JSON schema NAME (draft-07) of a file that guardfix writes or reads, for editors and validators.
 
     \b
       guardfix schema findings > findings.schema.json

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _NEEDED = (*PAGE_LIBRARIES, "starlette", "uvicorn", "watchfiles")
 
 
-@click.command("serve", short_help="Serve a playground, and the live report of a folder, to a browser on this machine.")
+@click.command("serve", short_help="Serve a playground and the live report of a folder on this machine.")
 @selection
 @choosing
-@click.option("--port", type=click.IntRange(0, 65535), default=8390, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8390, show_default=True, help="0 means any free port.")
 @click.option("--open", "opens", is_flag=True, help="Open the browser.")
 def command(port: int, opens: bool, **arguments: Any) -> None:
-    """Serve a page that checks pasted C++ or Python, and the report of PATHS, which follows each save.
+    """Serve a page that checks pasted C++ or Python, and the report of PATHS, updated after each save.
 
-    Only this machine is served, at an address with a secret part that is printed. Nothing is executed, and no file is
-    written. Without PATHS there is only the playground.
+    Only this machine can reach it, at an address with a secret part, which is printed. Nothing is executed, and no
+    file is written. Without PATHS, there is only the playground.
     """
     try:
         import uvicorn
@@ -72,7 +72,7 @@ def _listen(port: int) -> socket.socket:
         found.listen()  # connections made before the server is up wait for it
     except OSError as error:
         found.close()
-        raise Failure(f"port {port}: {error.strerror or error}; `--port 0` takes a free one") from None
+        raise Failure(f"port {port}: {error.strerror or error}; `--port 0` uses any free port") from None
     return found
 
 

@@ -13,7 +13,7 @@ from .command_failure import raise_unless_missing
 
 
 @click.command("server")
-@click.option("--stdio", is_flag=True, help="Use standard input and output, as it does anyway.")
+@click.option("--stdio", is_flag=True, help="Use standard input and output (always the case).")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -22,9 +22,9 @@ from .command_failure import raise_unless_missing
     help="How much to write to standard error.",
 )
 def command(stdio: bool, log_level: str) -> None:
-    """Run the language server, which an editor starts.
+    """Run the language server (usually started by an editor).
 
-    It shows what `guardfix check` finds while one types, offers the fixes, and explains guards under the cursor.
+    It shows the findings of `guardfix check` as you type, offers fixes, and explains the guard under the cursor.
     docs/editors.md says how to set up VS Code, Neovim, Helix, Emacs, Zed, Sublime Text and CLion.
     """
     try:

@@ -25,9 +25,9 @@ def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | 
     if name is None and "-" not in paths:
         return paths or (os.curdir,), None
     if name is None:
-        raise usage_error("`-` is standard input: add --stdin-filename, whose suffix says which language it is")
+        raise usage_error("`-` means standard input: add --stdin-filename, whose suffix determines the language")
     if paths not in ((), ("-",)):
-        raise usage_error("--stdin-filename reads one text, from standard input: give no path but `-`")
+        raise usage_error("--stdin-filename reads a single text from standard input: give no path other than `-`")
     if sys.stdin is None:
         raise failure("standard input is closed")
     return (name,), sys.stdin.buffer.read()

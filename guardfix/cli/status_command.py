@@ -42,13 +42,13 @@ _CONFIDENCES = ("high", "medium", "low")
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="How many levels of folders to tell apart.",
+    help="How many levels of folders to distinguish.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write JSON; `guardfix schema status` describes it.")
 def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -> None:
     """Count what is left to do at and below PATHS: which findings have a fix, and which a person has to decide.
 
-    Owners are those of CODEOWNERS. With a baseline, given or configured, the progress since it was made is shown.
+    Owners come from CODEOWNERS. With a baseline, given or configured, the progress since it was created is shown.
     """
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)

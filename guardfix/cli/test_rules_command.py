@@ -13,16 +13,16 @@ from .command_run import run_from
 from .options import reading_limits, selection
 
 
-@click.command("test-rules", short_help="Check fixtures that say in comments what is found in them.")
+@click.command("test-rules", short_help="Check fixtures against the findings that their comments expect.")
 @selection
 @reading_limits
 def command(**arguments: Any) -> None:
-    """Check the files at and below PATHS, each alone, against the comments in them.
+    """Check each file at and below PATHS separately, and compare the findings with the comments in it.
 
-    A comment at the end of a line names what is expected there: `// GF101`, `# MY001, GF403`. What is found elsewhere
-    is a mistake, and so is a fix that doesn't give the sibling `name.migrated.cpp` (safe) or `name.unsafe.cpp`.
-    Rules of plugins are tested like guardfix's own; codes of rules that aren't run are passed over. What the
-    configuration excludes is tested as well: a project that checks itself leaves its fixtures out.
+    A comment at the end of a line names the findings expected there: `// GF101`, `# MY001, GF403`. A finding anywhere
+    else is a mistake, and so is a fix whose result isn't the sibling `name.migrated.cpp` (safe) or `name.unsafe.cpp`.
+    Rules of plugins are tested like guardfix's own; codes of rules that aren't run are ignored. Files that the
+    configuration excludes are tested anyway, because a project that checks itself excludes its fixtures.
     """
     run = run_from(arguments)
     from guardfix.linter.engine import found_files
@@ -46,6 +46,6 @@ def command(**arguments: Any) -> None:
         click.echo("No fixtures found.", err=True)
         sys.exit(2)
     if not run.quiet:
-        told = count_of(len(mistakes), "mistake") if mistakes else "as they say"
+        told = count_of(len(mistakes), "mistake") if mistakes else "all as expected"
         click.echo(f"{count_of(len(files), 'fixture')}: {told}.")
     sys.exit(1 if mistakes else 0)

@@ -34,8 +34,8 @@ def _bug(error: Exception) -> int:
     place = traceback.extract_tb(error.__traceback__)[-1]
     echo(
         f"guardfix: internal error: {type(error).__name__}: {error}\n"
-        f"It was raised at {place.filename}:{place.lineno}, in {place.name}. Unless that is a rule of your own, this "
-        "is a bug in guardfix: report it with the file that caused it and what GUARDFIX_TRACEBACK=1 prints.",
+        f"It was raised at {place.filename}:{place.lineno}, in {place.name}. Unless that is one of your own rules, "
+        "this is a bug in guardfix: report it with the file that caused it and the output with GUARDFIX_TRACEBACK=1.",
         err=True,
     )
     return 2

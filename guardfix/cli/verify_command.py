@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     "--legacy-since19",
     is_flag=True,
     help="Give AutoNonVariableTypeMode only the meaning that it has had since PyTorch 1.9; by default, programs are "
-    "judged by both, unless minimum-torch is 1.9 or newer.",
+    "judged under both meanings, unless minimum-torch is 1.9 or newer.",
 )
 @click.option(
     "--timeout",
@@ -70,15 +70,15 @@ if TYPE_CHECKING:
     "-y",
     is_flag=True,
     envvar="GUARDFIX_YES",
-    help="Run the code of a project that has not been run before without asking.",
+    help="Don't ask before running a project's code for the first time.",
 )
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
     "--model",
     metavar="FILE",
     default="",
-    help="Give FILE to programs that load a TorchScript archive; `auto` makes one up, with the called methods, and "
-    "other missing files of data, such as images.",
+    help="Provide FILE to programs that load a TorchScript archive; `auto` generates one with the methods that they "
+    "call, and other missing data files, such as images.",
 )
 @click.option(
     "--include",
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Read how programs are built from DIR: compile_commands.json, or CMake's file API; by default, from the "
+    help="Read from DIR how programs are built (compile_commands.json, or CMake's file API); by default, from the "
     "directories in PATHS and their `build` directories.",
 )
 @click.option(
@@ -113,13 +113,14 @@ if TYPE_CHECKING:
 @click.option(
     "--test-build",
     metavar="COMMAND",
-    help="What builds the project before its tests; by default `setup.py build_ext --inplace` if it has extensions.",
+    help="Build the project with COMMAND before its tests; by default `setup.py build_ext --inplace` if it has "
+    "extensions.",
 )
 @click.option(
     "--exercise",
     is_flag=True,
-    help="Call the ops and bound functions of the files in PATHS with made-up inputs, and compare; with --test, for "
-    "the guards that no test enters.",
+    help="Call the ops and bound functions of the files in PATHS with generated inputs, and compare; with --test, "
+    "only for the guards that no test enters.",
 )
 @click.option(
     "--examples",
@@ -139,18 +140,19 @@ if TYPE_CHECKING:
     "--html",
     metavar="FILE",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Also write one page for a browser: the steps before and after beside each other, with guards, tensors and "
+    help="Also write an HTML page that shows the steps before and after side by side, with guards, tensors and "
     "autograd graphs.",
 )
 @click.option(
     "--missing",
     is_flag=True,
-    help="Run nothing: list what the C++ and Python files in PATHS use of PyTorch and the shim lacks.",
+    help="Run nothing; list the PyTorch names that the C++ and Python files in PATHS use and the shim lacks.",
 )
 @click.option(
     "--decide",
     is_flag=True,
-    help="Try each replacement of every guard that the code leaves undecided, and say what each does to the programs.",
+    help="Try each replacement for every guard that the code leaves undecided, and report what each does to the "
+    "programs.",
 )
 @click.option("--define", "-D", multiple=True, metavar="X[=V]", help="Define the macro X.")
 @click.option("--link", "-l", multiple=True, metavar="LIB", help="Link the library LIB (a name or a file).")
@@ -160,20 +162,20 @@ if TYPE_CHECKING:
 @click.option("--allow-not-reached", is_flag=True, help="Exit with 0 even if migrated guards were not entered.")
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
-    """Run each program at and below PATHS before and after migration, and say what changed.
+    """Run each program at and below PATHS before and after migration, and report what changed.
 
-    This runs your code: without network, writing to copies only, within limits, as far as the system can do that.
-    Before the first run of a project guardfix asks; --yes (or GUARDFIX_YES=1) agrees beforehand.
+    This runs your code: without network, writing only to copies, and within limits, as far as the system supports
+    that. guardfix asks before the first run of a project; --yes (or GUARDFIX_YES=1) agrees in advance.
 
-    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, with the
-    unsafe fixes as well; your files are not changed. A program with an old guard that no fix replaces is run once
-    to see whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it
-    raises now where it worked before); changed; not reached (it entered no guard that is migrated, or ended before
-    it used torch); unsupported (it could not be compared). What counts are the migrated guards: each is reported with
-    how often it was entered and the ops below it.
+    Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, including the
+    unsafe fixes; your files are not changed. A program with an old guard that no fix replaces is run once to see
+    whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it worked before
+    and now raises an error); changed; not reached (it entered none of the migrated guards, or ended before it used
+    torch); unsupported (it could not be compared). The migrated guards are what counts: for each, the report says how
+    often it was entered and how many ops ran under it.
 
-    Exit status: 0 all are same or repaired, 1 one is stricter, changed, not reached or unsupported, 2 nothing could
-    be verified.
+    Exit status: 0 if all are same or repaired, 1 if one is stricter, changed, not reached or unsupported, 2 if
+    nothing could be verified.
     """
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)

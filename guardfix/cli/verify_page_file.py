@@ -23,7 +23,7 @@ def check_page_options(arguments: dict[str, Any]) -> None:
     """Raises click.UsageError if there are no programs to show, Failure if the page's libraries are missing."""
     for name, option in _OTHER_ANSWERS.items():
         if arguments[name]:
-            raise click.UsageError(f"--html shows the steps of programs, and {option} runs something else")
+            raise click.UsageError(f"--html shows the steps of programs, but {option} runs something else")
     try:
         from ..report import verify_page
     except ImportError as error:

@@ -31,11 +31,11 @@ def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None
     if not yes:
         notice = (
             f"guardfix verify is about to run programs of {', '.join(map(str, new))}: in copies, without network, "
-            "without writing elsewhere, and within limits, as far as this system can do that. They can read what you "
-            "can read."
+            "without writing elsewhere, and within limits, as far as this system supports that. They can read "
+            "everything that you can."
         )
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            click.echo(f"{notice}\nguardfix verify: there is no terminal to ask on; pass --yes to agree", err=True)
+            click.echo(f"{notice}\nguardfix verify: can't ask without a terminal; pass --yes to agree", err=True)
             sys.exit(2)
         click.echo("\n".join(wrapped(notice, run.width)), err=True)
         if not click.confirm("Run them?", default=True, err=True):

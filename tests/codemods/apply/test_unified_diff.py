@@ -96,7 +96,7 @@ def test_a_diff_of_utf_16_is_said_to_be_for_reading(encoding: str, tmp_path: Pat
     outcome = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, check=False)
     assert "+    at::AutoDispatchBelowADInplaceOrView g;\n" in outcome.stdout.decode()
     assert (
-        f"note: a.cpp: its diff is only for reading, as patch and git apply don't take {encoding.upper()}; use `--apply` to write it"
+        f"note: a.cpp: this diff is only for reading, because patch and git apply don't accept {encoding.upper()}; use `--apply` to write it"
         in outcome.stderr.decode()
     )
     subprocess.run([*command, "--apply", "."], cwd=tmp_path, capture_output=True, check=True)

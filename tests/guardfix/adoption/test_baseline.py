@@ -51,8 +51,8 @@ def check(*more: str) -> tuple[int, list[str], str]:
     return done.exit_code, found, done.stderr
 
 
-PASSES_OVER = "note: {} passed over, by guardfix-baseline.json\n"
-HOLDS = "note: guardfix-baseline.json holds {} too many; run `guardfix baseline update`\n"
+PASSES_OVER = "note: skipped {} listed in guardfix-baseline.json\n"
+HOLDS = "note: no longer found: {} listed in guardfix-baseline.json; run `guardfix baseline update`\n"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_update_only_takes_out(tree: Path) -> None:
     guardfix("baseline create .")
     lay(tree, {"src/a.cpp": None, "src/d.cpp": swapping("d")})
     done = guardfix("baseline update .")
-    assert done.stdout == "guardfix-baseline.json: 2 findings left, 1 finding taken out.\n"
-    assert done.stderr == "note: 1 finding more than it holds; `guardfix check --baseline` lists them\n"
+    assert done.stdout == "guardfix-baseline.json: 2 findings left, 1 finding removed.\n"
+    assert done.stderr == "note: 1 finding not in the baseline; see `guardfix check --baseline`\n"
     assert check()[:2] == (1, ["src/d.cpp:2:3:"])
     assert "too many" not in check()[2]
 
@@ -144,7 +144,7 @@ def test_update_only_takes_out(tree: Path) -> None:
 def test_update_follows_what_moved(tree: Path) -> None:
     guardfix("baseline create .")
     lay(tree, {"src/a.cpp": None, "lib/new.cpp": swapping()})
-    assert guardfix("baseline update .").stdout.endswith(": 3 findings left, none taken out.\n")
+    assert guardfix("baseline update .").stdout.endswith(": 3 findings left, none removed.\n")
     # A copy under the old name is new now.
     lay(tree, {"src/a.cpp": swapping()})
     assert check()[1] == ["src/a.cpp:2:3:"]
@@ -155,7 +155,7 @@ def test_create_replaces_nothing_unless_told(tree: Path) -> None:
     before = (tree / "guardfix-baseline.json").read_bytes()
     done = guardfix("baseline create .")
     assert done.exit_code == 2
-    assert "guardfix-baseline.json is there already" in done.stderr
+    assert "guardfix-baseline.json already exists" in done.stderr
     assert (tree / "guardfix-baseline.json").read_bytes() == before
     assert guardfix("baseline create --force .").exit_code == 0
     assert check() == (0, [], PASSES_OVER.format("3 findings"))

@@ -158,7 +158,7 @@ def test_fixes_are_of_changed_lines_alone(repository: Path) -> None:
         pytest.param("check --changed-in - --since main .", "can't be combined with --since", id="both"),
         pytest.param("check --changed-in - --fix .", "can't be combined with --fix", id="with fixes"),
         pytest.param("check --diff - --since main .", "--diff FILE can't be combined with --since", id="--diff too"),
-        pytest.param("check --diff - --changed-in - .", "say the same: give one of them", id="by both names"),
+        pytest.param("check --diff - --changed-in - .", "mean the same; use only one of them", id="by both names"),
         pytest.param("check --diff none.diff .", "--diff: none.diff: No such file", id="no such patch"),
         pytest.param(
             "check --diff notes.txt .", "to show what the fixes would change, give `--diff` no file", id="no patch"

@@ -106,7 +106,7 @@ def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path:
     assert f"> 4 |   {OLD} g(true);" in shown
     assert "nothing nearby says what it is for" in shown
     session.press("s")
-    shown = session.until("ask no more\n? ")
+    shown = session.until("stop asking\n? ")
     assert "[2/2]" in shown
     assert f"i  {INFERENCE}" in shown
     assert "but `kept` becomes an inference tensor" in shown
@@ -150,7 +150,7 @@ def test_without_a_terminal_it_says_what_to_do(path: Path) -> None:
     command = [sys.executable, "-m", "guardfix", "migrate", "-i", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 2
-    assert "--interactive asks at a terminal" in done.stderr
+    assert "--interactive needs a terminal" in done.stderr
 
 
 def test_what_is_decided_is_not_asked(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_what_is_left_goes_to_standard_error(folder: Path) -> None:
         pytest.param(["check", "-"], "add --stdin-filename", id="which language?"),
         pytest.param(["migrate", "-"], "add --stdin-filename", id="which language, for migrate"),
         pytest.param(["check", "-", "b.cpp"], "add --stdin-filename", id="a dash among paths"),
-        pytest.param(["check", *NAME, "b.cpp"], "give no path but `-`", id="a name and a path"),
+        pytest.param(["check", *NAME, "b.cpp"], "give no path other than `-`", id="a name and a path"),
         pytest.param(["verify", "-"], "no such file or directory: -", id="verify runs files"),
     ],
 )

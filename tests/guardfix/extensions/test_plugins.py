@@ -141,11 +141,11 @@ def test_plugins_that_cannot_be_used(name: str, message: str, site: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [
-        pytest.param(SETS.replace(");", ");  // MY001"), 0, "1 fixture: as they say.\n", id="as it says"),
+        pytest.param(SETS.replace(");", ");  // MY001"), 0, "1 fixture: all as expected.\n", id="as it says"),
         pytest.param(SETS, 1, "a.cpp:2: MY001 found and not expected\n1 fixture: 1 mistake.\n", id="found"),
         pytest.param("int a;  // MY001\n", 1, "a.cpp:1: MY001 expected and not found\n1 fixture: 1 mistake.\n", id="not found"),
-        pytest.param("int a;  // XX001\n", 0, "1 fixture: as they say.\n", id="a rule that isn't run"),
-        pytest.param("int a;  // see MY001 for why\n", 0, "1 fixture: as they say.\n", id="prose"),
+        pytest.param("int a;  // XX001\n", 0, "1 fixture: all as expected.\n", id="a rule that isn't run"),
+        pytest.param("int a;  // see MY001 for why\n", 0, "1 fixture: all as expected.\n", id="prose"),
     ],
 )  # fmt: skip
 def test_test_rules(text: str, status: int, said: str, site: Path) -> None:
@@ -159,7 +159,7 @@ def test_test_rules_compares_what_fixes_make(site: Path) -> None:
     for kind in ("", ".migrated"):
         (site / f"b{kind}.cpp").write_text((FIXTURES / f"cpp/{name}{kind}.cpp").read_text())
     (site / "a.cpp").unlink()
-    assert guardfix("test-rules", ".").stdout == "1 fixture: as they say.\n"
+    assert guardfix("test-rules", ".").stdout == "1 fixture: all as expected.\n"
     (site / "b.migrated.cpp").write_text("int other;\n")
     done = guardfix("test-rules", ".")
     assert done.exit_code == 1

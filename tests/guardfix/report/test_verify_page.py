@@ -107,10 +107,10 @@ def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 WRONG = [
     pytest.param(
-        ["--test", "pytest"], "--html shows the steps of programs, and --test runs something else", id="tests"
+        ["--test", "pytest"], "--html shows the steps of programs, but --test runs something else", id="tests"
     ),
-    pytest.param(["--exercise"], "--html shows the steps of programs, and --exercise runs something else", id="ops"),
-    pytest.param(["--decide"], "--html shows the steps of programs, and --decide runs something else", id="decide"),
+    pytest.param(["--exercise"], "--html shows the steps of programs, but --exercise runs something else", id="ops"),
+    pytest.param(["--decide"], "--html shows the steps of programs, but --decide runs something else", id="decide"),
 ]
 
 
