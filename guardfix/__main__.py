@@ -31,9 +31,9 @@ def _main() -> None:
             sys.exit(cannot_go_on(error))
         return
     if sys.argv[1:2] == ["run"]:
-        from .cli.program_running import run_plainly as run_program_plainly
+        from .cli.program_running import run_named_program
 
-        run_program_plainly(sys.argv[2:])
+        run_named_program(sys.argv[2:])
     if sys.argv[1:2] != ["check"]:
         from .cli.main import run
 

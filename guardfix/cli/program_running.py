@@ -22,7 +22,7 @@ _COLLECTED_AFTER = 20_000
 """New objects after which Python looks for cycles: importing makes 100,000, and a C++ program hardly makes a cycle."""
 
 
-def run_plainly(arguments: Sequence[str]) -> None:
+def run_named_program(arguments: Sequence[str]) -> None:
     """Run a C++ program that is named without options, which ends this process.
 
     Returns, with nothing done, where the real command has to read the arguments.

@@ -13,6 +13,52 @@ import pytest
 from guardfix.runtime_shim.cpp import cpp_compilation, toolchain
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
+from .running import guardfix_run
+
+STREAMS = """\
+#include <c10/core/Stream.h>
+#include <torch/headeronly/core/DeviceType.h>
+#include <torch/headeronly/core/Layout.h>
+#include <torch/headeronly/core/MemoryFormat.h>
+#include <torch/headeronly/core/ScalarType.h>
+#include <torch/headeronly/util/BFloat16.h>
+#include <torch/headeronly/util/Exception.h>
+#include <torch/headeronly/util/Half.h>
+#include <torch/headeronly/util/bit_cast.h>
+#include <torch/headeronly/util/complex.h>
+#include <torch/torch.h>
+#include <iostream>
+#include <unordered_set>
+
+namespace tho = torch::headeronly;
+
+int main() {
+  const c10::Stream stream(c10::Stream::DEFAULT, c10::Device(c10::kCPU));
+  const c10::Stream third(c10::Stream::UNSAFE, c10::Device(c10::kCPU), 3);
+  stream.synchronize();
+  std::cout << stream << std::endl;
+  const auto packed = third.pack3();
+  std::cout << stream.query() << " " << packed.stream_id << " "
+            << (c10::Stream::unpack3(packed.stream_id, packed.device_index, packed.device_type) == third) << " "
+            << (stream == third) << " " << std::unordered_set<c10::Stream>{stream, stream}.size() << std::endl;
+  std::cout << static_cast<float>(tho::Half(1.5f)) << " " << tho::CppTypeToScalarType<float>::value << " "
+            << tho::complex<float>(2, 0) << " " << tho::toString(tho::ScalarType::Half) << std::endl;
+  const int n = 3;
+  try {
+    STD_TORCH_CHECK(n < 2, n, " is too many");
+  } catch (const std::runtime_error& error) {
+    const std::string text = error.what();
+    std::cout << text.substr(0, text.find(",")) << text.substr(text.rfind(", ")) << std::endl;
+  }
+  STD_TORCH_CHECK(n < 4);
+  try {
+    c10::Stream(c10::Stream::DEFAULT, c10::Device(c10::kCUDA, 0)).query();
+  } catch (const c10::Error& error) {
+    std::cout << error.what_without_backtrace() << std::endl;
+  }
+}
+"""
+
 HEADERS = sorted(
     str(path.relative_to(toolchain.INCLUDE))
     for path in toolchain.INCLUDE.rglob("*.h")
@@ -100,6 +146,27 @@ def test_every_header_may_be_included_twice() -> None:
         return "\n#pragma once\n" in "\n" + (toolchain.INCLUDE / header).read_text(encoding="utf-8")
 
     assert [header for header in HEADERS if not guarded(header)] == []
+
+
+def test_a_header_of_one_op_brings_it() -> None:
+    ops = sorted(path.stem for path in (toolchain.INCLUDE / "ATen" / "ops").iterdir())
+    text = "".join(f"#include <ATen/ops/{op}.h>\nnamespace of_{op} {{ using at::{op}; }}\n" for op in ops)
+    assert len(ops) > 100
+    assert syntax_check(text, FIRST, "c++17") == ""
+
+
+def test_streams_and_names_without_c10(tmp_path: Path) -> None:
+    source = tmp_path / "program.cpp"
+    source.write_text(STREAMS, encoding="utf-8")
+    outcome = guardfix_run(source)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.splitlines() == [
+        "stream 0 on device cpu",
+        "1 3 1 0 1",
+        "1.5 Float (2,0) Half",
+        "main, 3 is too many",
+        "the shim has streams of the CPU alone, and none of cuda:0",
+    ]
 
 
 @pytest.mark.thorough
