@@ -110,7 +110,7 @@ GUARDS = SettingKind(
             "type": "object",
             "properties": {
                 "name": {**_TEXT, "description": "The class, with its namespaces: my::NoGrad"},
-                "like": {**_TEXT, "description": "The guard of PyTorch that it does the same as"},
+                "like": {**_TEXT, "description": "The PyTorch guard that does the same"},
                 "headers": {**_TEXTS, "description": "The headers that declare it"},
             },
             "required": ["name", "like"],
@@ -123,20 +123,20 @@ SETTINGS = (
     Setting(
         "extend",
         FILE,
-        "A configuration file that this one adds to; its settings hold where this file says nothing.",
+        "A configuration file that this one extends; its settings apply unless this file overrides them.",
         "",
         '"../guardfix.toml"',
     ),
-    Setting("select", SELECTORS, "The rules to run, instead of those that are on by default.", (), '["GF1", "GF4"]'),
+    Setting("select", SELECTORS, "The rules to run, instead of the default ones.", (), '["GF1", "GF4"]'),
     Setting("ignore", SELECTORS, "Rules to leave out.", (), '["GF104"]'),
-    Setting("extend-select", SELECTORS, "Rules to run besides.", (), '["GF002"]'),
-    Setting("extend-ignore", SELECTORS, "Further rules to leave out.", (), '["GF208"]'),
+    Setting("extend-select", SELECTORS, "Rules to run in addition.", (), '["GF002"]'),
+    Setting("extend-ignore", SELECTORS, "Additional rules to leave out.", (), '["GF208"]'),
     Setting("exclude", PATTERNS, "Files and folders to leave out, in .gitignore's syntax.", (), '["third_party/"]'),
-    Setting("extend-exclude", PATTERNS, "Further files and folders to leave out.", (), '["generated/"]'),
+    Setting("extend-exclude", PATTERNS, "Additional files and folders to leave out.", (), '["generated/"]'),
     Setting(
         "include",
         PATTERNS,
-        "The only files to take from folders, in .gitignore's syntax; by default all C++ and Python files.",
+        "The only files to check in folders, in .gitignore's syntax; by default all C++ and Python files.",
         (),
         '["src/**"]',
     ),
@@ -150,7 +150,7 @@ SETTINGS = (
     Setting(
         "extend-per-file-ignores",
         SELECTORS_BY_PATTERN,
-        "Further rules to leave out in the files that match a pattern.",
+        "Additional rules to leave out in the files that match a pattern.",
         {},
         '{ "bench/**" = ["GF4"] }',
     ),
@@ -172,7 +172,7 @@ SETTINGS = (
     Setting(
         "reindent-limit",
         LINES,
-        "How many lines a safe fix may indent anew.",
+        "How many lines a safe fix may reindent.",
         REINDENT_LIMIT,
         "20",
         whole_run=True,
@@ -180,7 +180,7 @@ SETTINGS = (
     Setting(
         "max-file-size",
         MEGABYTES,
-        "Megabytes of the largest file that is read; a larger one is reported as GF001.",
+        "The size in megabytes up to which a file is read; a larger one is reported as GF001.",
         DEFAULT_MEGABYTES,
         "8",
         whole_run=True,
@@ -212,7 +212,8 @@ SETTINGS = (
     Setting(
         "plugins",
         NAMES,
-        "Entry points in the group `guardfix.rules` whose rules are loaded. They are code, and run with your rights.",
+        "Entry points in the group `guardfix.rules` whose rules are loaded. They are code and run with your "
+        "permissions.",
         (),
         '["my-rules"]',
         whole_run=True,

@@ -12,9 +12,9 @@ class ServerSettings:
     """How the server behaves in an editor. What is looked for stands in the project's configuration instead."""
 
     debounce: int = 150
-    """Milliseconds without a key press after which the text is checked."""
+    """How many milliseconds after the last key press the text is checked."""
     workspace: bool = False
-    """Check all files of the workspace at the start and after each save, not only those that are open."""
+    """Check all files in the workspace at startup and after each save, not only open ones."""
     codeLens: bool = True  # the names are those of the editors' settings
     """Offer to verify a program above its main function."""
     inlayHints: bool = True

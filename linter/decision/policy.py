@@ -20,34 +20,37 @@ def _because(value: object, reason: str) -> Any:
 class Policy(Struct, frozen=True):
     """How signals become a context and a confidence."""
 
-    weak: int = _because(1, "points of a weak signal: seen beside every label, only more often beside its own")
-    moderate: int = _because(2, "points of a moderate signal: enough to decide, with low confidence, where it is alone")
-    strong: int = _because(3, "points of a strong signal: enough to decide, with medium confidence, where it is alone")
+    weak: int = _because(1, "points of a weak signal: seen with every label, but more often with its own")
+    moderate: int = _because(2, "points of a moderate signal: enough to decide alone, with low confidence")
+    strong: int = _because(3, "points of a strong signal: enough to decide alone, with medium confidence")
     decisive: int = _because(
-        6, "points of a decisive signal: it stood beside one label only, and counts like two strong ones"
+        6, "points of a decisive signal: seen with one label only, and counts like two strong ones"
     )
     declared_settles: bool = _because(
-        True, "what a person declared, in a comment or the configuration, decides by itself, with high confidence"
+        True, "a declaration in a comment or the configuration decides on its own, with high confidence"
     )
     counted_in_full: int = _because(
-        2, "signals of one side that count with all their points: many places can say the same thing about one use"
+        2,
+        "signals of one side that count with all their points: many places can give the same information about one use",
     )
     counted_as_weak: int = _because(
-        3, "further signals of that side, each counted as a weak one at most; the rest is not counted"
+        3, "further signals of that side, each counted at most as a weak one; the rest are not counted"
     )
-    outweighs: int = _because(3, "a side wins when it has at least so many times the points of all the others together")
+    outweighs: int = _because(3, "a side wins if it has at least this many times the points of all the others together")
     least_score: int = _because(2, "points below which nothing is decided: one weak signal alone isn't enough")
     medium_score: int = _because(3, "points from which an unopposed side is decided with medium confidence")
     high_score: int = _because(6, "points from which unopposed inference is decided with high confidence")
     kernel_is_high_only_if_decisive: bool = _because(
-        True, "strong signals for a kernel come from one habit of writing, so that many say no more than one"
+        True, "strong signals for a kernel often come from one coding habit, so several show no more than one"
     )
     objection: int = _because(
         3,
         "points of inference that lower a decisive kernel: a model that runs here, not one elsewhere in the file",
     )
-    calls_up: int = _because(3, "how many calls up a helper's callers are asked")
-    most_callers: int = _because(50, "a function with more callers is a library's: they say nothing about it")
+    calls_up: int = _because(3, "how many levels of a helper's callers are considered")
+    most_callers: int = _because(
+        50, "a function with more callers belongs to a library: its callers show nothing about it"
+    )
 
     def points(self, weight: Weight) -> int:
         """What a signal of that weight counts."""

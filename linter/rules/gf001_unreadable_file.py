@@ -19,7 +19,7 @@ Use instead: make the file readable, save it in a single encoding, raise the lim
 Fix: none.
 
 Not flagged: files with NUL bytes (they aren't text), and text that is neither UTF-8 nor UTF-16. Such text is read
-as Latin-1, which loses nothing, and the run says so.
+as Latin-1, which loses nothing, and the run notes it.
 
 References: The Unicode Standard, section 23.8 (byte order mark).
 """

@@ -1,7 +1,7 @@
 """GF002 unused-suppression: a comment silences a rule that has nothing to say there, or that doesn't exist.
 
 What it flags: a `NOLINT` or `noqa` comment that names a guardfix rule, by code or by name, if no finding of that rule
-stands in its reach, and a comment that names a code such as `GF999` that no rule has.
+is in its range, and a comment that names a code such as `GF999` that no rule has.
 
 Why it is bad: the comment says that something is wrong where nothing is. It also hides the next finding there, and a
 mistyped code hides nothing at all.
@@ -14,7 +14,7 @@ Use instead:
 
     at::AutoDispatchBelowADInplaceOrView guard;
 
-Fix: safe. The code is taken out of the comment; a comment that says nothing else goes.
+Fix: safe. The code is removed from the comment; a comment that contains nothing else is removed.
 
 Not flagged: comments that name no guardfix rule; comments without codes; codes of rules that are not run, as with
 `--select`. Without this rule, unknown codes are still noted on standard error.

@@ -17,8 +17,8 @@ Use instead:
     c10::InferenceMode guard;
     auto output = model->forward(input);
 
-Fix: safe. The statement is removed; a comment goes with it only if it was about nothing else. Unsafe beside a comment
-that speaks of guards.
+Fix: safe. The statement is removed; a comment goes with it only if it was about nothing else. Unsafe next to a comment
+about guards.
 
 Not flagged: an `InferenceMode` with `false` or a run-time flag; a struct of guards with a constructor, which may
 pass a flag; a scope with an object that may turn grad mode on (`EnableGrad on;`); a guard above the `InferenceMode`

@@ -23,7 +23,7 @@ is no longer up to the garbage collector. A guard that had no effect takes effec
 Not flagged: `with torch._C.…`, `enter_context(…)`; variables and attributes that are passed on, returned or entered
 by a `with`, or whose `__enter__` or `__exit__` is called; the two guards that take effect on construction, if a
 `finally` deletes the variable or the file deletes the attribute, because then the code says when they end, or if the
-variable stands at the top of a script, which so sets the mode for the whole process.
+variable is at the top of a script, which thus sets the mode for the whole process.
 
 References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
 """

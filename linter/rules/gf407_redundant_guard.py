@@ -16,8 +16,8 @@ Use instead:
     with torch.inference_mode():
         output = model(batch)
 
-Fix: safe: the guard is removed. Unsafe where that indents more than 10 lines anew (`reindent-limit` in the
-configuration): the program means the same, but the diff is long. Unsafe beside a comment that speaks of guards.
+Fix: safe: the guard is removed. Unsafe where that reindents more than 10 lines (`reindent-limit` in the
+configuration): the program means the same, but the diff is long. Unsafe next to a comment about guards.
 
 Not flagged: `inference_mode(flag)` and `inference_mode(False)`, with which `no_grad` matters; `no_grad` inside an
 `enable_grad` or `set_grad_enabled` block inside the inference mode, or where `set_grad_enabled(True)` is called in
