@@ -382,7 +382,7 @@ _maximum: Any = np.maximum
     self=lambda grad, result, dim: softmax_backward(grad, result, dim),
 )
 def _softmax(self: Any, dim: int) -> Array:
-    d = wrap_dim(dim, self.ndim)
+    d = dim if 0 <= dim < self.ndim else wrap_dim(dim, self.ndim)
     if not self.size:
         return self.copy()
     if self.dtype.kind != "f":

@@ -7,12 +7,13 @@ ATen/native/Convolution.cpp.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ..core.device import mkldnn
-from ..core.dtypes import Array, Ints, sizes
+from ..core.dtypes import BY_CHAR, Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
 from ..core.onednn_array import OneDnnArray, elements_of
@@ -238,6 +239,23 @@ def _check(
     groups: int,
 ) -> None:
     x, w = input._array, weight._array
+    b = (None, None) if bias is None else (bias._array.shape, bias._array.dtype)
+    _check_shapes((x.shape, x.dtype), (w.shape, w.dtype), b, stride, padding, dilation, transposed, groups)
+
+
+@functools.lru_cache(maxsize=256)  # what fits is remembered; what doesn't is said each time
+def _check_shapes(
+    of_input: Any,
+    of_weight: Any,
+    of_bias: Any,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    groups: int,
+) -> None:
+    """RuntimeError unless shapes and dtypes of the three tensors go together."""
+    (x, x_dtype), (w, w_dtype), (bias, bias_dtype) = of_input, of_weight, of_bias
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     if min(stride) <= 0:
@@ -246,58 +264,59 @@ def _check(
         raise RuntimeError(f"dilation should be greater than zero, but got {sizes(dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if w.ndim < 3:
+    if len(w) < 3:
         raise RuntimeError("weight should have at least three dimensions")
-    if w.ndim - 2 != len(stride):
+    if len(w) - 2 != len(stride):
         raise RuntimeError(
-            f"expected stride to be a single integer value or a list of {w.ndim - 2} values to match the "
+            f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the "
             f"convolution dimensions, but got stride={sizes(stride)}"
         )
-    if w.ndim != x.ndim:
+    if len(w) != len(x):
         raise RuntimeError(
-            f"Expected {w.ndim}-dimensional input for {w.ndim}-dimensional weight {sizes(w.shape)}, but got "
-            f"{x.ndim}-dimensional input of size {sizes(x.shape)} instead"
+            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight {sizes(w)}, but got "
+            f"{len(x)}-dimensional input of size {sizes(x)} instead"
         )
-    if w.shape[0] < groups:
+    if w[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
-            f"of size {sizes(w.shape)} instead"
+            f"of size {sizes(w)} instead"
         )
-    if w.shape[0] % groups:
+    if w[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
-            f"weight of size [{sizes(w.shape)}] instead"
+            f"weight of size [{sizes(w)}] instead"
         )
-    wanted = w.shape[0] if transposed else w.shape[1] * groups
-    if x.shape[1] != wanted:
+    wanted = w[0] if transposed else w[1] * groups
+    if x[1] != wanted:
         raise RuntimeError(
             f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size "
-            f"{sizes(w.shape)}, expected input{sizes(x.shape)} to have {wanted} channels, but got "
-            f"{x.shape[1]} channels instead"
+            f"{sizes(w)}, expected input{sizes(x)} to have {wanted} channels, but got "
+            f"{x[1]} channels instead"
         )
-    filters = w.shape[1] * groups if transposed else w.shape[0]
-    if bias is not None and bias._array.shape != (filters,):
+    filters = w[1] * groups if transposed else w[0]
+    if bias is not None and bias != (filters,):
         raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w.shape)}, expected bias "
-            f"to be 1-dimensional with {filters} elements, but got bias of size {sizes(bias._array.shape)} "
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w)}, expected bias "
+            f"to be 1-dimensional with {filters} elements, but got bias of size {sizes(bias)} "
             "instead"
         )
     if not transposed:
-        have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
-        need = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:], strict=True)]
+        have = [n + 2 * p for n, p in zip(x[2:], padding, strict=True)]
+        need = [d * (k - 1) + 1 for d, k in zip(dilation, w[2:], strict=True)]
         if True in [n < k for n, k in zip(have, need, strict=True)]:
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, have))}). Kernel size: "
                 f"({' x '.join(map(str, need))}). Kernel size can't be greater than actual input size"
             )
-    if bias is not None and bias._array.dtype != x.dtype:
-        raise RuntimeError(f"Input type ({input.dtype.short}) and bias type ({bias.dtype.short}) should be the same")
-    if w.dtype != x.dtype:
-        mine, theirs = input.dtype.scalar_name, weight.dtype.scalar_name
+    if bias is not None and bias_dtype != x_dtype:
+        mine, theirs = BY_CHAR[x_dtype.char].short, BY_CHAR[bias_dtype.char].short
+        raise RuntimeError(f"Input type ({mine}) and bias type ({theirs}) should be the same")
+    if w_dtype != x_dtype:
+        mine, theirs = BY_CHAR[x_dtype.char].scalar_name, BY_CHAR[w_dtype.char].scalar_name
         raise RuntimeError(
             f"Input type (torch.{mine}Tensor) and weight type (torch.{theirs}Tensor) should be the same or "
             "input should be a MKLDNN tensor and weight is a dense tensor"
-            if x.dtype == np.float32
+            if x_dtype == np.float32
             else f"expected scalar type {mine} but found {theirs}"
         )
 

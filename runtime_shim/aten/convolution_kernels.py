@@ -15,12 +15,13 @@ from ..core.dtypes import Array, Ints
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
+_ALL = slice(None)
 
 
 def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int] | None = None) -> Array:
     """`x` with its last dimensions widened by `padding` in front and `after` (default the same) behind."""
     after = padding if after is None else after
-    if not any(padding) and not any(after):
+    if not any(padding) and (after is padding or not any(after)):
         return x
     lead = x.ndim - len(padding)
     inner = x.shape[lead:]
@@ -77,7 +78,7 @@ def _chunks(batch: int, columns: int) -> Iterator[slice]:
 
 def _columns(x: Array, rows: slice, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
     """im2col: (batch, groups, channels per group times kernel, positions)."""
-    part = x[rows]
+    part = x if rows is _ALL else x[rows]
     shape = (len(part), groups, x.shape[1] // groups * math.prod(kernel), math.prod(out))
     return _windows(part, kernel, stride, dilation, out).reshape(shape)
 
@@ -85,7 +86,7 @@ def _columns(x: Array, rows: slice, groups: int, kernel: Ints, stride: Ints, dil
 def _wide(*operands: Array) -> tuple[tuple[Array, ...], np.dtype[Any]]:
     """float16 operands as float32: sums of products need the width."""
     dtype = operands[0].dtype
-    if dtype == np.float16:
+    if dtype.char == "e":
         return tuple(a.astype(np.float32) for a in operands), dtype
     return operands, dtype
 
@@ -99,9 +100,13 @@ def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, g
     weights = w.reshape(groups, w.shape[0] // groups, -1)
     found = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     flat = found.reshape(x.shape[0], groups, w.shape[0] // groups, math.prod(out))
-    for rows in _chunks(x.shape[0], x.shape[1] * math.prod(kernel) * math.prod(out)):
+    size = x.shape[1] * math.prod(kernel) * math.prod(out)
+    if x.shape[0] * size <= _CHUNK:
+        np.matmul(weights, _columns(x, _ALL, groups, kernel, stride, dilation, out), out=flat)
+        return found if found.dtype is dtype else found.astype(dtype, copy=False)
+    for rows in _chunks(x.shape[0], size):
         np.matmul(weights, _columns(x, rows, groups, kernel, stride, dilation, out), out=flat[rows])
-    return found.astype(dtype, copy=False)
+    return found if found.dtype is dtype else found.astype(dtype, copy=False)
 
 
 def spread(g: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, groups: int, size: Ints) -> Array:

@@ -300,7 +300,7 @@ def layer_norm(
 ) -> Tensor:
     """Normalize over the last dimensions, which are to be `normalized_shape`."""
     x = input._array
-    shape = tuple(int(n) for n in normalized_shape)
+    shape = tuple([int(n) for n in normalized_shape])
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "

@@ -159,8 +159,10 @@ def unary(
                     t._keys = NORMAL_KEYS
                     t._version_counter = [0]
                 return t
-        return functional(op, state, (self,))
+        run = code.run
+        return functional(op, state, (self,)) if run is None or state.dispatch_modes else run(state, (self,))
 
+    code = op.code
     call.op = op  # type: ignore[attr-defined]
     publish(name, call)
     if inplace_form:
@@ -241,6 +243,7 @@ def binary(
     `number_node` names the node of an overload for numbers, which does not make a tensor of them.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
+    inexact_scalars = (float, int) if fast_scalar and numbers else ()
     if alpha:
 
         def kernel(self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -261,6 +264,16 @@ def binary(
         kernel = plain  # type: ignore[assignment]
 
     def inplace_kernel(self: Any, other: Any, alpha: Any = 1) -> None:
+        if type(ufunc) is np.ufunc and alpha == 1 and type(self) is ndarray and self.dtype.kind == "f":
+            kind = type(other)
+            if result is not BOOL and (
+                kind in inexact_scalars or (kind is ndarray and other.dtype is self.dtype and other.shape == self.shape)
+            ):
+                try:
+                    ufunc(self, other, out=self)
+                    return
+                except OverflowError:
+                    pass
         if check is not None:
             check(self, other)
         if alpha != 1 or type(ufunc) is not np.ufunc:
@@ -289,7 +302,6 @@ def binary(
             computes=computes,
             inplace_kernel=inplace_kernel,
         )
-    inexact_scalars = (float, int) if fast_scalar and numbers else ()
     recorded_in_place = None
     if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
         zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}

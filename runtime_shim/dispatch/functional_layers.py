@@ -132,9 +132,9 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
     to.
     """
     state = tls.state
-    if not state.dispatch_modes and (original is None or all(i for _, i, _ in op.saved_inputs)):
+    if not state.dispatch_modes:
         record = op.code.record or compiled_record(op)
-        node = None if record is None else record(state, args)
+        node = None if record is None else record(state, args, original is not None)
         if node is not None:
             return node, node.next_edges
     tracer = state.tracer

@@ -5,7 +5,8 @@ a gradient, what is saved for which formula. So an op that has been called a few
 
 * `run(state, args)`: its call from checks to result, or what `general` makes of it where anything is unusual (a
   subclass, a tracer, hooks of saved tensors, tensors of the other kind, what has to be refused);
-* `record(state, args)`: its node with the inputs saved, or None where that is unusual.
+* `record(state, args, written)`: its node with the inputs saved, or None where that is unusual; `written` if the first
+  argument is about to be written to.
 
 Neither is for callers inside a dispatch mode. Ops of the same pattern share one code object.
 """
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import AutogradMeta, Tensor, allocate, ndarray, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, INFERENCE_KEYS, NORMAL_KEYS, ThreadState
+from ..core.thread_state import ADINPLACEORVIEW, INFERENCE_KEYS, NORMAL_KEYS
 from ..tape.history import gradient_edge
 from ..tape.nodes import Node, accumulator_of, node_class
 from ..tape.saved_tensors import Saved, SavedNumber, saved_input, saved_result
@@ -32,7 +33,7 @@ _AFTER_CALLS = 4
 _UNCHANGED = frozenset((int, float, bool, str, type(None)))
 """Classes of arguments that kernels take as they are."""
 
-Run = Callable[[ThreadState, tuple[Any, ...]], Any]
+Run = Callable[..., Any]
 
 
 def compiled_run(op: Op, general: Callable[..., Any]) -> Run | None:
@@ -173,11 +174,12 @@ class _Writer:
                 body += [f"if type(p{i}) is not Tensor:"]
                 body += [f"    if isinstance(p{i}, Tensor) or type(p{i}) is list or type(p{i}) is tuple:"]
                 body += ["        return None", f"    m{i} = None", "else:", f"    m{i} = p{i}._meta"]
-        body += [*self._node(), "return node"]
+        body += [*self._node(writes=True), "node.outputs = []", "return node"]
         return self._function("record", body)
 
     def _function(self, name: str, body: list[str]) -> str:
-        lines = ["def bind(op, general, node_type):", f"    def {name}(state, args):", *_indented(body, 2)]
+        parameters = "state, args, written=False" if name == "record" else "state, args"
+        lines = ["def bind(op, general, node_type):", f"    def {name}({parameters}):", *_indented(body, 2)]
         return "\n".join([*lines, f"    return {name}", ""])
 
     def _unpacking(self) -> str:
@@ -257,22 +259,23 @@ class _Writer:
         body = ["if state.saved_tensor_hooks or Node.remembers_forward:", "    return general(op, state, args)"]
         body += [*self._node(), f"found = op.kernel({self._kernel_arguments()})", *self._fresh("False")]
         body += ['if found.dtype.kind in "fcV":', "    t._meta = meta = AutogradMeta()", "    meta.grad_fn = node"]
-        body += ["    node.outputs.append((found.shape, found.dtype))"]
+        body += ["    node.outputs = [(found.shape, found.dtype)]"]
         if self.op.saves_result != -2:
             guard = self.op.saves_result
             value = "saved_result(t)" if guard < 0 else f"saved_result(t) if {self._edge(guard)} is not None else None"
             body.append(f'    saved["result"] = {value}')
         return [*lines, *_indented([*body, "return t"])]
 
-    def _node(self) -> list[str]:
-        """The node, with the edges of what can have a gradient and what the formulas ask for."""
+    def _node(self, writes: bool = False) -> list[str]:
+        """The node, with the edges of what can have a gradient and what the formulas ask for. If the op `writes`, a
+        copy of its first argument may have to be saved.
+        """
         op = self.op
         lines = [line for i in op.differentiable for line in self._edges(i)]
         lines += [
             "node = allocate(node_type)",
             "node.sequence = state.sequence",
             "state.sequence += 1",
-            "node.outputs = []",
             "node.op = op",
         ]
         edges = "edges" if self.listed and op.differentiable else f"[{', '.join(f'e{i}' for i in op.differentiable)}]"
@@ -280,7 +283,8 @@ class _Writer:
         saved = ['("list", 0): len(p0)'] if self.listed and op.differentiable else []
         for name, i, guard in op.saved_inputs:
             if i in op.tensor_positions and i not in op.index_lists and i not in op.lists:
-                value = f"(saved_input(p{i}) if type(p{i}) is Tensor else saved_other(p{i}, {op.wraps}))"
+                of = "p0.clone() if written else p0" if writes and i == 0 else f"p{i}"
+                value = f"(saved_input({of}) if type(p{i}) is Tensor else saved_other(p{i}, {op.wraps}))"
             else:
                 value = f"saved_other(p{i}, False)"
             needed = "" if guard < 0 else f" if {self._edge(guard)} is not None else None"

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..core.tensor import (
     Tensor,
+    allocate,
     meta_of,
 )
 from ..core.thread_state import tls
@@ -199,10 +200,7 @@ class AccumulateGrad(Node):
 
     sequence = _LAST
 
-    def __init__(self, variable: Tensor) -> None:
-        self.next_edges = []
-        self.variable = variable
-        self.outputs = [(variable._array.shape, variable._array.dtype)]
+    variable: Tensor
 
     def apply(self, grads: Grads) -> Grads:
         raise AssertionError("the engine accumulates")
@@ -215,7 +213,10 @@ def accumulator_of(t: Tensor) -> Node:
     meta = t._meta or meta_of(t)
     found = None if meta.accumulator is None else meta.accumulator()
     if found is None:
-        found = AccumulateGrad(t)
+        found = allocate(AccumulateGrad)
+        found.next_edges = []
+        found.variable = t
+        found.outputs = [(t._array.shape, t._array.dtype)]
         meta.accumulator = weakref.ref(found)
     return found
 
