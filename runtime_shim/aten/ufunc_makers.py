@@ -371,7 +371,10 @@ def binary(
         args = (self, other, alpha) if with_alpha else (self, other)
         try:
             chosen = without_tensor if numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD else op
-            return functional(chosen, state, args) if out is None else run_out(chosen, args, out)
+            if out is not None:
+                return run_out(chosen, args, out)
+            run = chosen.code.run
+            return functional(chosen, state, args) if run is None or state.dispatch_modes else run(state, args)
         except TypeError:
             if is_operator:
                 return result_beside_array(call, self, other) if name == "eq" else NotImplemented

@@ -362,6 +362,8 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
     """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text
     otherwise.
     """
+    if not array.ndim and -1 not in shape:
+        return strided_array(array, shape, (0,) * len(shape))
     lead = len(shape) - array.ndim
     if lead < 0:
         raise RuntimeError(

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+import numpy
 
 from ..core.dtypes import Size
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
+
+
+@functools.cache
+def _engine() -> Any:
+    """The engine, which is imported when something first runs backward."""
+    from . import backward_engine
+
+    return backward_engine
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -36,8 +47,6 @@ def _check_root(i: int, grad: Tensor, shape: tuple[int, ...], dtype: Any) -> Non
 
 
 def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tensor]]:
-    import numpy as np
-
     given: tuple[Any, ...]
     if grads is None:
         given = (None,) * len(outputs)
@@ -52,7 +61,7 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
             if grad is None:
                 if shape not in ((), (1,)):
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
-                grad = new_tensor(np.ones(shape, dtype))
+                grad = new_tensor(numpy.ones(shape, dtype))
             _check_root(i, grad, shape, dtype)
             found.append(grad)
         elif isinstance(grad, Tensor):
@@ -78,7 +87,9 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
                     raise RuntimeError(
                         f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
                     )
-                found.append(new_tensor(np.ones_like(out._array)))
+                one = out._array.copy()
+                one.fill(1)
+                found.append(new_tensor(one))
             else:
                 found.append(None)  # type: ignore[arg-type]
         else:
@@ -105,8 +116,6 @@ def backward(
     RuntimeError if a tensor has no history, if a gradient is needed and not given, if the graph was freed, or
     if a saved tensor was written to since.
     """
-    from . import backward_engine
-
     if inputs is not None and not isinstance(inputs, Tensor) and len(tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)
@@ -116,7 +125,7 @@ def backward(
 
         warned_once.warn_once(warned_once.CREATE_GRAPH)
     if inputs is None:
-        backward_engine.run_backward(edges, grads, keep, create_graph, None)
+        _engine().run_backward(edges, grads, keep, create_graph, None)
         return
     chosen = _as_tuple(inputs)
     targets = []
@@ -124,7 +133,7 @@ def backward(
         if isinstance(t, Tensor):
             t.retain_grad()
         targets.append(_edge_of(t))
-    backward_engine.run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
+    _engine().run_backward(edges, grads, keep, create_graph, targets, accumulate=True)
 
 
 def grad(
@@ -140,7 +149,6 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
     from ..core.function_table import FUNCTIONS
-    from . import backward_engine
 
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -161,7 +169,7 @@ def grad(
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
     keep = create_graph if retain_graph is None else retain_graph
-    found = backward_engine.run_backward(edges, grads, keep, create_graph, targets)
+    found = _engine().run_backward(edges, grads, keep, create_graph, targets)
     for i, value in enumerate(found):
         if value is None:
             if materialize_grads:

@@ -231,9 +231,10 @@ def _execute(
         if node in captures:  # of a node that runs, before its hooks
             for nr, i in captures[node]:
                 captured[i] = buffer[nr]
-        if runs:
+        if runs and (node.tensor_hooks or isinstance(node, AccumulateGrad)):
             _run_tensor_hooks(node, buffer)
-        _run_retain_hooks(node, buffer)
+        if node.retained:
+            _run_retain_hooks(node, buffer)
         if not runs:
             continue
         if isinstance(node, AccumulateGrad):
@@ -342,10 +343,12 @@ def _run_accumulator(node: AccumulateGrad, buffer: Grads, create_graph: bool) ->
 
 
 def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
-    _run_pre_hooks(node, buffer)
+    if node.pre_hooks:
+        _run_pre_hooks(node, buffer)
     inputs_for_hooks = tuple(buffer) if node.post_hooks else ()
-    tracer = tls.state.tracer
-    if tls.state.anomaly:
+    state = tls.state
+    tracer = state.tracer
+    if state.anomaly:
         outputs = _watched_apply(node, buffer)
     else:
         outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)

@@ -286,7 +286,7 @@ class _Writer:
                 of = "p0.clone() if written else p0" if writes and i == 0 else f"p{i}"
                 value = f"(saved_input({of}) if type(p{i}) is Tensor else saved_other(p{i}, {op.wraps}))"
             else:
-                value = f"saved_other(p{i}, False)"
+                value = f"(p{i} if type(p{i}) in UNCHANGED else saved_other(p{i}, False))"
             needed = "" if guard < 0 else f" if {self._edge(guard)} is not None else None"
             saved.append(f"{name!r}: {value}{needed}")
         for name, i in op.saved_shapes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
 from .bfloat16_kernels import widened, widened_in_place
-from .op_functions import OpCode
+from .op_functions import OpCode, by_position
 
 KernelFunction = Callable[..., Any]
 
@@ -105,6 +104,17 @@ def checked(
             return general(self, *args)
 
         found: KernelFunction = call_of_one
+    elif operands == (0, 1) and "f" in computes.kinds and not computes.promotes:
+        general = _checked(kernel, computes, refusals, operands, shapes)
+
+        def call_of_two(self: Any, other: Any, *args: Any) -> Any:
+            if isinstance(self, np.ndarray) and isinstance(other, np.ndarray):
+                dtype = self.dtype
+                if other.dtype is dtype and dtype.kind == "f":
+                    return kernel(self, other, *args)
+            return general(self, other, *args)
+
+        found = call_of_two
     else:
         found = _checked(kernel, computes, refusals, operands, shapes)
     found.__module__, found.__qualname__ = kernel.__module__, kernel.__qualname__
@@ -405,7 +415,7 @@ def describe(
     made = Op(
         name=name,
         title=title,
-        kernel=checked(_by_position(kernel), computes, title, operands),
+        kernel=checked(by_position(kernel), computes, title, operands),
         inplace_kernel=(
             None if inplace_kernel is None else checked(inplace_kernel, computes, title, operands, shapes=False)
         ),
@@ -472,17 +482,6 @@ def _widen_all() -> None:
 
 
 dtypes.WHEN_LATE_TYPES.append(_widen_all)
-
-
-def _by_position(kernel: KernelFunction) -> KernelFunction:
-    """`kernel`, to be called with all its parameters by position."""
-    code = kernel.__code__
-    if not code.co_kwonlyargcount:
-        return kernel
-    code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
-    made = FunctionType(code, kernel.__globals__, kernel.__name__, None, kernel.__closure__)
-    made.__module__, made.__qualname__ = kernel.__module__, kernel.__qualname__
-    return made
 
 
 def describe_recording(

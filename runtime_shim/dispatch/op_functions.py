@@ -1,8 +1,9 @@
-"""Where an op keeps the functions that were made for it."""
+"""The functions of an op: its kernel, to be called by position, and those that are made for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 
@@ -15,3 +16,14 @@ class OpCode:
         self.calls = 0
         self.run: Callable[..., Any] | None = None
         self.record: Callable[..., Any] | None = None
+
+
+def by_position(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel`, to be called with all its parameters by position."""
+    code = kernel.__code__
+    if not code.co_kwonlyargcount:
+        return kernel
+    code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
+    made = FunctionType(code, kernel.__globals__, kernel.__name__, None, kernel.__closure__)
+    made.__module__, made.__qualname__ = kernel.__module__, kernel.__qualname__
+    return made

@@ -122,8 +122,12 @@ def _usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Te
         return None
     made = AutogradMeta()
     if op.differentiable and (meta.requires_grad or meta.grad_fn is not None or requires_grad(self)):
-        made.grad_fn, _ = recorded_node(op, (self, *args))
-        made.grad_fn.outputs.append((array.shape, array.dtype))
+        record = op.code.record
+        node = None if record is None else record(tls.state, (self, *args))
+        if node is None:
+            node, _ = recorded_node(op, (self, *args))
+        node.outputs = [(array.shape, array.dtype)]
+        made.grad_fn = node
     made.base = root
     if root is not self and meta.creation_meta != DEFAULT:
         made.creation_meta = meta.creation_meta
@@ -230,13 +234,19 @@ def view_op(
                 view._keys = INFERENCE_KEYS
                 view._version_counter = None
                 return view
-            plain = plain_view(self, array, tls.state)
+            state = tls.state
+            plain = plain_view(self, array, state)
             if plain is not None:
                 return plain
-            if kwargs or len(args) + 1 != len(made.params):
+            if kwargs or len(args) != count:
                 args = made.bind((self, *args), kwargs)[1:]
+            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
+                usual = _usual_view(made, self, array, args)
+                if usual is not None:
+                    return usual
             return make_view(made, self, array, args)
 
+        count = len(made.params) - 1
         call.op = made  # type: ignore[attr-defined]
         publish(name, call, method, function)
         return call
