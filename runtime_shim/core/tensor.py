@@ -168,7 +168,8 @@ class Tensor:
         """Steps between elements of each dimension, in elements."""
         array = self._array
         if array.size:
-            strides = tuple([s // array.itemsize for s in array.strides])
+            size = array.itemsize
+            strides = tuple([s // size for s in array.strides])
         else:
             strides = contiguous_strides(array.shape)
         return strides if dim is None else strides[dtypes.wrap_dim(dim, array.ndim)]
