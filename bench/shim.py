@@ -229,7 +229,7 @@ def measure(modules: dict[str, ModuleType], mode: str, shape: tuple[int, int], g
 def _time(timer: timeit.Timer, name: str, loops: dict[str, int], into: list[float], *, warm: bool) -> None:
     if warm:
         timer.timeit(3)
-        once = timer.timeit(10) / 10
+        once = min(timer.repeat(5, 10)) / 10  # the fastest: after one that was interrupted, rounds would be too short
         loops[name] = max(1, min(20_000, int(ROUND_SECONDS / once)))
     else:
         into.append(timer.timeit(loops[name]) / loops[name])
