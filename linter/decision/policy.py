@@ -26,6 +26,12 @@ class Policy(Struct, frozen=True):
     decisive: int = _because(
         6, "points of a decisive signal: seen with one label only, and counts like two strong ones"
     )
+    tried: int = _because(
+        2, "points of the one replacement that survived when all were run: enough to decide, with low confidence"
+    )
+    tried_settles: bool = _because(
+        True, "what survived when all were run decides what stays open or hardly sure: the others were seen to fail"
+    )
     declared_settles: bool = _because(
         True, "a declaration in a comment or the configuration decides on its own, with high confidence"
     )

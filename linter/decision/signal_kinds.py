@@ -34,6 +34,8 @@ class Weight(Enum):
     MODERATE = "moderate"
     STRONG = "strong"
     DECISIVE = "decisive"
+    TRIED = "tried"
+    """All replacements were tried, and this one alone left the programs as they should be."""
     DECLARED = "declared"
 
 

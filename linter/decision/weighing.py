@@ -27,6 +27,14 @@ def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
     if declared and policy.declared_settles:
         context = declared.pop()
         return UNDECIDED if declared or context is None else Weighed(context, Confidence.HIGH)
+    found = _by_points(signals, policy)
+    tried = {signal.side.context for signal in signals if signal.weight is Weight.TRIED}
+    if policy.tried_settles and len(tried) == 1 and is_open(found):
+        return Weighed(tried.pop() or Context.UNKNOWN, Confidence.LOW)
+    return found
+
+
+def _by_points(signals: list[Signal], policy: Policy) -> Weighed:
     scores = {side: _score(side, signals, policy) for side in Side}
     kernel = sum(scores[side] for side in KERNEL_SIDES)
     inference, remove, against = scores[Side.INFERENCE], scores[Side.REMOVE], scores[Side.AGAINST_INFERENCE]

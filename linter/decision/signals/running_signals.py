@@ -10,25 +10,25 @@ from ..scene import Scene
 from ..signal_kinds import Sighting, Weight, signal
 
 
-@signal("survives-as-kernel", side=Side.KERNEL, weight=Weight.MODERATE, asks_project=True)
+@signal("survives-as-kernel", side=Side.KERNEL, weight=Weight.TRIED, asks_project=True)
 def survives_as_kernel(scene: Scene) -> Iterator[Sighting]:
     """of all replacements, only the kernel guard left the programs that were run as they should be"""
     yield from _shown(scene, Context.KERNEL)
 
 
-@signal("survives-as-below-autograd", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, asks_project=True)
+@signal("survives-as-below-autograd", side=Side.BELOW_AUTOGRAD, weight=Weight.TRIED, asks_project=True)
 def survives_as_below_autograd(scene: Scene) -> Iterator[Sighting]:
     """of all replacements, only the guard below autograd left the programs that were run as they should be"""
     yield from _shown(scene, Context.BELOW_AUTOGRAD)
 
 
-@signal("survives-as-inference", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
+@signal("survives-as-inference", side=Side.INFERENCE, weight=Weight.TRIED, asks_project=True)
 def survives_as_inference(scene: Scene) -> Iterator[Sighting]:
     """of all replacements, only `InferenceMode` left the programs that were run as they should be"""
     yield from _shown(scene, Context.INFERENCE)
 
 
-@signal("survives-removal", side=Side.REMOVE, weight=Weight.MODERATE, asks_project=True)
+@signal("survives-removal", side=Side.REMOVE, weight=Weight.TRIED, asks_project=True)
 def survives_removal(scene: Scene) -> Iterator[Sighting]:
     """of all replacements, only taking the guard out left the programs that were run as they should be"""
     yield from _shown(scene, Context.REMOVE)

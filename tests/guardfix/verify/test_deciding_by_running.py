@@ -69,6 +69,18 @@ def test_what_one_replacement_survives_becomes_evidence(program: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_what_was_tried_goes_before_what_the_callers_suggest(program: Path) -> None:
+    """`step` is called by `main`, which speaks for inference; as an inference tensor `y` could not be changed."""
+    program.write_text(UNDECIDED.replace("chosen(w)", "step(w)"))
+    before = decision(program)
+    done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])
+    assert done.exit_code == 0, done.output
+    found = decision(program)
+    assert (before["context"], found["context"], found["confidence"]) == ("unknown", "kernel", "low")
+    assert len(found["evidence"]) == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.thorough
 def test_several_survivors_decide_nothing(program: Path) -> None:
     program.write_text(UNDECIDED.replace("chosen(w)", "chosen(w.detach())"))
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated", "--output-format", "json"])
