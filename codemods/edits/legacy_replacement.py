@@ -141,7 +141,7 @@ def _hoist(site: Site, variable: str, include: Edit | None, renamed: list[Edit],
         drops += intent_edits(site)
     edits = {*moved, *drops, *elsewhere, *([include] if include else [])}
     message = (
-        "replace the guard and move it above the model load, which the migration guide says should be covered as well"
+        "replace the guard and move it above the model load, which the migration guide says should also be covered"
     )
     if covered:
         message += f"; this makes {_names(covered)} redundant"

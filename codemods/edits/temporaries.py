@@ -23,7 +23,7 @@ def named_temporary(site: Site) -> Fix | None:
     name = free_name(site.facts, site.text, use)
     # Without an argument the brackets go: `G guard();` would declare a function.
     end = argument.span.end if argument.empty else argument.span.start
-    message = f"name the guard `{name}`, so that it covers the rest of its block"
+    message = f"name the guard `{name}`, so it covers the rest of its block"
     return site.fix(message, [Edit(Span(use.type_span.end, end), f" {name}")])
 
 

@@ -20,4 +20,4 @@ def make_a_guard_of_it(site: Site) -> Fix | None:
         return named_temporary(site)
     if use.argument is None or guards.CPP[use.guard].takes is guards.Takes.BOOL:
         return None  # it cannot be made without a value
-    return site.fix(f"drop the parentheses, so that `{use.variable}` is a guard", [Edit(use.argument.span, "")])
+    return site.fix(f"drop the parentheses, so `{use.variable}` is a guard", [Edit(use.argument.span, "")])

@@ -16,5 +16,5 @@ def remove(site: Site) -> Fix | None:
     edits = guard_removal(site)
     if not edits:
         return None
-    message = "remove the guard, so that `backward` can be differentiated"
+    message = "remove the guard, so `backward` can be differentiated"
     return site.fix(message, edits, doubts=doubts_of_comments(site.use, site.facts))

@@ -51,7 +51,7 @@ def _about(guard: Guard, separator: str) -> Iterator[str]:
         rows = [f"| {subject} | {what} |" for subject, what in switched.rows()]
         yield "\n".join(["| | inside |", "|---|---|", *rows])
     if guard.effect is Effect.BELOW_AUTOGRAD and guard.deprecated_since:
-        yield "Before torch 1.9 it hid ADInplaceOrView as well: views weren't tracked and versions not counted."
+        yield "Before torch 1.9, it also hid ADInplaceOrView: views weren't tracked and versions weren't counted."
 
 
 def _found(checked: CheckedText, use: GuardUse) -> Iterator[str]:

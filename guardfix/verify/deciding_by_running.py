@@ -271,7 +271,7 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
             "evidence, until one of the sources changes."
         )
     elif any(trial.survives for trial in tried.trials):
-        yield "  Several survive, so that this doesn't decide it."
+        yield "  Several survive, so this doesn't decide it."
     else:
         yield "  None survives."
 

@@ -118,7 +118,7 @@ def _exercised(
         op: CallableOp = callable_op(described)
     except NotUnderstood as error:
         shown = described.get("signature") or described["name"]
-        reason = f"no inputs can be made up: {error}"
+        reason = f"no inputs can be generated: {error}"
         return ExercisedOp(described["name"], shown.splitlines()[0], Verdict.NOT_REACHED, reason)
     return exercise_op(op, servers, numbers, settings.examples)
 

@@ -245,5 +245,5 @@ def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], 
             position = min(place.argument - 1, len(changed))
             if changed[position : position + 1] != [MODEL_FILE]:
                 changed.insert(position, MODEL_FILE)
-    note = f"its model was made up: {'; '.join(map(str, calls))}" if given == "auto" else ""
+    note = f"its model was generated: {'; '.join(map(str, calls))}" if given == "auto" else ""
     return MadeUpModel(tuple(changed), note, elsewhere)

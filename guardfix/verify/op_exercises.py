@@ -126,7 +126,7 @@ def _never_accepted(found: FoundInputs) -> tuple[Verdict, str]:
     first = said.partition("\n")[0]
     return (
         Verdict.NOT_REACHED,
-        f"none of {found.tried} inputs that were made up is accepted; the last new refusal: {first[:200]}",
+        f"none of {found.tried} generated inputs was accepted; the last new error: {first[:200]}",
     )
 
 

@@ -134,7 +134,7 @@ class Migration:
     def advice(self) -> str:
         """What to do about a program that stays wrong because nothing was migrated."""
         if any(left.why is Why.UNSAFE for left in self.left):
-            return "leave out `--safe-only` to verify the unsafe fixes as well"
+            return "leave out `--safe-only` to also verify the unsafe fixes"
         return "choose the guard by hand; the old one still hides this from autograd"
 
 

@@ -108,7 +108,7 @@ def about_made_up_files(runs: Iterable[ProgramRun]) -> str:
     shown = [
         f"{kind} ({next(iter(paths)) if len(paths) == 1 else f'{len(paths)} of them'})" for kind, paths in kinds.items()
     ]
-    return f"missing files were made up: {', '.join(shown)}" if shown else ""
+    return f"missing files were generated: {', '.join(shown)}" if shown else ""
 
 
 _FREE_TO = {

@@ -145,7 +145,7 @@ def _uncompiled(migration: Migration, files: Set[str]) -> Iterator[Result]:
             "name a program that uses it"
             if what == "imports"
             else "name its sources with `--source`, or a build "
-            "directory with `--build`, so that it becomes part of a program",
+            "directory with `--build`, so it becomes part of a program",
         )
         yield Result(Program(shown, shown.parent, named=False), judgement, migration=part, is_program=False)
 

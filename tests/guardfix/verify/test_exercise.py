@@ -131,11 +131,11 @@ def test_what_does_the_same_is_the_same(result: ExercisedProject) -> None:
 def test_what_can_not_be_called_says_why(result: ExercisedProject) -> None:
     assert verdict(result, "exercised::with_net") == (
         Verdict.NOT_REACHED,
-        "no inputs can be made up: it takes __torch__.torch.classes.my.Net",
+        "no inputs can be generated: it takes __torch__.torch.classes.my.Net",
     )
     found, reason = verdict(result, "exercised::on_gpu")
     assert found is Verdict.NOT_REACHED
-    assert reason.endswith("the last new refusal: ValueError: x must be a CUDA tensor")
+    assert reason.endswith("the last new error: ValueError: x must be a CUDA tensor")
 
 
 def test_a_folder_without_ops(tmp_path: Path) -> None:

@@ -382,7 +382,7 @@ def test_a_model_is_made_up(tmp_path: Path) -> None:
     status, [entry] = verified(program, "--model", "auto")
     assert (status, entry["verdict"]) == (0, "same"), entry
     assert entry["notes"] == [
-        "its model was made up: forward(x0) gives a tuple of 2 tensors; encode(x0, x1) gives a tensor"
+        "its model was generated: forward(x0) gives a tuple of 2 tensors; encode(x0, x1) gives a tensor"
     ]
     assert "999" in entry["before"]["stdout"]
     assert [guard["entered"]["before"] for guard in entry["guards"]] == [1]
@@ -406,7 +406,7 @@ def test_data_is_made_up(tmp_path: Path) -> None:
     program = write(tmp_path, "program.cpp", MNIST_PROGRAM)
     status, [entry] = verified(program, "--model", "auto")
     assert (status, entry["verdict"]) == (0, "same"), entry
-    assert entry["notes"] == ["missing files were made up: the MNIST set (2 of them)"]
+    assert entry["notes"] == ["missing files were generated: the MNIST set (2 of them)"]
     assert entry["before"]["stdout"] == "[100, 1, 28, 28][100]\n" * 4
     status, [entry] = verified(program)
     assert (status, entry["verdict"]) == (1, "not reached"), "without being asked nothing is made up"

@@ -149,7 +149,7 @@ def test_the_words() -> None:
     before = run(("CIFAR-10", "a/data_batch_1.bin"), ("CIFAR-10", "a/data_batch_2.bin"), ("a text", "words.txt"))
     assert (
         about_made_up_files([before, run(("CIFAR-10", "a/data_batch_1.bin"))])
-        == "missing files were made up: CIFAR-10 (2 of them), a text (words.txt)"
+        == "missing files were generated: CIFAR-10 (2 of them), a text (words.txt)"
     )
 
 
@@ -186,7 +186,7 @@ def test_a_program_that_reads_what_is_missing(tmp_path: Path) -> None:
     assert (done.exit_code, entry["verdict"]) == (0, "same"), entry
     assert entry["before"]["stdout"] == "[200, 5]241\n"
     assert entry["notes"] == [
-        "its model was made up: forward(x0) gives a tensor",
-        "missing files were made up: a table of numbers (../../data/iris.csv), a folder of images (2 of them)",
+        "its model was generated: forward(x0) gives a tensor",
+        "missing files were generated: a table of numbers (../../data/iris.csv), a folder of images (2 of them)",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["program.cpp"]
