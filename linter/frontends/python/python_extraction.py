@@ -17,7 +17,7 @@ from ...files.suppressions import find_directives
 from . import module_signs
 from .parsed_module import Module
 from .python_comments import python_comments
-from .python_focus import focused, is_enough
+from .python_focus import is_enough, without_idle_bodies
 from .python_look import may_matter
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
@@ -85,7 +85,7 @@ def _read(
 
 def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
     """What a large file's functions with guards say; None where the file is to be read whole."""
-    text = focused(source.text, guards.PYTHON)
+    text = without_idle_bodies(source.text, guards.PYTHON)
     tree = parse_or_none(text) if text is not None else None
     if tree is None:
         return None

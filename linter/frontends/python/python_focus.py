@@ -19,7 +19,7 @@ from ...facts.python_model import Kind, PythonUse
 from ...lazy_regex import lazy_regex
 from .python_look import name_places
 
-LARGE = 20_000
+FOCUS_FROM = 20_000
 """From so many bytes on, leaving bodies out costs less than parsing them."""
 _GRADIENT_ONLY = frozenset({"no_grad", "enable_grad", "set_grad_enabled"})
 """Guards of which rules ask where they stand, not what becomes of tensors and models in the rest of the file."""
@@ -31,9 +31,9 @@ _FIRST = lazy_regex(rb"(?: *(?:#[^\n]*)?\n)*( +)(?=[^ #\n])")
 _DOCSTRING = lazy_regex(rb"[rR]?\"\"\"")
 
 
-def focused(text: bytes, words: Collection[str]) -> str | None:
+def without_idle_bodies(text: bytes, words: Collection[str]) -> str | None:
     """A file's text (UTF-8) without the bodies in which none of the words stands; None where all is to be parsed."""
-    if len(text) < LARGE or b"\r" in text or b"\f" in text:
+    if len(text) < FOCUS_FROM or b"\r" in text or b"\f" in text:
         return None
     if any(True for _ in name_places(text, sorted(set(words) - _GRADIENT_ONLY))):
         return None
