@@ -29,7 +29,7 @@ EXTREME_OUT = OutRule(
 def _evenly(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """The gradient shared evenly among the elements equal to the extreme."""
     mask = self.isnan() if bool(result.isnan()) else self == result
-    return FUNCTIONS["zeros_like"](self).masked_fill_(mask, grad / mask.sum())
+    return FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).masked_fill_(mask, grad / mask.sum())
 
 
 def _check_nonempty(self: Any, name: str) -> None:

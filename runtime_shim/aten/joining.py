@@ -173,12 +173,18 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 
 def _repeat_back(grad: Tensor, self_shape: tuple[int, ...], repeats: tuple[int, ...]) -> Tensor:
     lead = len(repeats) - len(self_shape)
+    if 0 in repeats:
+        return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)
+    for _ in range(lead):
+        grad = grad.sum(0)
     shape: list[int] = []
     dims: list[int] = []
-    for i, count in enumerate(repeats):
-        dims.append(len(shape))
-        shape += [count, self_shape[i - lead] if i >= lead else 1]
-    return grad.reshape(shape).sum(dims).reshape(self_shape)
+    for count, size in zip(repeats[lead:], self_shape, strict=True):
+        if count != 1:
+            dims.append(len(shape))
+            shape.append(count)
+        shape.append(size)
+    return grad.reshape(shape).sum(dims) if dims else grad
 
 
 def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:

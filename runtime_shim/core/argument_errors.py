@@ -130,6 +130,8 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     if called is not None:
         name, method, given = called
     overloaded = name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS)
+    if value is None and name in ("addmm", "baddbmm") and not method:
+        overloaded = False
     if overloaded and wanted == "Tensor" and not (name in _ONE_TAKES_TWO and len(given) == 2):
         return invalid_combination(name, given)
     if value is MISSING:

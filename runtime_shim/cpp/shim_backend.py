@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from .. import _C
+from ..aten.parts import slice_
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..library import compiled_ops, ops_without_derivative, script_classes, shared_libraries
 from ..library.custom_ops import CompiledKernel
+from ..tape.history import CopySlices
 from ..tape.nodes import node_class
 from ..tape.saved_tensors import SavedNumber
 from . import cpp_backend as base
@@ -24,6 +26,8 @@ assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD
 
 _SECOND_DERIVATIVES = {f"{op}{suffix}" for op in ("add", "sub", "mul", "div") for suffix in ("", "_")}
 """Ops whose overload for a number has a node of its own: MulBackward1 beside MulBackward0."""
+#: The place of `out` among the arguments of an op's overload, where it isn't the third.
+_OUT_PLACES = {"add": 3, "sub": 3} | dict.fromkeys("abs cos exp log neg sigmoid sin sqrt tanh".split(), 1)
 
 
 def _node_of(t: AnyTensor) -> Any:
@@ -67,17 +71,36 @@ class ShimBackend(Backend):
         )
 
         def call(t: AnyTensor, *args: Any, **kwargs: Any) -> Any:
-            before = _node_of(t)
+            base = t if t._meta is None or t._meta.base is None or not name.endswith("_") else t._meta.base
+            before = _node_of(base)
             result = _C._scalar_overload(name, t, *args, **kwargs)
-            node = _node_of(result)
-            if name in _SECOND_DERIVATIVES and node is not before and type(node).__name__ == first:
-                node.only_needed = True  # PyTorch's has no place for an edge of a number
+            node = _node_of(result if base is t else base)
+            if name not in _SECOND_DERIVATIVES or node is before:
+                return result
+            if isinstance(node, CopySlices):  # PyTorch's has no place for an edge of a number, nor has what it is about
+                del node.next_edges[1:]
+                node = node.node
+            if type(node).__name__ == first:
+                node.only_needed = True
                 node.__class__ = node_class(second, type(node).__mro__[1])
                 # It saves the number itself, which backward doesn't free, where the other wraps it in a tensor.
                 node.saved |= {key: value.value for key, value in node.saved.items() if type(value) is SavedNumber}
             return result
 
         return call if self.printer is None else self.printer.traced(call)
+
+    def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
+        return slice_(t, dim, start, end, step)  # indexing leaves out what takes the whole dimension
+
+    def refuse_undefined_out(self, name: str, result: AnyTensor) -> None:
+        """RuntimeError for an undefined tensor that an op is to write to: by autograd's kernel, or by the op's own."""
+        if tls.state.excluded & AUTOGRAD:
+            text = f"Expected out tensor to have dtype {result.dtype.short}, but got nullptr (uninitialized) instead"
+            raise RuntimeError(text)
+        place = _OUT_PLACES.get(name, 2)
+        raise RuntimeError(
+            f"Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #{place} 'out'"
+        )
 
     # ---- tensors
 

@@ -224,6 +224,7 @@ GUARDFIX_FUNCTION(FRESH, fft_ifftshift, (const Tensor& self, OptionalIntArrayRef
 #define GUARDFIX_OUT(name, parameters, arguments)                                              \
   inline Tensor& name##_out(Tensor& out, const Tensor& self GUARDFIX_SPREAD parameters) {      \
     static const guardfix::Op op{#name, "function"};                                           \
+    if (!out.defined()) guardfix::refuse_out(#name, op({self GUARDFIX_SPREAD arguments}));     \
     op({self GUARDFIX_SPREAD arguments, guardfix::kw("out", out)});                            \
     return out;                                                                                \
   }
@@ -381,11 +382,13 @@ inline bool can_cast(ScalarType from, ScalarType to) {
 
 inline Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
   static const guardfix::Op op{"cat", "function"};
+  if (!out.defined()) guardfix::refuse_out("cat", op({tensors, dim}));
   op({tensors, dim, guardfix::kw("out", out)});
   return out;
 }
 inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim) {
   static const guardfix::Op op{"cumsum", "function"};
+  if (!out.defined()) guardfix::refuse_out("cumsum", op({self, dim}));
   op({self, dim, guardfix::kw("out", out)});
   return out;
 }

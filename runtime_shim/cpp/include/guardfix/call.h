@@ -186,6 +186,8 @@ class Op {
   Object operator()(std::initializer_list<Arg> args) const {
     TORCH_CHECK(args.size() == 0 || !args.begin()->is_undefined_tensor(),
                 "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'");
+    TORCH_CHECK(args.size() != 2 || std::string_view(name_) != "equal" || !args.begin()[1].is_undefined_tensor(),
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #1 'other'");
     const Gil gil;
     if (function_ == nullptr)
       function_ = checked(PyObject_CallMethod(backend(), find_, "s", name_), name_).release();

@@ -251,7 +251,10 @@ class Tensor {
 
   // ---- shape and type
   IntArrayRef sizes() const { return defined() ? impl().sizes() : IntArrayRef(undefined_sizes, 1); }
-  IntArrayRef strides() const { return impl().strides(); }
+  IntArrayRef strides() const {
+    TORCH_CHECK(defined(), "strides() called on an undefined Tensor");
+    return impl().strides();
+  }
   int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
   int64_t ndimension() const { return dim(); }
   int64_t numel() const { return defined() ? impl().numel() : 0; }
@@ -276,6 +279,7 @@ class Tensor {
   int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_non_overlapping_and_dense() const { return is_contiguous(); }
   /// How the elements lie: channels last, or contiguous for everything else.
   MemoryFormat suggest_memory_format(bool = false) const;
@@ -300,7 +304,10 @@ class Tensor {
   bool has_names() const { return false; }
   /// The type as the first versions had it: what a scalar type, a device and options are now.
   DeprecatedTypeProperties& type() const { return CPU(scalar_type()); }
-  bool is_alias_of(const Tensor& other) const { return truth("is_alias_of", other); }
+  bool is_alias_of(const Tensor& other) const {
+    TORCH_CHECK(defined() && other.defined(), "Cannot access storage of UndefinedTensorImpl");
+    return truth("is_alias_of", other);
+  }
   std::string toString() const { return defined() ? c10::str("CPU", scalar_type(), "Type") : "UndefinedType"; }
   void print() const;
 
@@ -367,22 +374,22 @@ class Tensor {
   }
 
   // ---- autograd
-  bool requires_grad() const { return truth("requires_grad"); }
+  bool requires_grad() const { return defined() && truth("requires_grad"); }
   const Tensor& set_requires_grad(bool requires_grad) const;
   const Tensor& requires_grad_(bool requires_grad = true) const { return set_requires_grad(requires_grad); }
-  bool is_leaf() const { return truth("is_leaf"); }
-  bool is_view() const { return truth("is_view"); }
+  bool is_leaf() const { return check_autograd_meta().truth("is_leaf"); }
+  bool is_view() const { return check_autograd_meta().truth("is_view"); }
   /// Empty: the shim's tensors have no names.
   std::string name() const {
     TORCH_CHECK(defined(), "undefined tensor has no name");
     return "";
   }
   bool is_same_size(const Tensor& other) const { return impl().sizes() == other.impl().sizes(); }
-  bool is_inference() const { return truth("is_inference"); }
+  bool is_inference() const { return defined() && truth("is_inference"); }
   bool retains_grad() const { return truth("retains_grad"); }
   void retain_grad() const;
   int64_t output_nr() const { return integer("output_nr"); }
-  int64_t _version() const { return integer("version"); }
+  int64_t _version() const { return defined() ? integer("version") : 0; }
   Tensor _base() const;
   std::shared_ptr<torch::autograd::Node> grad_fn() const;
   const Tensor& grad() const;
@@ -497,6 +504,10 @@ class Tensor {
     TORCH_CHECK(impl_ != nullptr, "tensor does not have a device");
     return *impl_;
   }
+  const Tensor& check_autograd_meta() const {
+    TORCH_CHECK(defined(), "cannot call get_autograd_meta() on undefined tensor");
+    return *this;
+  }
   size_t wrapped(int64_t dim) const {
     const int64_t n = this->dim();
     TORCH_CHECK_INDEX(n != 0, "Dimension specified as ", dim, " but tensor has no dimensions");
@@ -542,6 +553,13 @@ namespace guardfix {
 
 inline PyObject* object_of(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.unsafeGetTensorImpl()->object() : nullptr;
+}
+
+/// Raises what PyTorch says of an undefined tensor that is to hold this result of the op.
+inline void refuse_out(const char* name, const Object& result) {
+  static const Hook refuse{"refuse_undefined_out"};
+  const Gil gil;
+  refuse({name, result});
 }
 
 inline bool Arg::is_undefined_tensor() const {

@@ -118,6 +118,7 @@ inline ScalarType Tensor::scalar_type() const {
 }
 
 inline Scalar Tensor::item() const {
+  TORCH_CHECK(defined(), "a Tensor with 0 elements cannot be converted to Scalar");
   static const guardfix::Hook read{"item"};
   const guardfix::Object value = read({impl().object()});
   const guardfix::Gil gil;
@@ -148,7 +149,7 @@ inline std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
 
 inline const Tensor& Tensor::grad() const {
   static const guardfix::Hook read{"grad"};
-  Tensor now = from_python(read({impl().object()}));
+  Tensor now = from_python(read({check_autograd_meta().impl().object()}));
   if (!now.defined() && !is_leaf() && !retains_grad())
     TORCH_WARN(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -163,10 +164,11 @@ inline const Tensor& Tensor::grad() const {
 
 inline GradSlot Tensor::mutable_grad() const {
   static const guardfix::Hook read{"grad"};
-  return GradSlot(*this, from_python(read({impl().object()})));
+  return GradSlot(*this, defined() ? from_python(read({impl().object()})) : Tensor());
 }
 
 inline void GradSlot::store() const {
+  if (!owner_.defined()) return;
   static const guardfix::Hook write{"set_grad"};
   write({owner_, static_cast<const Tensor&>(*this)});
 }
@@ -260,7 +262,14 @@ inline Tensor Tensor::where(const Tensor& condition, const Scalar& other) const 
 
 // ---- memory
 
+inline Tensor Tensor::contiguous(MemoryFormat format) const {
+  if (!defined()) return *this;
+  static const guardfix::Op op{"contiguous"};
+  return from_python(op({*this, guardfix::kw_unless("memory_format", MemoryFormat::Contiguous, format)}));
+}
+
 inline bool Tensor::is_contiguous(MemoryFormat format) const {
+  if (!defined()) return true;
   if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return truth("is_contiguous");
   static const guardfix::Op op{"is_contiguous"};
   return guardfix::truth_of(op({*this, guardfix::kw("memory_format", format)}));
