@@ -40,10 +40,14 @@ _UINT8_IS_DEPRECATED = "indexing with dtype torch.uint8 is now deprecated, pleas
 _NOTHING_THERE = "index is out of bounds for dimension with size 0"
 
 
-def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
-    """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
+def _check_count(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
+
+
+def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
+    _check_count(indices, shape)
     dim = 0
     for index in indices:
         if index is not None and not _is_mask(index) and index.size and not shape[dim]:
@@ -60,8 +64,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     """Index arrays as numpy takes them (None: the whole dimension), checked as PyTorch does."""
     found: list[Any] = []
     dim = 0
-    if len(indices) > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
+    _check_count(indices, shape)
     for index in indices:
         if index is None:
             found.append(slice(None))
@@ -154,6 +157,7 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
 
     def kernel() -> None:
         target, source = self._array, values._array
+        _check_count(indices, target.shape)
         mask = _single_mask(indices, target)
         if not accumulate and mask is not None and source.size == 1:
             np.copyto(target, source.reshape(()), where=mask, casting="unsafe")
@@ -283,9 +287,9 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
         covered = dim
 
     for i, part in enumerate(key):
-        if isinstance(part, bool):
+        if isinstance(part, bool) or (isinstance(part, Tensor) and not part._array.ndim and _is_mask(part._array)):
             found = views.unsqueeze(found, dim)
-            put(FUNCTIONS["tensor"]([part]), 1)
+            put(FUNCTIONS["tensor"]([bool(part)]), 1)
         elif isinstance(part, int | np.integer) or (
             isinstance(part, Tensor)
             and part._array.ndim == 0
