@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,7 @@ class EditorClient:
         self._kept: list[Message] = []
         self._open: list[str] = []
         self._count = 0
+        self._held: list[bytes] | None = None
         threading.Thread(target=self._read, daemon=True).start()
         given = capabilities if capabilities is not None else RICH
         workspace = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
@@ -115,6 +116,18 @@ class EditorClient:
         return self._process.wait(PATIENCE)
 
     # Messages.
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is sent inside arrives together, so that the server has all of it before it answers any."""
+        assert self._process.stdin is not None
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            self._process.stdin.write(b"".join(held))
+            self._process.stdin.flush()
 
     def notify(self, method: str, params: Any) -> None:
         self._send({"method": method, "params": params})
@@ -216,7 +229,11 @@ class EditorClient:
     def _send(self, message: Message) -> None:
         assert self._process.stdin is not None
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        message_bytes = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        if self._held is not None:
+            self._held.append(message_bytes)
+            return
+        self._process.stdin.write(message_bytes)
         self._process.stdin.flush()
 
     def _read(self) -> None:

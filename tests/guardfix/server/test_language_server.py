@@ -375,9 +375,11 @@ def test_a_program_that_is_not_saved_is_not_run(shared: EditorClient, project: P
 
 def test_a_cancelled_request_is_answered_as_such(shared: EditorClient, project: Path) -> None:
     large = project / "large.cpp"
-    uri = shared.open(large, LEGACY * 60)
-    number = shared.ask("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 3, "character": 5}})
-    shared.notify("$/cancelRequest", {"id": number})
+    with shared.at_once():
+        uri = shared.open(large, LEGACY * 60)
+        place = {"textDocument": {"uri": uri}, "position": {"line": 3, "character": 5}}
+        number = shared.ask("textDocument/hover", place)
+        shared.notify("$/cancelRequest", {"id": number})
     assert shared.answer(number)["error"]["code"] == -32800
     assert len(shared.diagnostics(uri)) == 60, "others still wait for the same check"
 
