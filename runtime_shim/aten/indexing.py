@@ -46,8 +46,7 @@ def _check_count(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
 
 
 def _check_dimensions(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
-    """IndexError if there are more indices than dimensions, or one in a dimension that has nothing."""
-    _check_count(indices, shape)
+    """IndexError if there is an index in a dimension that has nothing."""
     dim = 0
     for index in indices:
         if index is not None and not _is_mask(index) and index.size and not shape[dim]:

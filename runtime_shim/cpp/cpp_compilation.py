@@ -291,7 +291,7 @@ def headers_digest() -> str:
     key = digest(
         *(part for path in map(Path, sorted(paths)) for part in (str(path.relative_to(INCLUDE)), path.read_bytes()))
     )
-    with contextlib.suppress(OSError):  # a cache that can't be written is told of where it is needed
+    with contextlib.suppress(OSError):  # the code that needs the cache reports that it can't be written
         kept.parent.mkdir(parents=True, exist_ok=True)
         written = kept.with_name(f"{kept.name}.{os.getpid()}")
         written.write_text(key)

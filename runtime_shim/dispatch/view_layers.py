@@ -122,10 +122,7 @@ def _usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Te
         return None
     made = AutogradMeta()
     if op.differentiable and (meta.requires_grad or meta.grad_fn is not None or requires_grad(self)):
-        record = op.code.record
-        node = None if record is None else record(tls.state, (self, *args))
-        if node is None:
-            node, _ = recorded_node(op, (self, *args))
+        node, _ = recorded_node(op, (self, *args))
         node.outputs = [(array.shape, array.dtype)]
         made.grad_fn = node
     made.base = root

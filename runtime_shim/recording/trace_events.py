@@ -37,7 +37,7 @@ SHOWN_ELEMENTS = 8
 
 
 class _Rest:
-    """The steps of a thread that are no longer written out."""
+    """What a thread does past the limit, as one digest."""
 
     def __init__(self) -> None:
         self.steps = 0

@@ -35,7 +35,7 @@ def without_idle_bodies(text: bytes, words: Collection[str]) -> str | None:
     """A file's text (UTF-8) without the bodies in which none of the words stands; None where all is to be parsed."""
     if len(text) < FOCUS_FROM or b"\r" in text or b"\f" in text:
         return None
-    if any(True for _ in name_places(text, sorted(set(words) - _GRADIENT_ONLY))):
+    if next(name_places(text, set(words) - _GRADIENT_ONLY), None) is not None:
         return None
     named = sorted(name_places(text, _GRADIENT_ONLY))
     parts: list[bytes] = []
