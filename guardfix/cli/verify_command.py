@@ -17,7 +17,7 @@ from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
 from .verify_page_file import check_page_options, write_verify_page
-from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of, run_limits
+from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
@@ -212,10 +212,7 @@ def command(**arguments: Any) -> None:
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
-    with ended_with_copies():
-        output_format.verdicts(
-            _noted(_results(run, choice, arguments, settings), results), settings.backend, run.output()
-        )
+    output_format.verdicts(_noted(_results(run, choice, arguments, settings), results), settings.backend, run.output())
     if not any(result.is_program for result in results):
         click.echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
@@ -321,14 +318,13 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     output = run.output()
     for_machines = load_format(arguments["output_format"]).for_machines
     found = []
-    with ended_with_copies():
-        try:
-            for tried in decide_by_running(report, witnesses):
-                found.append(tried)
-                if not for_machines:
-                    output.write("\n".join(tried_lines(tried)))
-        except (VerificationFailed, OSError) as error:
-            raise Failure(str(error)) from None
+    try:
+        for tried in decide_by_running(report, witnesses):
+            found.append(tried)
+            if not for_machines:
+                output.write("\n".join(tried_lines(tried)))
+    except (VerificationFailed, OSError) as error:
+        raise Failure(str(error)) from None
     if for_machines:
         output.write(json.dumps([tried_object(tried) for tried in found], indent=2))
     decided = sum(tried.survivor is not None for tried in found)

@@ -11,7 +11,7 @@ import click
 from ..output.format_registry import load_format
 from .command_failure import Failure
 from .command_run import CommandRun
-from .verify_running import agree_to_run, allowed_verdicts, ended_with_copies, migration_of, run_limits
+from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
@@ -32,14 +32,13 @@ def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]
     agree_to_run(run, list(run.paths), yes=arguments["yes"])
     tested: ProjectTests | None = None
     exercised: ExercisedProject | None = None
-    with ended_with_copies():
-        try:
-            if arguments["tests"]:
-                tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(arguments))
-            if arguments["exercise"]:
-                exercised = _exercised(run, migration, tested, exercise_settings(arguments))
-        except (VerificationFailed, OSError) as error:
-            raise Failure(str(error)) from None
+    try:
+        if arguments["tests"]:
+            tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(arguments))
+        if arguments["exercise"]:
+            exercised = _exercised(run, migration, tested, exercise_settings(arguments))
+    except (VerificationFailed, OSError) as error:
+        raise Failure(str(error)) from None
     outcomes = _together(migration, tested, exercised)
     _write(run, arguments, tested, exercised, outcomes)
     if exercised is not None and arguments["save"] is not None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,23 +73,3 @@ def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migra
         if left.why is Why.REFUSED:
             click.echo(f"{left.place.path}: not changed: {left.message}", err=True)
     return migration
-
-
-@contextmanager
-def ended_with_copies() -> Iterator[None]:
-    """Inside, a request to end (SIGTERM, SIGHUP) stops the programs and removes the copies first."""
-
-    def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        try:
-            before[number] = signal.signal(number, end)
-        except ValueError:  # not the main thread
-            break
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
