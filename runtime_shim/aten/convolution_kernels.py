@@ -5,6 +5,7 @@ The three are the sides of one trilinear form.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from ..core.dtypes import Array, Ints
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
+# Elements of the column matrix of an image that counts as small.
+_SMALL = 1 << 13
 _ALL = slice(None)
 
 
@@ -91,8 +94,28 @@ def _wide(*operands: Array) -> tuple[tuple[Array, ...], np.dtype[Any]]:
     return operands, dtype
 
 
+@functools.lru_cache(maxsize=32)
+def _small(image: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints) -> tuple[Ints, Array | None]:
+    """The size of the result, and where in the padded image each element of the columns lies: to look them up takes a
+    third of the time of a copy by strides. None for images for which there is little in it.
+    """
+    channels, *size = image
+    kernel = weight[2:]
+    out = convolved_size(tuple(size), kernel, stride, padding, dilation)
+    rows, columns = channels * math.prod(kernel), math.prod(out)
+    if not 0 < rows * columns <= _SMALL:
+        return out, None
+    wide = [n + 2 * p for n, p in zip(size, padding, strict=True)]
+    places = np.arange(channels * math.prod(wide)).reshape(1, channels, *wide)
+    return out, _windows(places, kernel, stride, dilation, out).reshape(rows, columns)
+
+
 def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
     """(batch, in, *size) and (out, in / groups, *kernel) to (batch, out, *size)."""
+    if groups == len(x) == 1 and type(x) is type(w) is np.ndarray and x.dtype.char in "fd":
+        out, places = _small(x.shape[1:], w.shape, tuple(stride), tuple(padding), tuple(dilation))
+        if places is not None and w.flags.c_contiguous and x.flags.c_contiguous:
+            return w.reshape(len(w), -1).dot(padded(x, padding).take(places)).reshape(1, len(w), *out)
     (x, w), dtype = _wide(x, w)
     kernel = w.shape[2:]
     out = convolved_size(x.shape[2:], kernel, stride, padding, dilation)

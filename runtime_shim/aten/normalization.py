@@ -1,4 +1,4 @@
-"""Batch, layer, group and instance normalization.
+"""Batch, group and instance normalization.
 
 The statistics that PyTorch's kernels return beside the result (`result1`, `result2`) are computed before
 the op and handed to it, so that they are saved for backward under the same names.
@@ -26,12 +26,12 @@ from .mixed_dtypes import check_mixed_dtypes
 _add: Any = np.add
 
 
-def _wide(array: Array) -> Any:
+def statistics_dtype(array: Array) -> Any:
     """The dtype that statistics are kept in: float16's sums overflow, bfloat16's are coarse."""
     return np.float32 if array.dtype.itemsize == 2 else array.dtype
 
 
-def _moments(x: Array, axes: Ints) -> tuple[Array, Array]:
+def moments(x: Array, axes: Ints) -> tuple[Array, Array]:
     """Mean and biased variance over `axes`, which stay as 1; summed in double precision as PyTorch does."""
     count = math.prod([x.shape[a] for a in axes])
     if not count:
@@ -189,7 +189,7 @@ def batch_norm(
     check_mixed_dtypes(input, weight, bias, running_mean, running_var)
     if training:
         axes = tuple(d for d in range(x.ndim) if d != 1)
-        mean, var = (m.reshape(-1) for m in _moments(x, axes))
+        mean, var = (m.reshape(-1) for m in moments(x, axes))
         count = x.size // channels if channels else 0
         for running, value in (
             (running_mean, mean),
@@ -198,135 +198,12 @@ def batch_norm(
             if running is not None:
                 running._array[...] = (1 - momentum) * running._array + momentum * value
                 running._storage[0] += 1
-        wide = _wide(x)
+        wide = statistics_dtype(x)
         result1 = new_tensor(mean.astype(wide))
         result2 = new_tensor((1 / np.sqrt(var + eps)).astype(wide))
     else:
         result1, result2 = new_tensor(np.empty(0, x.dtype)), new_tensor(np.empty(0, x.dtype))
     return native_batch_norm(input, weight, bias, running_mean, running_var, result1, result2, training, momentum, eps)
-
-
-# -- layer
-# -----------------------------------------------------------------------------------------------------
-
-
-def _layer_statistics(
-    input: Tensor, normalized_shape: Ints, result1: Tensor, result2: Tensor, eps: float
-) -> tuple[Tensor, Tensor, list[int]]:
-    axes = list(range(input._array.ndim - len(normalized_shape), input._array.ndim))
-    if tls.state.grad_mode:
-        mean = input.mean(axes, keepdim=True)
-        centred = input - mean
-        return mean, ((centred * centred).mean(axes, keepdim=True) + eps).rsqrt(), axes
-    return result1, result2, axes
-
-
-def _layer_input(
-    grad: Tensor,
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    normalized_shape: Ints,
-    result1: Tensor,
-    result2: Tensor,
-    eps: float,
-) -> Tensor:
-    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
-    normed = (input - mean) * invstd
-    if weight is not None:
-        grad = grad * weight
-    common = grad.mean(axes, keepdim=True) + normed * (grad * normed).mean(axes, keepdim=True)
-    return (grad - common) * invstd
-
-
-def _layer_weight(
-    grad: Tensor,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    normalized_shape: Ints,
-    result1: Tensor,
-    result2: Tensor,
-    eps: float,
-) -> Tensor:
-    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
-    lead = list(range(axes[0]))
-    found = grad * ((input - mean) * invstd)
-    return found.sum(lead) if lead else found
-
-
-def _layer_bias(grad: Tensor, bias: Tensor, normalized_shape: Ints) -> Tensor:
-    lead = list(range(grad._array.ndim - len(normalized_shape)))
-    return grad.sum(lead) if lead else grad
-
-
-@op(
-    "native_layer_norm",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("input", "weight", "bias"),
-    input=_layer_input,
-    weight=_layer_weight,
-    bias=_layer_bias,
-)
-def native_layer_norm(
-    input: Any,
-    normalized_shape: Ints,
-    weight: Any,
-    bias: Any,
-    result1: Any,
-    result2: Any,
-    eps: float,
-) -> Array:
-    found = input - result1
-    found = found * result2
-    if weight is not None:
-        found *= weight
-    if weight is not None or bias is not None:
-        found += 0 if bias is None else bias  # as PyTorch does, which makes 0 of -0
-    return np.ascontiguousarray(found, input.dtype)
-
-
-@composite("layer_norm", method=False)
-def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-05,
-    cudnn_enable: bool = True,
-) -> Tensor:
-    """Normalize over the last dimensions, which are to be `normalized_shape`."""
-    x = input._array
-    shape = tuple([int(n) for n in normalized_shape])
-    if not shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-            "but got normalized_shape = []"
-        )
-    given = () if weight is None is bias else (("weight", weight), ("bias", bias))
-    for name, t in given:
-        if t is not None and t._array.shape != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                f"{sizes(t._array.shape)} and normalized_shape = {sizes(shape)}"
-            )
-    if x.shape[max(0, x.ndim - len(shape)) :] != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={sizes(shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, shape))}], but got input of size{sizes(x.shape)}"
-        )
-    if x.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    check_mixed_dtypes(input, weight, bias)
-    mean, var = _moments(x, tuple(range(x.ndim - len(shape), x.ndim)))
-    wide = _wide(x)
-    result1 = new_tensor(mean.astype(wide))
-    var += eps
-    result2 = new_tensor(np.reciprocal(np.sqrt(var, var), var).astype(wide))
-    return native_layer_norm(input, shape, weight, bias, result1, result2, eps)
 
 
 # -- group
@@ -433,8 +310,8 @@ def group_norm(
                 f"{name} of shape {sizes(t._array.shape)} and input of shape {sizes(x.shape)}"
             )
     check_mixed_dtypes(input, weight, bias)
-    mean, var = _moments(x.reshape(x.shape[0], num_groups, -1), (2,))
-    wide = _wide(x)
+    mean, var = moments(x.reshape(x.shape[0], num_groups, -1), (2,))
+    wide = statistics_dtype(x)
     result1 = new_tensor(mean[..., 0].astype(wide))
     result2 = new_tensor((1 / np.sqrt(var[..., 0] + eps)).astype(wide))
     return native_group_norm(input, weight, bias, num_groups, result1, result2, eps)

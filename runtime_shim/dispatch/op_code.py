@@ -84,15 +84,26 @@ def _as_kernels_take(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value._array
     if type(value) in (list, tuple):
+        if type(value) is tuple and _UNCHANGED.issuperset(map(type, value)):
+            return value
         return [v._array if isinstance(v, Tensor) else v for v in value]
     return value
+
+
+@functools.lru_cache(maxsize=256)
+def _in_elements(strides: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    return tuple([stride // itemsize for stride in strides])
 
 
 def _saved_other(value: Any, wrapped: bool) -> Any:
     """What is saved of an input that is not a tensor."""
     if isinstance(value, Tensor):
-        return Saved(value)
-    if type(value) in (list, tuple) and any(isinstance(v, Tensor) for v in value):
+        return saved_input(value)
+    if (
+        type(value) in (list, tuple)
+        and not _UNCHANGED.issuperset(map(type, value))
+        and any(isinstance(v, Tensor) for v in value)
+    ):
         return [Saved(v) if isinstance(v, Tensor) else v for v in value]
     return SavedNumber(value) if wrapped else value
 
@@ -111,6 +122,7 @@ _GLOBALS = {
     "asanyarray": np.asanyarray,
     "as_kernels_take": _as_kernels_take,
     "gradient_edge": gradient_edge,
+    "in_elements": _in_elements,
     "ndarray": ndarray,
     "new_tensor": new_tensor,
     "requires_grad": requires_grad,
@@ -245,8 +257,16 @@ class _Writer:
 
     def _needing(self) -> list[str]:
         """Where autograd is on and some input has a meta: the call with its node, if one of them requires grad."""
+        op = self.op
+        edges_first = not self.listed and op.outputs is None and set(self.positions) == set(op.differentiable)
         if self.listed:
             condition = "any([requires_grad(v) for v in p0])"
+        elif edges_first:
+            condition = " or ".join(f"e{i} is not None" for i in op.differentiable)
+            # A view of what requires grad has no edge if it was made in no_grad.
+            condition += "".join(
+                f" or (m{i} is not None and m{i}.base is not None and requires_grad(p{i}))" for i in op.differentiable
+            )
         else:
             condition = " or ".join(
                 f"(m{i} is not None and (m{i}.requires_grad or m{i}.grad_fn is not None"
@@ -254,10 +274,16 @@ class _Writer:
                 for i in self.positions
             )
         lines = [f"if {condition}:"]
+        if edges_first:
+            lines = [line for i in self.op.differentiable for line in self._edges(i)] + lines
         if self.op.outputs is not None:
             return [*lines, "    return general(op, state, args)"]
         body = ["if state.saved_tensor_hooks or Node.remembers_forward:", "    return general(op, state, args)"]
-        body += [*self._node(), f"found = op.kernel({self._kernel_arguments()})", *self._fresh("False")]
+        body += [
+            *self._node(has_edges=edges_first),
+            f"found = op.kernel({self._kernel_arguments()})",
+            *self._fresh("False"),
+        ]
         body += ['if found.dtype.kind in "fcV":', "    t._meta = meta = AutogradMeta()", "    meta.grad_fn = node"]
         body += ["    node.outputs = [(found.shape, found.dtype)]"]
         if self.op.saves_result != -2:
@@ -266,12 +292,12 @@ class _Writer:
             body.append(f'    saved["result"] = {value}')
         return [*lines, *_indented([*body, "return t"])]
 
-    def _node(self, writes: bool = False) -> list[str]:
+    def _node(self, writes: bool = False, has_edges: bool = False) -> list[str]:
         """The node, with the edges of what can have a gradient and what the formulas ask for. If the op `writes`, a
         copy of its first argument may have to be saved.
         """
         op = self.op
-        lines = [line for i in op.differentiable for line in self._edges(i)]
+        lines = [] if has_edges else [line for i in op.differentiable for line in self._edges(i)]
         lines += [
             "node = allocate(node_type)",
             "node.sequence = state.sequence",
@@ -294,7 +320,10 @@ class _Writer:
                 saved.append(f"{name!r}: [v._array.shape for v in p{i}]")
             else:
                 saved.append(f"{name!r}: p{i}._array.shape if isinstance(p{i}, Tensor) else ()")
-        saved += [f"{name!r}: p{i}.stride()" for name, i in op.saved_strides]
+        saved += [
+            f"{name!r}: in_elements(p{i}._array.strides, p{i}._array.itemsize) if p{i}._array.size else p{i}.stride()"
+            for name, i in op.saved_strides
+        ]
         lines.append(f"node.saved = saved = {{{', '.join(saved)}}}")
         return lines
 

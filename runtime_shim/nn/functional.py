@@ -15,6 +15,7 @@ from ..aten import activations as _act
 from ..aten import convolution as _conv
 from ..aten import einsum as _einsum
 from ..aten import embedding as _embed
+from ..aten import layer_normalization as _layer_norm
 from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
@@ -417,7 +418,7 @@ def layer_norm(
     """Normalize over the last dimensions, which are to be `normalized_shape`."""
     if isinstance(normalized_shape, int):
         raise TypeError("layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
-    return _norm.layer_norm(input, normalized_shape, weight, bias, eps)
+    return _layer_norm.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(

@@ -1,0 +1,166 @@
+"""Layer normalization. As with batches, the statistics are handed to the op, so that they are saved for backward."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import Array, Ints, sizes
+from ..core.tensor import Tensor, new_tensor
+from ..core.thread_state import tls
+from ..dispatch.functional_layers import unrecorded
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.registration import composite, op
+from .mixed_dtypes import check_mixed_dtypes
+from .normalization import moments, statistics_dtype
+from .row_products import moments_of_rows, rows_of
+
+
+def _layer_statistics(
+    input: Tensor, normalized_shape: Ints, result1: Tensor, result2: Tensor, eps: float
+) -> tuple[Tensor, Tensor, list[int]]:
+    axes = list(range(input._array.ndim - len(normalized_shape), input._array.ndim))
+    if tls.state.grad_mode:
+        mean = input.mean(axes, keepdim=True)
+        centred = input - mean
+        return mean, ((centred * centred).mean(axes, keepdim=True) + eps).rsqrt(), axes
+    return result1, result2, axes
+
+
+def _layer_input(
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    normalized_shape: Ints,
+    result1: Tensor,
+    result2: Tensor,
+    eps: float,
+) -> Tensor:
+    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
+    normed = (input - mean) * invstd
+    if weight is not None:
+        grad = grad * weight
+    common = grad.mean(axes, keepdim=True) + normed * (grad * normed).mean(axes, keepdim=True)
+    return (grad - common) * invstd
+
+
+def _layer_weight(
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    normalized_shape: Ints,
+    result1: Tensor,
+    result2: Tensor,
+    eps: float,
+) -> Tensor:
+    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
+    lead = list(range(axes[0]))
+    found = grad * ((input - mean) * invstd)
+    return found.sum(lead) if lead else found
+
+
+def _layer_bias(grad: Tensor, bias: Tensor, normalized_shape: Ints) -> Tensor:
+    lead = list(range(grad._array.ndim - len(normalized_shape)))
+    return grad.sum(lead) if lead else grad
+
+
+@op(
+    "native_layer_norm",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    tensor_params=("input", "weight", "bias"),
+    input=_layer_input,
+    weight=_layer_weight,
+    bias=_layer_bias,
+)
+def native_layer_norm(
+    input: Any,
+    normalized_shape: Ints,
+    weight: Any,
+    bias: Any,
+    result1: Any,
+    result2: Any,
+    eps: float,
+    normed: Any = None,
+) -> Array:
+    return np.ascontiguousarray(
+        _scaled((input - result1) * result2 if normed is None else normed, weight, bias), input.dtype
+    )
+
+
+def _scaled(found: Array, weight: Any, bias: Any) -> Array:
+    if weight is not None:
+        found *= weight
+    if weight is not None or bias is not None:
+        found += 0 if bias is None else bias  # as PyTorch does, which makes 0 of -0
+    return found
+
+
+@composite("layer_norm", method=False)
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """Normalize over the last dimensions, which are to be `normalized_shape`."""
+    x = input._array
+    shape = tuple([int(n) for n in normalized_shape])
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    given = () if weight is None is bias else (("weight", weight), ("bias", bias))
+    for name, t in given:
+        if t is not None and t._array.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{sizes(t._array.shape)} and normalized_shape = {sizes(shape)}"
+            )
+    if x.shape[max(0, x.ndim - len(shape)) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={sizes(shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, shape))}], but got input of size{sizes(x.shape)}"
+        )
+    if x.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
+    check_mixed_dtypes(input, weight, bias)
+    rows = rows_of(x, math.prod(shape)) if x.dtype.char == "f" else None
+    if rows is not None:
+        return _small_layer_norm(input, shape, weight, bias, eps, rows)
+    mean, var = moments(x, tuple(range(x.ndim - len(shape), x.ndim)))
+    wide = statistics_dtype(x)
+    result1 = new_tensor(mean.astype(wide))
+    var += eps
+    result2 = new_tensor(np.reciprocal(np.sqrt(var, var), var).astype(wide))
+    return native_layer_norm(input, shape, weight, bias, result1, result2, eps)
+
+
+def _small_layer_norm(
+    input: Tensor, shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float, rows: Array
+) -> Tensor:
+    """The same for what `rows_of` takes; the statistics are made only if the gradient may ask for them."""
+    x = input._array
+    mean, scale = moments_of_rows(rows, eps)
+    normed: Array = rows - mean.astype(x.dtype)
+    normed *= scale.astype(x.dtype)
+    if rows is not x:
+        normed = normed.reshape(x.shape)
+    state = tls.state
+    if unrecorded(state, input, weight) and (bias is None or bias._meta is None or not state.grad_mode):
+        factors, summands = None if weight is None else weight._array, None if bias is None else bias._array
+        return new_tensor(_scaled(normed, factors, summands))
+    ones = (*x.shape[: x.ndim - len(shape)], *[1] * len(shape))
+    result1 = new_tensor(mean[:, :1].astype(x.dtype).reshape(ones))
+    result2 = new_tensor(scale[:, :1].astype(x.dtype).reshape(ones))
+    return native_layer_norm(input, shape, weight, bias, result1, result2, eps, normed)
