@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
+from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS
 
 from .guard_outcomes import GuardReach, ProgramReach
 from .guard_sites import GuardSite
@@ -238,11 +239,22 @@ class _Comparison:
 
 
 def _judged(before: OpRun, after: OpRun) -> Judgement:
-    for run, when in ((before.run, "before"), (after.run, "after the migration")):
-        other = after.run if run is before.run else before.run
-        if run.timed_out and not other.timed_out:
-            return Judgement(Verdict.CHANGED, f"it takes too long {when}", "look at the diff")
-    return judge(before.run, after.run, {})
+    if not (before.run.timed_out or after.run.timed_out):
+        return judge(before.run, after.run, {})
+    limit = f"{PROGRAM_SECONDS} s, the limit for one call"
+    if not before.run.timed_out:
+        return Judgement(
+            Verdict.CHANGED,
+            f"only the migrated program did not finish: it was stopped after {limit}",
+            "look at the diff",
+        )
+    # Nothing is known of what the original would have done.
+    which = (
+        "the program did not finish, before the migration and after it"
+        if after.run.timed_out
+        else ("only the original program did not finish")
+    )
+    return Judgement(Verdict.UNSUPPORTED, f"{which}: it was stopped after {limit}", "make the op do less")
 
 
 def _length(text: str) -> tuple[int, int]:
