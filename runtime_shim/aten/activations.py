@@ -34,7 +34,12 @@ def _floating(array: Any, kernel: str) -> None:
 
 
 def _relu(a: Any) -> Any:
-    return np.maximum(a, 0)
+    # A number takes numpy longer than an array without dimensions; other classes of arrays look at their operands.
+    zero: Any = _ZERO.get(a.dtype.char, 0) if type(a) is np.ndarray else 0
+    return np.maximum(a, zero)
+
+
+_ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros((), np.float64)}
 
 
 @op(

@@ -10,6 +10,7 @@ from ..core import dtypes
 from ..core.argument_errors import invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.numpy_functions import where as choose
 from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
@@ -192,7 +193,8 @@ composite("clip_")(clamp_)
 def _where(condition: Any, self: Any, other: Any) -> Array:
     if type(self) is type(other) is type(condition) is np.ndarray and self.dtype is other.dtype:
         try:
-            return np.where(condition, self, other)
+            chosen: Array = choose(condition, self, other)
+            return chosen
         except ValueError:
             pass  # below it is said what is wrong
     common = result_type(self, other)

@@ -22,10 +22,10 @@ from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.layer_counts import COUNTS
 from ..dispatch.memory_overlap import may_share
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
-from ..dispatch.view_layers import make_view, plain_view
+from ..dispatch.view_layers import make_view, plain_view, usual_view
 from . import parts, views
 
 _BASIC = (int, slice, type(None), type(Ellipsis))
@@ -336,6 +336,8 @@ def _index_tensor(part: Any) -> Tensor:
 
 GETITEM = describe_recording("slice", lambda self, key: self, {}, node="AliasBackward0")
 
+_SELECT, _SLICE = OPS["select"], OPS["slice"]
+
 _INDEX_OF_NUMBER = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
     "tensor to a number"
@@ -362,10 +364,20 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 return make_view(GETITEM, self, array, (key,)) if plain is None else plain
     if kind is int:
         if self._array.ndim and -self._array.shape[0] <= key < self._array.shape[0]:
+            state = tls.state
+            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
+                usual = usual_view(_SELECT, self, self._array[key, ...], (0, key))
+                if usual is not None:
+                    return usual
             return parts.select(self, 0, key)
     elif kind is slice and self._array.ndim:
         start, stop, step = key.start, key.stop, key.step
         if (start is None or type(start) is int) and (stop is None or type(stop) is int) and step is None:
+            state = tls.state
+            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
+                usual = usual_view(_SLICE, self, self._array[key], (0, start, stop, 1))
+                if usual is not None:
+                    return usual
             return parts.slice_(self, 0, start, stop, 1)
     if kind is Tensor and self._array.ndim and key._array.ndim and key._array.dtype.kind == "i":
         return index(self, (key,))

@@ -12,6 +12,7 @@ from ..core.argument_errors import public_call
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_common_format, laid_out_like
+from ..core.numpy_functions import concatenate
 from ..core.reordered_array import packed
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
@@ -86,7 +87,8 @@ def cat(tensors: Any, dim: int = 0) -> Array:
     if type(dim) is int and _of_one_kind(tensors):
         n = tensors[0].ndim
         try:
-            return np.concatenate(tensors, dim if 0 <= dim < n else wrap_dim(dim, n))
+            joined: Array = concatenate(tensors, dim if 0 <= dim < n else wrap_dim(dim, n))
+            return joined
         except ValueError:
             pass  # below it is said what is wrong
     kept = [a for a in tensors if a.shape != (0,)]
@@ -142,9 +144,15 @@ def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
     tensors=lambda grad, dim: list(grad.unbind(dim)),
 )
 def stack(tensors: Any, dim: int = 0) -> Array:
-    shape = _stacked_shape(tensors, dim)
     if dim == 0 and _of_one_kind(tensors):
-        return np.concatenate(tensors).reshape(shape)
+        have = tensors[0].shape
+        for a in tensors:
+            if a.shape != have:
+                break
+        else:
+            found: Array = concatenate(tensors).reshape((len(tensors), *have))
+            return found
+    _stacked_shape(tensors, dim)
     return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
 
 

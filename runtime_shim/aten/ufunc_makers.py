@@ -136,6 +136,9 @@ def unary(
         refuses=refuses,
     )
 
+    if floating:
+        op.code.direct = ufunc
+
     def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
         if out is not None:
             return run_out(op, (self,), out)
@@ -324,6 +327,8 @@ def binary(
         recorded_in_place=recorded_in_place,
     )
     without_tensor = by_number or op
+    if "f" in computes.kinds and type(ufunc) is np.ufunc:
+        op.code.direct = ufunc
 
     def call(
         self: Tensor = MISSING,

@@ -1,14 +1,17 @@
 """Straight-line code for one op: what `functional_layers` does in loops over the arguments, written out.
 
 Most of what the layers look at is the same in every call of an op: which arguments are tensors, which of them can have
-a gradient, what is saved for which formula. So an op that has been called a few times gets two functions of its own:
+a gradient, what is saved for which formula. So an op that has been called a few times gets functions of its own:
 
 * `run(state, args)`: its call from checks to result, or what `general` makes of it where anything is unusual (a
   subclass, a tracer, hooks of saved tensors, tensors of the other kind, what has to be refused);
 * `record(state, args, written)`: its node with the inputs saved, or None where that is unusual; `written` if the first
   argument is about to be written to.
 
-Neither is for callers inside a dispatch mode. Ops of the same pattern share one code object.
+* `view(state, self, array, args)`: of a view op the view `array` of `self` with its node, in normal mode, or None where
+  that is unusual.
+
+None of them is for callers inside a dispatch mode. Ops of the same pattern share one code object.
 """
 
 from __future__ import annotations
@@ -19,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import AutogradMeta, Tensor, allocate, ndarray, new_tensor, requires_grad
+from ..core.tensor import DEFAULT, AutogradMeta, Tensor, allocate, ndarray, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, INFERENCE_KEYS, NORMAL_KEYS
 from ..tape.history import gradient_edge
 from ..tape.nodes import Node, accumulator_of, node_class
 from ..tape.saved_tensors import Saved, SavedNumber, saved_input, saved_result
+from .layer_counts import COUNTS
 from .op_description import Op
 from .op_node import OpNode
 
@@ -50,6 +54,14 @@ def compiled_record(op: Op) -> Run | None:
     if code.record is None and _is_due(op):
         code.record = _made(op, _Writer(op).record(), None)
     return code.record
+
+
+def compiled_view(op: Op) -> Run | None:
+    """The maker of a view and its node, given the state, the tensor, the array and the other arguments."""
+    code = op.code
+    if code.view is None and op.differentiable == (0,) and not op.lists and _is_due(op):
+        code.view = _made(op, _Writer(op).view(), None)
+    return code.view
 
 
 def _is_due(op: Op) -> bool:
@@ -112,6 +124,8 @@ _GLOBALS = {
     "__name__": __name__,
     "ADINPLACEORVIEW": ADINPLACEORVIEW,
     "AutogradMeta": AutogradMeta,
+    "COUNTS": COUNTS,
+    "DEFAULT": DEFAULT,
     "INFERENCE_KEYS": INFERENCE_KEYS,
     "NORMAL_KEYS": NORMAL_KEYS,
     "Node": Node,
@@ -166,7 +180,7 @@ class _Writer:
             body += [f"    if state.grad_mode and ({having}):"]
             body += _indented(self._needing(), 2)
         body += ["    inference = False", "else:", "    return general(op, state, args)"]
-        body += [f"found = op.kernel({self._kernel_arguments()})"]
+        body += self._kernel_call()
         if op.outputs is not None:
             body += ["if type(found) is tuple:", "    return op.outputs([new_tensor(r) for r in found])"]
         body += self._fresh("inference")
@@ -189,9 +203,55 @@ class _Writer:
         body += [*self._node(writes=True), "node.outputs = []", "return node"]
         return self._function("record", body)
 
+    def view(self) -> str:
+        others = "".join(f"p{i}, " for i in range(1, self.count)).rstrip()
+        body = [
+            "m0 = p0._meta",
+            "dtype = array.dtype",
+            "if m0 is None or m0.view_fn is not None or dtype is not p0._array.dtype or dtype.kind not in 'fc':",
+            "    return None",
+            "if state.saved_tensor_hooks or Node.remembers_forward:",
+            "    return None",
+            "root = m0.base",
+            "if root is None:",
+            "    root = p0",
+            "    if m0.grad_fn is not None:",
+            "        e0 = m0.grad_fn, m0.output_nr",
+            "    elif m0.requires_grad:",
+            "        e0 = accumulator_of(p0), 0",
+            "    else:",
+            "        return None",
+            "elif requires_grad(p0):",
+            "    e0 = gradient_edge(p0)",
+            "else:",
+            "    return None",
+            "counter = root._version_counter",
+            "if counter is None:",
+            "    return None",
+            *([f"{others} = args"] if others else []),
+            *self._node(has_edges=True),
+            "node.outputs = [(array.shape, dtype)]",
+            "meta = AutogradMeta()",
+            "meta.grad_fn = node",
+            "meta.base = root",
+            "if root is not p0 and m0.creation_meta != DEFAULT:",
+            "    meta.creation_meta = m0.creation_meta",
+            "meta.attr_version = counter[0]",
+            "t = allocate(Tensor)",
+            "t._array = array",
+            "t._storage = p0._storage",
+            "t._meta = meta",
+            "t._keys = NORMAL_KEYS",
+            "t._version_counter = counter",
+            "COUNTS['view_records'] += 1",
+            "return t",
+        ]
+        return self._function("view", body)
+
     def _function(self, name: str, body: list[str]) -> str:
-        parameters = "state, args, written=False" if name == "record" else "state, args"
-        lines = ["def bind(op, general, node_type):", f"    def {name}({parameters}):", *_indented(body, 2)]
+        parameters = {"record": "state, args, written=False", "view": "state, p0, array, args"}.get(name, "state, args")
+        lines = ["def bind(op, general, node_type):", "    direct = op.code.direct"]
+        lines += [f"    def {name}({parameters}):", *_indented(body, 2)]
         return "\n".join([*lines, f"    return {name}", ""])
 
     def _unpacking(self) -> str:
@@ -250,8 +310,24 @@ class _Writer:
                 taken += [f"elif {' or '.join(others)}:", f"    a{i}, k{i}, m{i} = p{i}, k{first}, None"]
         return [*taken, "else:", f"    {give_up}"]
 
-    def _kernel_arguments(self) -> str:
-        return ", ".join(f"a{i}" for i in range(self.count))
+    def _kernel_call(self) -> list[str]:
+        """The result of the kernel; of a ufunc at once, where the kernel would only call it."""
+        general = f"found = op.kernel({', '.join(f'a{i}' for i in range(self.count))})"
+        if self.op.code.direct is None:
+            return [general]
+        if self.count == 1:
+            return ["if a0.dtype.kind == 'f':", "    found = direct(a0)", "else:", f"    {general}"]
+        unscaled = " and a2 == 1" if self.count == 3 else ""
+        of_one_dtype = "type(p0) is Tensor and type(a1) is ndarray and a1.dtype is a0.dtype and a0.dtype.kind == 'f'"
+        return [
+            f"if {of_one_dtype}{unscaled}:",
+            "    try:",
+            "        found = direct(a0, a1)",
+            "    except ValueError:",  # the kernel says what doesn't go together
+            f"        {general}",
+            "else:",
+            f"    {general}",
+        ]
 
     # -- recording
 
@@ -281,7 +357,7 @@ class _Writer:
         body = ["if state.saved_tensor_hooks or Node.remembers_forward:", "    return general(op, state, args)"]
         body += [
             *self._node(has_edges=edges_first),
-            f"found = op.kernel({self._kernel_arguments()})",
+            *self._kernel_call(),
             *self._fresh("False"),
         ]
         body += ['if found.dtype.kind in "fcV":', "    t._meta = meta = AutogradMeta()", "    meta.grad_fn = node"]

@@ -95,8 +95,8 @@ def checked(
     refusals = computes.of(title)
     if not refusals and not computes.promotes:
         return kernel
+    general = _checked(kernel, computes, refusals, operands, shapes)
     if operands == (0,) and "f" in computes.kinds and not computes.promotes:
-        general = _checked(kernel, computes, refusals, operands, shapes)
 
         def call_of_one(self: Any, *args: Any) -> Any:
             if isinstance(self, np.ndarray) and self.dtype.kind == "f":
@@ -105,18 +105,25 @@ def checked(
 
         found: KernelFunction = call_of_one
     elif operands == (0, 1) and "f" in computes.kinds and not computes.promotes:
-        general = _checked(kernel, computes, refusals, operands, shapes)
 
         def call_of_two(self: Any, other: Any, *args: Any) -> Any:
             if isinstance(self, np.ndarray) and isinstance(other, np.ndarray):
-                dtype = self.dtype
-                if other.dtype is dtype and dtype.kind == "f":
+                if self.dtype is other.dtype and self.dtype.kind == "f":
                     return kernel(self, other, *args)
             return general(self, other, *args)
 
         found = call_of_two
+    elif operands == (0, 1, 2) and "f" in computes.kinds and not computes.promotes:
+
+        def call_of_three(self: Any, second: Any, third: Any, *args: Any) -> Any:
+            if isinstance(self, np.ndarray) and isinstance(second, np.ndarray) and isinstance(third, np.ndarray):
+                if self.dtype is second.dtype is third.dtype and self.dtype.kind == "f":
+                    return kernel(self, second, third, *args)
+            return general(self, second, third, *args)
+
+        found = call_of_three
     else:
-        found = _checked(kernel, computes, refusals, operands, shapes)
+        found = general
     found.__module__, found.__qualname__ = kernel.__module__, kernel.__qualname__
     return found
 

@@ -10,10 +10,12 @@ from typing import Any
 class OpCode:
     """The functions that an op gets when it has been called a few times; see `op_code`."""
 
-    __slots__ = ("calls", "record", "run")
+    __slots__ = ("calls", "direct", "record", "run", "view")
 
     def __init__(self) -> None:
         self.calls = 0
+        self.direct: Callable[..., Any] | None = None  # all that the kernel does on floating arrays of one dtype
+        self.view: Callable[..., Any] | None = None
         self.run: Callable[..., Any] | None = None
         self.record: Callable[..., Any] | None = None
 

@@ -23,6 +23,7 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMA
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
+from .op_code import compiled_view
 from .op_description import ANY_DTYPE, OPS, Op, describe
 from .op_node import OpNode
 from .registration import publish
@@ -85,7 +86,7 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
     """A view op's layers around `array`, an alias of `self`'s memory."""
     state = tls.state
     if state.plain and self._keys == NORMAL_KEYS and state.grad_mode and not multi:
-        usual = _usual_view(op, self, array, args)
+        usual = usual_view(op, self, array, args)
         if usual is not None:
             return usual
     keys = (state.included | self._keys) & ~state.excluded
@@ -111,8 +112,13 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
     return view
 
 
-def _usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Tensor | None:
+def usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Tensor | None:
     """What `make_view` makes of a normal tensor in normal mode; None if there is more to it."""
+    make = op.code.view or compiled_view(op)
+    if make is not None:
+        made_at_once: Tensor | None = make(tls.state, self, array, args)
+        if made_at_once is not None:
+            return made_at_once
     meta = self._meta
     if meta is None or meta.view_fn is not None or array.dtype is not self._array.dtype or array.dtype.kind not in "fc":
         return None
@@ -238,7 +244,7 @@ def view_op(
             if kwargs or len(args) != count:
                 args = made.bind((self, *args), kwargs)[1:]
             if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
-                usual = _usual_view(made, self, array, args)
+                usual = usual_view(made, self, array, args)
                 if usual is not None:
                     return usual
             return make_view(made, self, array, args)
