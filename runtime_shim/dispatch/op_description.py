@@ -107,18 +107,20 @@ def checked(
     elif operands == (0, 1) and "f" in computes.kinds and not computes.promotes:
 
         def call_of_two(self: Any, other: Any, *args: Any) -> Any:
-            if isinstance(self, np.ndarray) and isinstance(other, np.ndarray):
-                if self.dtype is other.dtype and self.dtype.kind == "f":
-                    return kernel(self, other, *args)
+            of_arrays = isinstance(self, np.ndarray) and isinstance(other, np.ndarray)
+            if of_arrays and self.dtype is other.dtype and self.dtype.kind == "f":
+                return kernel(self, other, *args)
             return general(self, other, *args)
 
         found = call_of_two
     elif operands == (0, 1, 2) and "f" in computes.kinds and not computes.promotes:
 
         def call_of_three(self: Any, second: Any, third: Any, *args: Any) -> Any:
-            if isinstance(self, np.ndarray) and isinstance(second, np.ndarray) and isinstance(third, np.ndarray):
-                if self.dtype is second.dtype is third.dtype and self.dtype.kind == "f":
-                    return kernel(self, second, third, *args)
+            of_arrays = (
+                isinstance(self, np.ndarray) and isinstance(second, np.ndarray) and isinstance(third, np.ndarray)
+            )
+            if of_arrays and self.dtype is second.dtype is third.dtype and self.dtype.kind == "f":
+                return kernel(self, second, third, *args)
             return general(self, second, third, *args)
 
         found = call_of_three
