@@ -28,7 +28,8 @@ from .row_products import rows_of, softmax_of_rows
 from .ufunc_makers import unary
 
 
-def _floating(array: Any, kernel: str) -> None:
+def require_floating(array: Any, kernel: str) -> None:
+    """NotImplementedError, in the words of PyTorch's kernel, unless the array has floating dtype."""
     if array.dtype.kind not in "fV":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(array).scalar_name}'")
 
@@ -72,7 +73,7 @@ unary(
 
 
 def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
-    _floating(self, "leaky_relu_cpu")
+    require_floating(self, "leaky_relu_cpu")
     return elementwise(np.where(self > 0, self, self * self.dtype.type(negative_slope)), self)
 
 
@@ -92,7 +93,7 @@ def leaky_relu_backward(grad_output: Any, self: Any, slope: float) -> Array:
 
 
 def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
-    _floating(self, "elu_cpu")
+    require_floating(self, "elu_cpu")
     below = alpha * np.expm1(np.minimum(self, 0) * self.dtype.type(input_scale))
     return elementwise((np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False), self)
 
@@ -339,7 +340,7 @@ def erf(self: Any) -> Array:
 def gelu(self: Any, approximate: str = "none") -> Array:
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    _floating(self, "GeluKernelImpl")
+    require_floating(self, "GeluKernelImpl")
     one = self.dtype.type
     if approximate == "tanh":
         inner = one(math.sqrt(2 / math.pi)) * (self + one(0.044715) * self * self * self)
@@ -392,7 +393,7 @@ def _softmax(self: Any, dim: int) -> Array:
     if not self.size:
         return self.copy()
     if self.dtype.kind != "f":
-        _floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
+        require_floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.asarray(np.where(np.isfinite(self), 1, np.nan), self.dtype)
     rows = rows_of(self, self.shape[d]) if d == self.ndim - 1 else None
@@ -419,7 +420,7 @@ def _log_softmax(self: Any, dim: int) -> Array:
     if not self.size:
         return self.copy()
     if self.dtype.kind != "f":
-        _floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
+        require_floating(self, "log_softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.asarray(self - self)
     self = packed(self)

@@ -219,6 +219,7 @@ fmod = binary(
     computes=Computes("if"),
     numbers=True,
     wraps=True,
+    number_first=False,
     node="FmodBackward1",
     number_node="FmodBackward0",
     self=lambda grad: grad,

@@ -46,9 +46,11 @@ def _check_dims(self: Any, dim: Any, name: str) -> None:
     if self.size == 0 and self.ndim:
         if dim is None or (isinstance(dim, tuple | list) and not dim):
             _check_nonempty(self, name)
-        for d in dims_of(dim, self.ndim):
-            if self.shape[d] == 0:
-                raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+        for d in range(self.ndim) if dim is None else dim if isinstance(dim, tuple | list) else (dim,):
+            wrapped = wrap_dim(d, self.ndim)
+            if self.shape[wrapped] == 0:
+                shown = d if name in ("amin", "amax") else wrapped
+                raise IndexError(f"{name}(): Expected reduction dim {shown} to have non-zero size.")
 
 
 @op(

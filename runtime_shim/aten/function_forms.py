@@ -76,12 +76,6 @@ for _name in ("adaptive_avg_pool1d", "adaptive_max_pool1d"):
     _of_networks(_name)
 
 
-@composite("hardshrink", function=False)
-def hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
-    found: Tensor = _networks().hardshrink(self, lambd)
-    return found
-
-
 @composite("native_layer_norm", method=False)
 def native_layer_norm(
     input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float

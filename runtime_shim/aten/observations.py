@@ -47,6 +47,11 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     if array.ndim == 0:
         return pair("mode")((self.clone(), new_tensor(np.zeros((), np.int64))))
     axis = wrap_dim(dim, array.ndim)
+    if not array.size:
+        if not array.shape[axis]:
+            raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
+        rest = array.shape[:axis] + (1,) * keepdim + array.shape[axis + 1 :]
+        return pair("mode")((new_tensor(np.empty(rest, array.dtype)), new_tensor(np.empty(rest, np.int64))))
 
     def place(row: Any) -> Any:
         values, counts = np.unique(row, return_counts=True)

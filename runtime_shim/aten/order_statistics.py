@@ -61,7 +61,7 @@ def _register(name: str, ignores_nan: bool) -> None:
             return self.copy(), np.zeros((), np.int64)
         d = wrap_dim(dim, self.ndim)
         if not self.shape[d]:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            raise IndexError(f"median(): Expected reduction dim {d} to have non-zero size.")
         indices = np.expand_dims(_middle(np.moveaxis(self, d, -1), ignores_nan), d)
         values = np.take_along_axis(self, indices, d)
         if not keepdim:

@@ -70,7 +70,7 @@ def slice_backward(self: Any, shape: tuple[int, ...], dim: int, start: Any, end:
 def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Array:
     array: Array = self
     if array.ndim == 0:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     found = array[(slice(None),) * wrap_dim(dim, array.ndim) + (slice(start, end, step),)]

@@ -45,15 +45,17 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def rebuild(storage: list[Any] | _OwnStorage, window: Window, flag: bool, attributes: dict[str, Any]) -> Tensor:
     """The tensor that `reduce` took apart. Tensors of one storage share it again."""
-    shape, strides, offset = window
+    shape, strides, offset, *kind = window
     if isinstance(storage, _OwnStorage):
         storage = storage.storage
     root = storage[1]
     dtypes.of(root)
     found = root
     if (root.shape, root.strides, 0) != window:
+        dtype = _numbers(kind[0]) if kind else root.dtype
         flat = np.ndarray((root.nbytes - offset,), np.uint8, root.reshape(-1, order="A").view(np.uint8), offset)
-        found = np.ndarray(shape, root.dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, root.dtype)
+        found = np.ndarray(shape, dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, dtype)
+        dtypes.of(found)
         found = marked(found)
     made = new_tensor(found)
     made._storage = storage
@@ -65,8 +67,16 @@ def rebuild(storage: list[Any] | _OwnStorage, window: Window, flag: bool, attrib
     return made
 
 
-#: shape, strides and offset of a tensor in its storage, in bytes
-Window = tuple[tuple[int, ...], tuple[int, ...], int]
+#: shape, strides and offset of a tensor in its storage, in bytes; numpy's name of its dtype if its storage has another
+Window = tuple[tuple[int, ...], tuple[int, ...], int] | tuple[tuple[int, ...], tuple[int, ...], int, str]
+
+
+def _numbers(name: str) -> np.dtype[Any]:
+    """numpy's dtype of a name. ValueError unless it is one of numbers, whose bytes may be anything."""
+    found = np.dtype(name)
+    if found.kind not in "biufc":
+        raise ValueError(f"no dtype of numbers: {name}")
+    return found
 
 
 #: Classes of the shim, and the function that a pickle names for each.
@@ -76,8 +86,10 @@ REBUILT_BY: dict[type, Callable[..., Tensor]] = {Tensor: rebuild}
 def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
     """The tensor's storage and where the tensor lies in it; a copy if the storage has another dtype."""
     root, array = t._storage[1], t._array
-    if root.dtype == array.dtype and (root.flags.c_contiguous or root.flags.f_contiguous):
-        return t._storage, (array.shape, array.strides, address(array) - address(root) if array.size else 0)
+    same = root.dtype == array.dtype
+    if (same or array.dtype.kind in "biufc") and (root.flags.c_contiguous or root.flags.f_contiguous):
+        window = array.shape, array.strides, address(array) - address(root) if array.size else 0
+        return t._storage, window if same else (*window, array.dtype.str)
     array = np.array(array)
     return [0, array], (array.shape, array.strides, 0)
 

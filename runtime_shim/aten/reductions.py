@@ -271,12 +271,7 @@ def _logic(name: str, ufunc: Any) -> None:
         found = contiguous(ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim))
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
-    op(
-        name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        leak=lambda self, dim=None, keepdim=False: 0 if self._array.dtype == np.uint8 else 1,
-    )(kernel)
+    op(name, computes=ANY_DTYPE, out=RESIZED, leak=1)(kernel)
 
 
 _logic("all", np.logical_and)

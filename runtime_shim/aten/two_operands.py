@@ -30,6 +30,7 @@ def _sign_like(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 binary(
     "copysign",
     np.copysign,
+    number_first=False,
     result=FLOAT,
     computes=Computes("bif"),
     numbers=True,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING
+from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, can_cast, cast_error, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like
@@ -238,11 +238,13 @@ def binary(
     numbers: bool = False,
     computes: Computes = FLOATING,
     number_node: str | None = None,
+    number_first: bool | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
     """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
 
     With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
+    `number_first` says whether the function takes a number first; by default, all but comparisons do.
     `number_node` names the node of an overload for numbers, which does not make a tensor of them.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
@@ -329,6 +331,7 @@ def binary(
     without_tensor = by_number or op
     if "f" in computes.kinds and type(ufunc) is np.ufunc:
         op.code.direct = ufunc
+    tensor_first = result is BOOL if number_first is None else not number_first
 
     def call(
         self: Tensor = MISSING,
@@ -374,6 +377,8 @@ def binary(
                             t._version_counter = [0]
                         return t
         args = (self, other, alpha) if with_alpha else (self, other)
+        if tensor_first and isinstance(self, NUMBERS):
+            raise wrong_type(name, "self", 1, self)
         try:
             chosen = without_tensor if numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD else op
             if out is not None:

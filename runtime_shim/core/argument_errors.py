@@ -34,8 +34,13 @@ remainder remainder_ scatter scatter_ set_ sort squeeze squeeze_ std subtract su
 to true_divide true_divide_ var view where xlogy xlogy_
 """
 OVERLOADED_METHODS = frozenset(_METHODS.split())
-#: Of whose signatures one alone takes two positional arguments.
-_ONE_TAKES_TWO = ("mm", "bmm", "div")
+#: Of whose signatures one alone takes so many positional arguments.
+_ONE_TAKES = {
+    **dict.fromkeys(("mm", "bmm", "div"), (2,)),
+    **dict.fromkeys(("addmm", "baddbmm"), (3,)),
+    **dict.fromkeys(("max", "min", "mean", "sort", "argsort"), (1,)),
+    **dict.fromkeys(("sum", "prod"), (1, 3)),
+}
 #: With one signature and another that is deprecated and not shown.
 _HIDDEN = {
     "add": "Tensor other, *, Number alpha = 1",
@@ -48,8 +53,9 @@ _HIDDEN = {
 
 
 #: The code of each public function and method, by its id: the code itself (so that it lives as long as its id is
-#: here), "torch" or "Tensor", and the name. Code objects that differ in nothing but their place compare equal.
-PUBLIC_CODE: dict[int, tuple[CodeType, str, str]] = {}
+#: here), "torch" or "Tensor", the name, and the defaults of the last positional parameters, after how many without.
+#: Code objects that differ in nothing but their place compare equal.
+PUBLIC_CODE: dict[int, tuple[CodeType, str, str, int, tuple[Any, ...]]] = {}
 
 
 class Missing:
@@ -76,12 +82,14 @@ def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
     if found is None:
         return None
     code = found.f_code
-    _, owner, name = PUBLIC_CODE[id(code)]
+    _, owner, name, required, defaults = PUBLIC_CODE[id(code)]
     values = [found.f_locals[p] for p in code.co_varnames[: code.co_argcount] if p in found.f_locals]
     if code.co_flags & 4:
         values += found.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
     while values and values[-1] is MISSING:
         values.pop()
+    while required < len(values) <= required + len(defaults) and values[-1] is defaults[len(values) - required - 1]:
+        values.pop()  # not given, as far as one can tell
     method = owner == "Tensor"
     return name, method, tuple(values[1:] if method else values)
 
@@ -130,9 +138,7 @@ def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str 
     if called is not None:
         name, method, given = called
     overloaded = name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS)
-    if value is None and name in ("addmm", "baddbmm") and not method:
-        overloaded = False
-    if overloaded and wanted == "Tensor" and not (name in _ONE_TAKES_TWO and len(given) == 2):
+    if overloaded and wanted == "Tensor" and len(given) + method not in _ONE_TAKES.get(name, ()):
         return invalid_combination(name, given)
     if value is MISSING:
         return missing_argument(name, param, method, given)

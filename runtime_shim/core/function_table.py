@@ -10,3 +10,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 #: What the tape asks of the ops and no program calls.
 INTERNAL: dict[str, Callable[..., Any]] = {}
+
+#: Ops that programs reach as `torch.ops.aten.<name>` alone.
+ATEN_ALONE: dict[str, Callable[..., Any]] = {}

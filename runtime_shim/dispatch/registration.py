@@ -112,7 +112,11 @@ def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]
         for field in ("co_varnames", "co_cellvars"):
             renamed[field] = tuple("input" if v == "self" else v for v in getattr(code, field))
     code = code.replace(co_name=name, **renamed)
-    PUBLIC_CODE[id(code)] = code, owner, name
+    positions, defaults = code.co_argcount, call.__defaults__ or ()
+    if not positions and isinstance(described := getattr(call, "op", None), Op):
+        positions = len(described.params)
+        defaults = tuple(described.defaults[p] for p in described.params if p in described.defaults)
+    PUBLIC_CODE[id(code)] = code, owner, name, positions - len(defaults), defaults
     made = FunctionType(code, call.__globals__, name, call.__defaults__, call.__closure__)
     made.__kwdefaults__ = call.__kwdefaults__
     made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name

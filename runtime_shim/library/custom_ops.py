@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..aten import FUNCTIONS, LATE_FUNCTIONS
+from ..core.function_table import ATEN_ALONE
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from . import missing_autograd
@@ -364,8 +365,9 @@ class Namespace:
             late = LATE_FUNCTIONS.get(name)
             if late is not None:
                 importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
-            if name in FUNCTIONS:
-                return aten_packet(name, FUNCTIONS[name])
+            function = FUNCTIONS.get(name) or ATEN_ALONE.get(name)
+            if function is not None:
+                return aten_packet(name, function)
             if not name.startswith("__") and hasattr(Tensor, name):
                 return aten_packet(name, getattr(Tensor, name))
         elif any(o._opname == name and o._schema is not None for o in REGISTRY.get(self._name, {}).values()):

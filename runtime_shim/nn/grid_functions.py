@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..aten.shrinking import hardshrink, softshrink
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
@@ -272,18 +273,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     index = soft.argmax(dim, True)
     one_hot = FUNCTIONS["zeros_like"](logits).detach().scatter(dim, index, 1.0)
     return one_hot - soft.detach() + soft
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Zero between -lambd and lambd."""
-    return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
-
-
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Moved by lambd towards zero."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return input - input.clamp(-lambd, lambd)
 
 
 __all__ = [

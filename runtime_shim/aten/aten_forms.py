@@ -1,0 +1,23 @@
+"""Ops that are no functions of `torch`, in the form in which `torch.ops.aten` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.function_table import ATEN_ALONE
+from ..core.tensor import Tensor
+from .indexing import index
+from .parts import slice_
+from .shrinking import softshrink
+
+
+def _index(self: Tensor, indices: Any) -> Tensor:
+    """Index tensors alone, or None, at least one."""
+    indices = tuple(indices.unbind() if isinstance(indices, Tensor) else indices)
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    found: Tensor = index(self, indices)
+    return found
+
+
+ATEN_ALONE.update(index=_index, slice=slice_, softshrink=softshrink)
