@@ -342,13 +342,14 @@ def squeeze(self: Tensor, dim: Any = None) -> Tensor:
 @view_op("unsqueeze", self=lambda grad, dim: _unsqueeze_back(grad, dim))
 def unsqueeze(self: Any, dim: int) -> Array:
     array: Array = self
-    n = array.ndim + 1
+    shape = array.shape
+    n = len(shape) + 1
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     d = dim + n if dim < 0 else dim
-    shape, strides = array.shape, array.strides
-    if array.flags.c_contiguous and array.size and 1 not in shape:  # where numpy gives the same step, and sooner
-        return array.reshape((*shape[:d], 1, *shape[d:]))
+    if array.flags.c_contiguous and 1 not in shape and array.size:  # where numpy gives the same step, and sooner
+        return array.reshape((*shape[:d], 1, *shape[d:]) if d else (1, *shape))
+    strides = array.strides
     # PyTorch gives the new dimension the step that spans the next one; numpy would give 0.
     step = shape[d] * strides[d] if d < array.ndim else array.itemsize
     return strided_array(array, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))

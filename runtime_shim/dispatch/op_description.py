@@ -90,13 +90,14 @@ def not_for_complex(text: str) -> DtypeRefusal:
 def checked(
     kernel: KernelFunction, computes: Computes, title: str, operands: tuple[int, ...], shapes: bool = True
 ) -> KernelFunction:
-    """`kernel` behind its checks of dtype; the kernel itself where it takes all. `operands` are the positions whose
-    dtypes count; without `shapes`, the dtype is refused whatever the shapes are."""
+    """`kernel` behind its checks of dtype; the kernel itself where it takes all. `operands` are positions whose dtypes
+    count; without `shapes`, the dtype is refused whatever the shapes are."""
     refusals = computes.of(title)
     if not refusals and not computes.promotes:
         return kernel
+    one_dtype = "f" in computes.kinds and not computes.promotes
     general = _checked(kernel, computes, refusals, operands, shapes)
-    if operands == (0,) and "f" in computes.kinds and not computes.promotes:
+    if operands == (0,) and one_dtype:
 
         def call_of_one(self: Any, *args: Any) -> Any:
             if isinstance(self, np.ndarray) and self.dtype.kind == "f":
@@ -104,7 +105,7 @@ def checked(
             return general(self, *args)
 
         found: KernelFunction = call_of_one
-    elif operands == (0, 1) and "f" in computes.kinds and not computes.promotes:
+    elif operands == (0, 1) and one_dtype:
 
         def call_of_two(self: Any, other: Any, *args: Any) -> Any:
             of_arrays = isinstance(self, np.ndarray) and isinstance(other, np.ndarray)
@@ -113,7 +114,7 @@ def checked(
             return general(self, other, *args)
 
         found = call_of_two
-    elif operands == (0, 1, 2) and "f" in computes.kinds and not computes.promotes:
+    elif operands == (0, 1, 2) and one_dtype:
 
         def call_of_three(self: Any, second: Any, third: Any, *args: Any) -> Any:
             of_arrays = (
