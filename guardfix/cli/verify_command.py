@@ -108,7 +108,8 @@ if TYPE_CHECKING:
     "--test",
     "tests",
     metavar="COMMAND",
-    help="Instead of programs, run the tests of the project in PATHS, a directory: COMMAND runs them with pytest.",
+    help="Instead of programs, run the tests of the project in PATHS, a directory: COMMAND runs them with pytest or "
+    "unittest.",
 )
 @click.option(
     "--test-build",

@@ -40,6 +40,7 @@ from .tree_copies import TREE, TreeCopy
 from .verdicts import Judgement, Verdict, VerificationFailed, judge
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
+_UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 
@@ -267,10 +268,20 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
             rounds.append(made)
     before, after = rounds
     if not before.tests and not after.tests:
-        said = before.failed_build or before.output
-        raise VerificationFailed(f"no test of {project} ran: {said.strip()[-2000:] or 'the command printed nothing'}")
+        if before.failed_build:
+            raise VerificationFailed(f"no test of {project} ran: {_end_of(before.failed_build)}")
+        raise VerificationFailed(
+            f"no test of {project} ran with pytest or unittest under `{settings.command}`: "
+            f"{_end_of(before.output) or 'it printed nothing'}"
+        )
     sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
     return ProjectTests(before, after, tuple(compared(before, after)), sites)
+
+
+def _end_of(output: str) -> str:
+    """The last lines of what a command printed, the long ones cut."""
+    lines = [line if len(line) <= 300 else f"{line[:300]} …" for line in output.strip().splitlines()[-30:]]
+    return "\n".join(lines)
 
 
 def compared(before: Round, after: Round) -> Iterable[ComparedTest]:
@@ -295,7 +306,7 @@ def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: 
     """
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
-    torch = write_torch_distribution(folder / "torch", version_for(copy))
+    torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
     variables = project_environment(copy, torch, folder)
     build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
     if build:

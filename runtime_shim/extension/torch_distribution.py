@@ -16,6 +16,11 @@ from guardfix.runtime_shim.cpp.extension_module import bind_for_good
 
 bind_for_good("guardfix.runtime_shim")
 '''
+_ALSO = """
+import importlib
+
+importlib.import_module("{module}")
+"""
 _SITE = '''\
 """Finds what installers put beside the distribution, which is where `pip install` of a contained build can write."""
 
@@ -69,16 +74,19 @@ def _described(project: Path) -> Iterator[str]:
             yield path.read_text(encoding="utf-8", errors="replace")
 
 
-def write_torch_distribution(folder: Path, version: str = VERSION) -> Path:
+def write_torch_distribution(folder: Path, version: str = VERSION, *, also: str | None = None) -> Path:
     """Put the distribution into `folder`, which then goes on the PYTHONPATH; returns `folder`.
 
     `import torch` gives the shim there, and installers find PyTorch installed, in this version, and fetch no other.
-    What pip installs with `installation_variables` is found there as well, editable installations included.
+    What pip installs with `installation_variables` is found there as well, editable installations included. `also` is
+    a module that the import of `torch` brings along.
     """
     package, metadata = folder / "torch", folder / f"torch-{version}.dist-info"
     package.mkdir(parents=True, exist_ok=True)
     metadata.mkdir(exist_ok=True)
-    (package / "__init__.py").write_text(_PACKAGE, encoding="utf-8")
+    (package / "__init__.py").write_text(
+        _PACKAGE + ("" if also is None else _ALSO.format(module=also)), encoding="utf-8"
+    )
     (metadata / "METADATA").write_text(_METADATA.format(version=version), encoding="utf-8")
     (metadata / "INSTALLER").write_text("guardfix\n", encoding="utf-8")
     (metadata / "RECORD").write_text("", encoding="utf-8")

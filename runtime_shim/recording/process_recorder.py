@@ -1,0 +1,92 @@
+"""Records what each test of a project does on the shim, and how it ends, whatever runs the tests.
+
+`GUARDFIX_RECORDING_FOLDER` names the folder for the recordings, one file for each process. The events are those of
+`trace_events`, and these:
+
+    {"event": "test", "name": "tests/test_ops.py::test_scale[2]", "began": 12.5, "guards": {…}}
+                                                    what follows belongs to this test; what was counted before it
+    {"event": "outcome", "name": …, "outcome": "failed", "message": "RuntimeError: …"}
+    {"event": "reached", "name": …, "guards": {"3": [2, 5]}}     guards that it entered, how often, and the ops below
+
+Guards are counted if the environment names a table (see `guard_table`): in one of the process's own, beside the
+recording.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import guardfix.runtime_shim as shim
+
+from ..cpp import chosen_backend
+from . import guard_table
+from .program_execution import seed_generators
+from .recorder import Recorder, watching
+from .recording_backend import RecordingBackend
+from .trace_events import Writer
+
+FOLDER = "GUARDFIX_RECORDING_FOLDER"
+RECORDED = "GUARDFIX_RECORDED_PROCESS"
+"""Set where a process records its tests, so that those that it starts know."""
+
+
+class TestRecorder:
+    """Writes the events of one process's tests to one file in the folder."""
+
+    __test__ = False  # pytest: this is not a test
+
+    def __init__(self, folder: str) -> None:
+        path = Path(folder) / f"{os.getpid()}.jsonl"
+        os.environ[RECORDED] = str(os.getpid())
+        self.writer = Writer(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process runs
+        self.table = _table_beside(path)
+        self.recorder = Recorder(self.writer, table=self.table)
+        backend = RecordingBackend(guard_table=self.table)
+        backend.recorder = self.recorder
+        chosen_backend.use(backend)
+        # From now on, so that what a test module imports by name is watched as well.
+        self._watching = watching(self.recorder)
+        self._watching.__enter__()
+        # Copies have counters whether or not anything is counted.
+        self._within_reach = guard_table.within_reach(self.table)
+        self._within_reach.__enter__()
+
+    @contextmanager
+    def test(self, name: str) -> Iterator[None]:
+        """What is recorded within belongs to the test of this name."""
+        self.writer.close()  # each test may be as long as a program
+        self.recorder.start_over()
+        before = self._counts()
+        # Of a test within which the process ends, this is all that tells what it entered, and for how long it ran.
+        counted = {number: count for number, count in enumerate(before) if any(count)}
+        self.writer.write("test", name=name, began=time.monotonic(), guards=counted)
+        seed_generators(shim)
+        yield
+        reached = {
+            number: (count.entered - before[number].entered, count.ops - before[number].ops)
+            for number, count in enumerate(self._counts())
+            if count != before[number]
+        }
+        if reached:
+            self.writer.write("reached", name=name, guards=reached)
+
+    def ended(self, name: str, outcome: str, message: str) -> None:
+        self.writer.write("outcome", name=name, outcome=outcome, message=message)
+
+    def _counts(self) -> list[guard_table.GuardCount]:
+        return [] if self.table is None else self.table.counts()
+
+
+def _table_beside(path: Path) -> guard_table.GuardTable | None:
+    """A table for this process alone, of the size of the one that the environment names."""
+    named = os.environ.get(guard_table.VARIABLE)
+    if not named:
+        return None
+    own = path.with_suffix(".table")
+    guard_table.make_table(own, max(0, len(guard_table.read_table(Path(named))) - 1))
+    os.environ[guard_table.VARIABLE] = str(own)
+    return guard_table.GuardTable(str(own))
