@@ -96,7 +96,7 @@ def checked(
     if not refusals and not computes.promotes:
         return kernel
     one_dtype = "f" in computes.kinds and not computes.promotes
-    general = _checked(kernel, computes, refusals, operands, shapes)
+    general = found = _checked(kernel, computes, refusals, operands, shapes)
     if operands == (0,) and one_dtype:
 
         def call_of_one(self: Any, *args: Any) -> Any:
@@ -104,7 +104,7 @@ def checked(
                 return kernel(self, *args)
             return general(self, *args)
 
-        found: KernelFunction = call_of_one
+        found = call_of_one
     elif operands == (0, 1) and one_dtype:
 
         def call_of_two(self: Any, other: Any, *args: Any) -> Any:
@@ -116,17 +116,13 @@ def checked(
         found = call_of_two
     elif operands == (0, 1, 2) and one_dtype:
 
-        def call_of_three(self: Any, second: Any, third: Any, *args: Any) -> Any:
-            of_arrays = (
-                isinstance(self, np.ndarray) and isinstance(second, np.ndarray) and isinstance(third, np.ndarray)
-            )
-            if of_arrays and self.dtype is second.dtype is third.dtype and self.dtype.kind == "f":
-                return kernel(self, second, third, *args)
-            return general(self, second, third, *args)
+        def call_of_three(a: Any, b: Any, c: Any, *args: Any) -> Any:
+            of_arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and isinstance(c, np.ndarray)
+            if of_arrays and a.dtype is b.dtype is c.dtype and a.dtype.kind == "f":
+                return kernel(a, b, c, *args)
+            return general(a, b, c, *args)
 
         found = call_of_three
-    else:
-        found = general
     found.__module__, found.__qualname__ = kernel.__module__, kernel.__qualname__
     return found
 
