@@ -96,6 +96,19 @@ def test_errors(tmp_path: Path, text: str, status: int, error: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="no pkg-config")
+def test_a_header_that_is_not_found(tmp_path: Path) -> None:
+    hint = "Name the folder that net.h is in with `--include`.\n"
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "net.h").write_text("inline int answer() { return 3; }\n")
+    (tmp_path / "main.cpp").write_text('#include "net.h"\nint main() { return answer(); }\n')
+    (tmp_path / "other.cpp").write_text("#include <torch/no_such.h>\nint main() {}\n")
+    done = guardfix_run("main.cpp", cwd=tmp_path)
+    assert (done.returncode, done.stderr.endswith(hint)) == (2, True)
+    assert guardfix_run("main.cpp", "--include", "include", cwd=tmp_path).returncode == 3
+    lacking = guardfix_run("other.cpp", cwd=tmp_path)  # one of PyTorch's, which no folder has
+    assert (lacking.returncode, "--include" in lacking.stderr) == (2, False)
+
+
 def test_third_parties_are_found_as_the_system_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "installed").mkdir()
     (tmp_path / "installed" / "nets.h").write_text("inline int nets() { return FROM_THE_SYSTEM; }\n")
