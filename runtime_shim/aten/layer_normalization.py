@@ -151,16 +151,17 @@ def _small_layer_norm(
 ) -> Tensor:
     """The same for what `rows_of` takes; the statistics are made only if the gradient may ask for them."""
     x = input._array
-    mean, scale = moments_of_rows(rows, eps)
-    normed: Array = rows - mean.astype(x.dtype)
-    normed *= scale.astype(x.dtype)
+    mean, scale = [moment.astype(x.dtype) for moment in moments_of_rows(rows, eps)]
+    normed: Array = rows - mean
+    normed *= scale
     if rows is not x:
         normed = normed.reshape(x.shape)
     state = tls.state
     if unrecorded(state, input, weight) and (bias is None or bias._meta is None or not state.grad_mode):
         factors, summands = None if weight is None else weight._array, None if bias is None else bias._array
         return new_tensor(_scaled(normed, factors, summands))
-    ones = (*x.shape[: x.ndim - len(shape)], *[1] * len(shape))
-    result1 = new_tensor(mean[:, :1].astype(x.dtype).reshape(ones))
-    result2 = new_tensor(scale[:, :1].astype(x.dtype).reshape(ones))
+    of_rows = [mean[:, :1].copy(), scale[:, :1].copy()]
+    if rows is not x:
+        of_rows = [a.reshape(*x.shape[: x.ndim - len(shape)], *[1] * len(shape)) for a in of_rows]
+    result1, result2 = map(new_tensor, of_rows)
     return native_layer_norm(input, shape, weight, bias, result1, result2, eps, normed)
