@@ -94,8 +94,8 @@ def _register_border(name: str, mode: str, node: str, leak: int) -> Any:
     def kernel(self: Any, padding: Ints) -> Array:
         return _border_kernel(self, padding, mode)
 
-    def backward_kernel(grad_output: Any, shape: Ints, padding: Ints) -> Array:
-        return _fold_border(grad_output, shape, padding, mode)
+    def backward_kernel(grad_output: Any, self: Any, padding: Ints) -> Array:
+        return _fold_border(grad_output, self.shape, padding, mode)
 
     def again(grad: Tensor, padding: Ints) -> Tensor:
         return forward(grad, padding)
@@ -106,7 +106,9 @@ def _register_border(name: str, mode: str, node: str, leak: int) -> Any:
         out=RESIZED,
         method=False,
         function=False,
+        node=node.replace("Backward0", "BackwardBackward0"),
         grad_output=again,
+        self=lambda grad: FUNCTIONS["zeros_like"](grad),
     )(backward_kernel)
     forward: Any = op(
         name,
@@ -116,7 +118,7 @@ def _register_border(name: str, mode: str, node: str, leak: int) -> Any:
         method=False,
         function=False,
         leak=leak,
-        self=lambda grad, self, padding: backward(grad, self._array.shape, padding),
+        self=lambda grad, self, padding: backward(grad, self, padding),
     )(kernel)
     return forward
 

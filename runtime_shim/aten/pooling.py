@@ -152,7 +152,7 @@ def _maxima(x: Array, where: _Windows) -> Array:
     node="MaxPool2DWithIndicesBackward0",
     method=False,
     function=False,
-    self=lambda grad, self, result1: _max_backward(grad, self._array.shape, result1),
+    self=lambda grad, self, result1: _max_backward(grad, self, result1),
 )
 def _max_pool(
     self: Any,
@@ -183,9 +183,12 @@ def _picked(values: Array, indices: Array) -> Array:
     out=RESIZED,
     method=False,
     function=False,
+    node="MaxPool2DWithIndicesBackwardBackward0",
     grad_output=lambda grad, indices: _pick(grad, indices),
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
-def _max_backward(grad_output: Any, shape: Ints, indices: Any) -> Array:
+def _max_backward(grad_output: Any, self: Any, indices: Any) -> Array:
+    shape = self.shape
     lead = shape[:-2]
     count = math.prod(lead)
     size, picks = shape[-2] * shape[-1], math.prod(indices.shape[-2:])
@@ -202,7 +205,7 @@ def _max_backward(grad_output: Any, shape: Ints, indices: Any) -> Array:
     node="MaxPool2DWithIndicesBackwardBackward0",
     method=False,
     function=False,
-    self=lambda grad, self_shape, indices: _max_backward(grad, self_shape, indices),
+    self=lambda grad, self_shape, indices: _max_backward(grad, FUNCTIONS["zeros"](self_shape), indices),
 )
 def _pick(self: Any, indices: Any) -> Array:
     return _picked(self, indices)
@@ -290,7 +293,7 @@ def _divisors(where: _Windows, count_include_pad: bool, divisor_override: int | 
     function=False,
     self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_backward(
         grad,
-        self._array.shape,
+        self,
         kernel_size,
         stride,
         padding,
@@ -326,10 +329,12 @@ def _avg_pool(
     grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_pool(
         grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ),
+    node="AvgPool2DBackwardBackward0",
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
 def _avg_backward(
     grad_output: Any,
-    shape: Ints,
+    self: Any,
     kernel_size: Ints,
     stride: Ints,
     padding: Ints,
@@ -337,6 +342,7 @@ def _avg_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
+    shape = self.shape
     where = _Windows(shape[-2:], kernel_size, stride, padding, (1, 1), ceil_mode)
     divisors = np.asarray(_divisors(where, count_include_pad, divisor_override), grad_output.dtype)
     share = grad_output / divisors
@@ -405,7 +411,7 @@ def _averaging(size: int, out: int, dtype: Any) -> Array:
     method=False,
     function=False,
     leak=1,
-    self=lambda grad, self: _adaptive_backward(grad, self._array.shape),
+    self=lambda grad, self: _adaptive_backward(grad, self),
 )
 def _adaptive_avg(self: Any, output_size: Ints) -> Array:
     rows, columns = (_averaging(n, o, self.dtype) for n, o in zip(self.shape[-2:], output_size, strict=True))
@@ -418,9 +424,12 @@ def _adaptive_avg(self: Any, output_size: Ints) -> Array:
     out=RESIZED,
     method=False,
     function=False,
+    node="AdaptiveAvgPool2DBackwardBackward0",
     grad_output=lambda grad, grad_output_shape: _adaptive_avg(grad, grad_output_shape[-2:]),
+    self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
-def _adaptive_backward(grad_output: Any, shape: Ints) -> Array:
+def _adaptive_backward(grad_output: Any, self: Any) -> Array:
+    shape = self.shape
     rows, columns = (
         _averaging(n, o, grad_output.dtype) for n, o in zip(shape[-2:], grad_output.shape[-2:], strict=True)
     )

@@ -37,8 +37,8 @@ OVERLOADED_METHODS = frozenset(_METHODS.split())
 #: Of whose signatures one alone takes so many positional arguments.
 _ONE_TAKES = {
     **dict.fromkeys(("mm", "bmm", "div"), (2,)),
-    **dict.fromkeys(("addmm", "baddbmm"), (3,)),
-    **dict.fromkeys(("max", "min", "mean", "sort", "argsort"), (1,)),
+    **dict.fromkeys(("addmm", "baddbmm", "transpose"), (3,)),
+    **dict.fromkeys(("max", "min", "mean", "sort", "argsort", "squeeze"), (1,)),
     **dict.fromkeys(("sum", "prod"), (1, 3)),
 }
 #: With one signature and another that is deprecated and not shown.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import (
@@ -229,6 +230,10 @@ def view_op(
             except (RuntimeError, IndexError):
                 check_history(self)
                 raise
+            except AttributeError:
+                if isinstance(self, Tensor):
+                    raise
+                raise wrong_type(name, "self", 1, self) from None
             if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
                 view = allocate(Tensor)
                 view._array = array
