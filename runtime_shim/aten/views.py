@@ -183,8 +183,11 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         made._keys = INFERENCE_KEYS
         made._version_counter = None
         return made
-    plain = plain_view(self, array, tls.state)
-    return make_view(VIEW, self, array, (flatten_ints(shape),)) if plain is None else plain
+    if self._meta is None or not tls.state.grad_mode:
+        plain = plain_view(self, array, tls.state)
+        if plain is not None:
+            return plain
+    return make_view(VIEW, self, array, (flatten_ints(shape),))
 
 
 publish("view", view, function=False)

@@ -243,9 +243,10 @@ def view_op(
                 view._version_counter = None
                 return view
             state = tls.state
-            plain = plain_view(self, array, state)
-            if plain is not None:
-                return plain
+            if self._meta is None or not state.grad_mode:
+                plain = plain_view(self, array, state)
+                if plain is not None:
+                    return plain
             if kwargs or len(args) != count:
                 args = made.bind((self, *args), kwargs)[1:]
             if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:

@@ -199,6 +199,7 @@ class AccumulateGrad(Node):
     """Where gradients of a leaf end."""
 
     sequence = _LAST
+    next_edges: list[Edge | None] = []  # noqa: RUF012  of none of them, and written to by nobody: made once
 
     variable: Tensor
 
@@ -214,7 +215,6 @@ def accumulator_of(t: Tensor) -> Node:
     found = None if meta.accumulator is None else meta.accumulator()
     if found is None:
         found = allocate(AccumulateGrad)
-        found.next_edges = []
         found.variable = t
         found.outputs = [(t._array.shape, t._array.dtype)]
         meta.accumulator = weakref.ref(found)
