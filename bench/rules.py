@@ -97,7 +97,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=arguments.tree.resolve().parent) as made:
         folder = Path(made)
         files, guards = grow(arguments.tree, folder, arguments.files, arguments.guards)
-        command = [sys.executable, "-m", "guardfix", "check", made, "--isolated", "--select", "ALL", "--quiet", "--no-cache"]
+        command = [
+            sys.executable,
+            "-m",
+            "guardfix",
+            "check",
+            made,
+            "--isolated",
+            "--select",
+            "ALL",
+            "--quiet",
+            "--no-cache",
+        ]
         runs = [timed(command) for _ in range(arguments.runs)]
         median = statistics.median(wall for wall, _ in runs)
         work = statistics.median(processor for _, processor in runs)

@@ -103,7 +103,12 @@ def left(*folders: Path) -> list[Path]:
     }  # fmt: skip
     while any(list(folder.glob("programs/unfinished/*")) for folder in folders):
         time.sleep(0.1)  # a header that is being precompiled
-    found = [path for folder in folders for path in folder.rglob("*") if path.parent.name not in ("agreed", "facts", "digests")]
+    found = [
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.parent.name not in ("agreed", "facts", "digests")
+    ]
     return [path for path in found if path.name not in kept and (path.is_file() or path.name == "verify")]
 
 
