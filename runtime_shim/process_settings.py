@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .core import dtypes
-from .core.device import device
+from .core.device import check_device, device
 
 _threads = {"intra": 1, "inter": 1}
 _precision = "highest"
@@ -83,13 +83,9 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_default_device(device: Any) -> None:
-    """Accepts the CPU and None; NotImplementedError for another device, as from `torch.device`."""
+    """Accepts the CPU and None; NotImplementedError for another device."""
     if device is not None:
-        _device_of(device)
-
-
-def _device_of(named: Any) -> device:
-    return device(named)
+        check_device(device)
 
 
 def get_default_device() -> device:

@@ -19,7 +19,7 @@ import numpy as np
 from .aten.pickling import parts_to_pickle, rebuild
 from .core import dtypes, pickled_values
 from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
-from .core.device import device
+from .core.device import device, is_known
 from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine
 from .core.pickled_values import in_set, of_kind
 from .core.tensor import Tensor
@@ -172,8 +172,11 @@ class _FileNames:
         raise ValueError(f"{name} is not made like that")
 
     def build(self, instance: Any, state: Any) -> None:
-        if isinstance(instance, device) and state == (None, {"type": "cpu", "index": None}):
-            return
+        if isinstance(instance, device) and isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
+            name, index = state[1].get("type"), state[1].get("index")
+            if is_known(name):
+                instance.type, instance.index = str(name), None if index is None else of_kind(int, index)
+                return
         if type(instance) is StateDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
             instance._metadata = of_kind(OrderedDict, state["_metadata"])
             return

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
+from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
@@ -296,6 +297,7 @@ def _window(name: str, shape: Any) -> None:
     @composite(name, method=False)
     def window(window_length: int, periodic: bool = True, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
         """The window as a vector; periodic ones are one longer, without the last."""
+        check_device(options.get("device"))
         target = dtype or dtypes.get_default_dtype()
         if window_length <= 1:
             return FUNCTIONS["ones"](max(window_length, 0), dtype=target, **options)

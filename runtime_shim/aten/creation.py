@@ -260,6 +260,7 @@ def empty_strided(
     device: Any = None,
 ) -> Tensor:
     """Uninitialised in PyTorch, zeros here."""
+    check_device(device)
     target = numpy_dtype(dtype)
     shape = tuple(size)
     if len(shape) != len(stride):

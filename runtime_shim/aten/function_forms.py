@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
@@ -358,6 +359,7 @@ def to_dlpack(tensor: Tensor) -> Any:
 @composite("from_dlpack", method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's array, or of a capsule."""
+    check_device(device)
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Exchanged(ext_tensor)
     if isinstance(source, Tensor):
         found = source.detach()

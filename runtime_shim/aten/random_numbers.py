@@ -291,6 +291,7 @@ def randint_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Integers in `[low, high)` in the shape and dtype of `input`; with one bound, in `[0, low)`."""
+    check_device(device)
     check_like("randint_like", input)
     if high is None:
         low, high = 0, low
@@ -310,6 +311,7 @@ def randperm(
     pin_memory: bool = False,
 ) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
+    check_device(device)
     checked_shape((n,))
     target = numpy_dtype(dtype or dtypes.int64)
     dtypes.check_number(n, target)
@@ -319,6 +321,7 @@ def randperm(
 @composite("normal", method=False)
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
     """Normally distributed numbers; mean and standard deviation are numbers (with a size) or tensors."""
+    check_device(options.get("device"))
     given = [t._array for t in (mean, std) if isinstance(t, Tensor)]
     if not given:
         if std < 0:

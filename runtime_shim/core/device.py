@@ -10,36 +10,58 @@ _KNOWN = (
 )
 
 
+def is_known(name: object) -> bool:
+    """Whether PyTorch has devices of that type."""
+    return name in _KNOWN
+
+
 def known(name: str) -> None:
     """RuntimeError unless PyTorch has devices of that type."""
-    if name not in _KNOWN:
+    if not is_known(name):
         raise RuntimeError(f"Expected one of {', '.join(_KNOWN)} device type at start of device string: {name}")
 
 
 class device:
-    """`torch.device("cpu")`. Others are refused with NotImplementedError."""
+    """`torch.device("cuda:0")`: a value. Tensors are on the CPU alone (see `check_device`)."""
 
     __slots__ = ("index", "type")
+    index: int | None
+    type: str
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        name: str = getattr(type, "type", None) or str(type).split(":")[0]
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        name, colon, number = str(type).partition(":")
         known(name)
-        if name != "cpu":
-            raise NotImplementedError(f"the shim has no device {type!r}; supported: cpu")
+        if colon:
+            if index is not None:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed explicitly: {type}"
+                )
+            if not number.isdecimal() or (number != "0" and number.startswith("0")):
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            index = int(number)
         self.type = name
         self.index = index
 
     def __repr__(self) -> str:
-        return "device(type='cpu')"
+        return f"device(type='{self.type}'{'' if self.index is None else f', index={self.index}'})"
 
     def __str__(self) -> str:
-        return "cpu"
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash((self.type, self.index))
+
+    def __enter__(self) -> device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 CPU = device("cpu")
@@ -80,5 +102,7 @@ channels_last_3d = memory_format("channels_last_3d")
 
 def check_device(wanted: Any) -> None:
     """NotImplementedError unless `wanted` is None or the CPU."""
-    if wanted is not None and not isinstance(wanted, device):
-        device(wanted)
+    if wanted is None or wanted is CPU:
+        return
+    if device(wanted).type != "cpu":
+        raise NotImplementedError(f"the shim has no device '{wanted}'; supported: cpu")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from ..core.device import check_device
 from ..core.tensor import Tensor
 from . import functional as F
 from .containers import ModuleList, Sequential
@@ -35,6 +36,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         limits = list(cutoffs)
         if not limits:
             raise ValueError("cutoffs should be a sequence of length larger than 0")

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..aten import FUNCTIONS
+from ..core.device import check_device
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
@@ -35,6 +36,7 @@ class _ConvNd(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
         if in_channels % groups:
@@ -190,6 +192,7 @@ class _ConvTransposeNd(_Convolution):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        check_device(device)
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(

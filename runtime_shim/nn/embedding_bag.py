@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..aten import FUNCTIONS
+from ..core.device import check_device
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
@@ -31,6 +32,7 @@ class EmbeddingBag(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm

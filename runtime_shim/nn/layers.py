@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..aten import FUNCTIONS
+from ..core.device import check_device
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
@@ -42,6 +43,7 @@ class _NormBase(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -148,6 +150,7 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.normalized_shape = _tuple(normalized_shape, 1)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
@@ -187,6 +190,7 @@ class GroupNorm(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_device(device)
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups = num_groups
@@ -232,6 +236,7 @@ class Embedding(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         if padding_idx is not None:

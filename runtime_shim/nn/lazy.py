@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 from ..aten import FUNCTIONS
+from ..core.device import check_device
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor, of_class, set_requires_grad
 from .parameter import Parameter
@@ -80,7 +81,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
         return _without_shape(cls, requires_grad, device, dtype)
 
     def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
-        pass
+        check_device(device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..aten import FUNCTIONS
+from ..core.device import check_device
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from . import functional as F
@@ -20,6 +21,7 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
+        check_device(device)
         self.in_features = in_features
         self.out_features = out_features
         empty = FUNCTIONS["empty"]
@@ -67,6 +69,7 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         empty = FUNCTIONS["empty"]
         self.weight = Parameter(empty(out_features, in1_features, in2_features, dtype=dtype))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.device import check_device
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
@@ -19,6 +20,7 @@ class PReLU(Module):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
+        check_device(device)
         self.num_parameters, self.init = num_parameters, init
         self.weight = _parameter((num_parameters,), dtype)
         self.reset_parameters()
@@ -45,6 +47,7 @@ class RMSNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.register_parameter("weight", _parameter(self.normalized_shape, dtype) if elementwise_affine else None)

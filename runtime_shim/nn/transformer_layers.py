@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import dtypes
+from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
@@ -292,5 +293,6 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """The (sz, sz) mask that hides what comes later: -inf above the diagonal, 0 elsewhere."""
+        check_device(device)
         full = FUNCTIONS["full"]((sz, sz), -math.inf, dtype=dtype or dtypes.get_default_dtype())
         return full.triu(1)
