@@ -177,7 +177,12 @@ def _softmax_twice(grad: Tensor, grad_output: Tensor, output: Tensor, dim: int) 
 def softmax_backward(grad_output: Any, output: Any, dim: int) -> Array:
     if not output.size:
         return packed(grad_output)
-    if dim in (-1, output.ndim - 1) and grad_output.shape == output.shape and grad_output.dtype is output.dtype:
+    if (
+        output.ndim
+        and dim in (-1, output.ndim - 1)
+        and grad_output.shape == output.shape
+        and grad_output.dtype is output.dtype
+    ):
         rows, output_rows = rows_of(grad_output, output.shape[-1]), rows_of(output, output.shape[-1])
         if rows is not None and output_rows is not None:
             return less_row_sums(rows, output_rows).reshape(output.shape)
