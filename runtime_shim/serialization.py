@@ -188,9 +188,9 @@ class _FileNames:
     def _tensor(self, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
         def checked(storage: Any, window: Any, flag: Any, attributes: Any) -> Tensor:
             own = self._storage(storage)
-            _check_window(own[1], window)
-            if not isinstance(flag, bool) or (flag and own[1].dtype.kind not in "fcV"):
-                raise ValueError(f"a tensor of {dtypes.of(own[1]).name} whose requires_grad is {brief(flag)}")
+            dtype = _checked_window(own[1], window)
+            if not isinstance(flag, bool) or (flag and dtype.kind not in "fcV"):
+                raise ValueError(f"a tensor of {dtypes.BY_CHAR[dtype.char].name} whose requires_grad is {brief(flag)}")
             if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
                 raise ValueError("a tensor's attributes that aren't a dict of names")
             pay(len(attributes), pickled_values.ENTRY * len(attributes))
@@ -215,21 +215,25 @@ class _FileNames:
         return own
 
 
-def _check_window(root: np.ndarray[Any, Any], window: Any) -> None:
-    """Whether shape, strides and offset, in bytes, stay in the storage. Raises ValueError."""
+def _checked_window(root: np.ndarray[Any, Any], window: Any) -> np.dtype[Any]:
+    """numpy's dtype of a tensor whose shape, strides and offset, in bytes, stay in the storage. Raises ValueError."""
     match window:
-        case (tuple(shape), tuple(strides), int(offset)) if (
-            _naturals(shape) and _naturals(strides) and _naturals((offset,)) and len(shape) == len(strides)
+        case (tuple(shape), tuple(strides), int(offset), *named) if (
+            len(named) <= 1
+            and _naturals(shape)
+            and _naturals(strides)
+            and _naturals((offset,))
+            and len(shape) == len(strides)
         ):
-            pass
+            dtype = _kind(named[0]).numpy if named else root.dtype
         case _:
             raise ValueError("a tensor that is not made of sizes, strides and an offset")
     count = 1
     for extent in shape:
         count *= extent
     if count == 0:
-        return
-    item = root.dtype.itemsize
+        return dtype
+    item = dtype.itemsize
     last = offset + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True)) + item
     if last > root.nbytes or offset % item or any(step % item for step in strides):
         raise ValueError(
@@ -238,6 +242,7 @@ def _check_window(root: np.ndarray[Any, Any], window: Any) -> None:
         )
     if count * item > root.nbytes:  # strides of zero
         pay(1, count * item)
+    return dtype
 
 
 _SIZE = f"{_SHIM}.core.dtypes Size"

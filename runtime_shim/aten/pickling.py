@@ -45,17 +45,16 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def rebuild(storage: list[Any] | _OwnStorage, window: Window, flag: bool, attributes: dict[str, Any]) -> Tensor:
     """The tensor that `reduce` took apart. Tensors of one storage share it again."""
-    shape, strides, offset, *kind = window
+    shape, strides, offset, *named = window
     if isinstance(storage, _OwnStorage):
         storage = storage.storage
     root = storage[1]
     dtypes.of(root)
     found = root
     if (root.shape, root.strides, 0) != window:
-        dtype = _numbers(kind[0]) if kind else root.dtype
+        dtype = dtypes.by_name(named[0]).numpy if named else root.dtype
         flat = np.ndarray((root.nbytes - offset,), np.uint8, root.reshape(-1, order="A").view(np.uint8), offset)
         found = np.ndarray(shape, dtype, flat, 0, strides) if 0 not in shape else np.empty(shape, dtype)
-        dtypes.of(found)
         found = marked(found)
     made = new_tensor(found)
     made._storage = storage
@@ -67,16 +66,8 @@ def rebuild(storage: list[Any] | _OwnStorage, window: Window, flag: bool, attrib
     return made
 
 
-#: shape, strides and offset of a tensor in its storage, in bytes; numpy's name of its dtype if its storage has another
+#: shape, strides and offset of a tensor in its storage, in bytes; the name of its dtype if its storage has another
 Window = tuple[tuple[int, ...], tuple[int, ...], int] | tuple[tuple[int, ...], tuple[int, ...], int, str]
-
-
-def _numbers(name: str) -> np.dtype[Any]:
-    """numpy's dtype of a name. ValueError unless it is one of numbers, whose bytes may be anything."""
-    found = np.dtype(name)
-    if found.kind not in "biufc":
-        raise ValueError(f"no dtype of numbers: {name}")
-    return found
 
 
 #: Classes of the shim, and the function that a pickle names for each.
@@ -89,7 +80,7 @@ def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
     same = root.dtype == array.dtype
     if (same or array.dtype.kind in "biufc") and (root.flags.c_contiguous or root.flags.f_contiguous):
         window = array.shape, array.strides, address(array) - address(root) if array.size else 0
-        return t._storage, window if same else (*window, array.dtype.str)
+        return t._storage, window if same else (*window, dtypes.of(array).name)
     array = np.array(array)
     return [0, array], (array.shape, array.strides, 0)
 

@@ -45,6 +45,16 @@ def test_tensors_come_back_with_flag_strides_and_shared_storage() -> None:
     assert b.tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.complex64, torch.int64])
+def test_a_view_of_another_dtype_comes_back_in_the_same_storage(dtype: torch.dtype) -> None:
+    base = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    a, b = torch.load(stored([base, base.view(dtype)[1:]]))
+    assert (b.dtype, b.tolist()) == (dtype, base.view(dtype)[1:].tolist())
+    assert (b.stride(), b.storage_offset()) == ((1,), 1)
+    a.zero_()
+    assert not b.any()
+
+
 def test_state_of_a_module_comes_back() -> None:
     net = torch.nn.Linear(2, 3)
     again = torch.nn.Linear(2, 3)
