@@ -75,7 +75,7 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
 _OF_THE_LANGUAGE = re.compile(r"\w+$|(?:torch|ATen|c10)/")
 """Headers of C++ and of PyTorch, which are not looked for."""
 _NOT_FOUND = re.compile(r"fatal error: '?([^\s':]+)'?(?:: No such file| file not found)")
-"""How compilers say that there is no such header."""
+"""A compiler's error about a header that it doesn't find."""
 
 
 def run_program(

@@ -252,7 +252,7 @@ def _judged(before: OpRun, after: OpRun) -> Judgement:
     which = (
         "the program did not finish, before the migration and after it"
         if after.run.timed_out
-        else ("only the original program did not finish")
+        else "only the original program did not finish"
     )
     return Judgement(Verdict.UNSUPPORTED, f"{which}: it was stopped after {limit}", "make the op do less")
 

@@ -1,4 +1,4 @@
-"""Ops that are no functions of `torch`, in the form in which `torch.ops.aten` has them."""
+"""Ops with a form of their own in `torch.ops.aten`, which `torch` itself doesn't have."""
 
 from __future__ import annotations
 

@@ -19,15 +19,16 @@ from .normalization import moments, statistics_dtype
 from .row_products import moments_of_rows, rows_of
 
 
-def _layer_statistics(
+def _normed(
     input: Tensor, normalized_shape: Ints, result1: Tensor, result2: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, list[int]]:
+    """The normalized input, 1 / sqrt(variance + eps), and the axes that they are over."""
     axes = list(range(input._array.ndim - len(normalized_shape), input._array.ndim))
     if tls.state.grad_mode:
         mean = input.mean(axes, keepdim=True)
         centred = input - mean
-        return mean, ((centred * centred).mean(axes, keepdim=True) + eps).rsqrt(), axes
-    return result1, result2, axes
+        result1, result2 = mean, ((centred * centred).mean(axes, keepdim=True) + eps).rsqrt()
+    return (input - result1) * result2, result2, axes
 
 
 def _layer_input(
@@ -40,8 +41,7 @@ def _layer_input(
     result2: Tensor,
     eps: float,
 ) -> Tensor:
-    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
-    normed = (input - mean) * invstd
+    normed, invstd, axes = _normed(input, normalized_shape, result1, result2, eps)
     if weight is not None:
         grad = grad * weight
     common = grad.mean(axes, keepdim=True) + normed * (grad * normed).mean(axes, keepdim=True)
@@ -58,9 +58,9 @@ def _layer_weight(
     result2: Tensor,
     eps: float,
 ) -> Tensor:
-    mean, invstd, axes = _layer_statistics(input, normalized_shape, result1, result2, eps)
+    normed, _, axes = _normed(input, normalized_shape, result1, result2, eps)
     lead = list(range(axes[0]))
-    found = grad * ((input - mean) * invstd)
+    found = grad * normed
     return found.sum(lead) if lead else found
 
 

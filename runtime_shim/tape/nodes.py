@@ -199,7 +199,7 @@ class AccumulateGrad(Node):
     """Where gradients of a leaf end."""
 
     sequence = _LAST
-    next_edges: list[Edge | None] = []  # noqa: RUF012  of none of them, and written to by nobody: made once
+    next_edges: list[Edge | None] = []  # noqa: RUF012  always empty, so all of them share it
 
     variable: Tensor
 

@@ -155,7 +155,7 @@ class Saved:
 
 
 def saved_input(t: Tensor) -> Saved:
-    """`Saved(t)`, for a caller that has checked that there are no hooks and no tracer."""
+    """`Saved(t)`; the caller has checked that no hooks and no tracer are active."""
     counter = t._version_counter
     if t._keys != NORMAL_KEYS or counter is None:
         return Saved(t)
