@@ -74,7 +74,7 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
 
 _OF_THE_LANGUAGE = re.compile(r"\w+$|(?:torch|ATen|c10)/")
 """Headers of C++ and of PyTorch, which are not looked for."""
-_NOT_FOUND = re.compile(r"fatal error: '?([^\s':]+)'?(?:: No such file| file not found)")
+_NOT_FOUND = r"fatal error: '?([^\s':]+)'?(?:: No such file| file not found)"
 """A compiler's error about a header that it doesn't find."""
 
 
@@ -100,7 +100,7 @@ def run_program(
         return run_cpp(file, arguments, options=_with_third_parties(file, CompilerOptions(**options)), **how)
     except ProgramError as error:
         echo(f"guardfix run: {error}", err=True)
-        header = None if getattr(error, "missing", None) else _NOT_FOUND.search(str(error))
+        header = None if getattr(error, "missing", None) else re.search(_NOT_FOUND, str(error))
         if header is not None:
             echo(f"Name the folder that {header[1]} is in with `--include`.", err=True)
     except OSError as error:
