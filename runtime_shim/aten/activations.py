@@ -13,7 +13,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.reordered_array import elementwise, in_order_of, packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, DtypeRefusal, OutRule
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, DtypeRefusal, OutRule, not_for_complex
 from ..dispatch.registration import composite, op
 from .activation_gradients import (
     elu_backward,
@@ -65,7 +65,7 @@ unary(
         "if",
         refusals=(
             DtypeRefusal("b", RuntimeError, "Boolean inputs not supported for relu"),
-            DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),
+            not_for_complex("clamp is not supported for complex types"),
         ),
     ),
     self=lambda grad, result: threshold_backward(grad, result, 0),
@@ -152,6 +152,9 @@ elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
     self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1.0 / alpha, False),
 )
 def celu(self: Any, alpha: float = 1.0) -> Array:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    require_floating(self, "elu_cpu")
     below = alpha * np.expm1(np.minimum(self, 0) / self.dtype.type(alpha))
     return elementwise(np.where(self > 0, self, below).astype(self.dtype, copy=False), self)
 
@@ -173,7 +176,13 @@ def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: floa
 
 @op(
     "hardtanh",
-    computes=ANY_DTYPE,
+    computes=Computes(
+        "if",
+        refusals=(
+            DtypeRefusal("b", RuntimeError, "Bool inputs not supported for hardtanh"),
+            not_for_complex("clamp is not supported for complex types"),
+        ),
+    ),
     out=RESIZED,
     inplace=True,
     method=False,
@@ -182,6 +191,8 @@ def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: floa
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
 )
 def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
+    if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return laid_out_like(np.clip(self, min_val, max_val).astype(self.dtype, copy=False), self)
 
 
@@ -206,7 +217,7 @@ def hardsigmoid_backward(grad_output: Any, self: Any) -> Array:
 
 @op(
     "hardsigmoid",
-    computes=ANY_DTYPE,
+    computes=Computes("f"),
     out=RESIZED,
     inplace=True,
     method=False,
@@ -219,7 +230,7 @@ def hardsigmoid(self: Any) -> Array:
 
 @op(
     "hardswish",
-    computes=ANY_DTYPE,
+    computes=Computes("f"),
     out=RESIZED,
     inplace=True,
     method=False,
@@ -235,14 +246,14 @@ def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
     return grad * (t + self * self.sigmoid() * (1 - t * t))
 
 
-@op("mish", computes=ANY_DTYPE, out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
+@op("mish", computes=Computes("f"), out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
 def mish(self: Any) -> Array:
     return elementwise(self * np.tanh(np.logaddexp(0, self)).astype(self.dtype), self)
 
 
 @op(
     "log_sigmoid",
-    computes=ANY_DTYPE,
+    computes=Computes("f"),
     out=RESIZED,
     method=False,
     function=False,
@@ -254,7 +265,7 @@ def logsigmoid(self: Any) -> Array:
 
 @op(
     "threshold",
-    computes=ANY_DTYPE,
+    computes=Computes("if"),
     out=RESIZED,
     inplace=True,
     method=False,
@@ -270,7 +281,7 @@ def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
     return FUNCTIONS["cat"]([grad * gate, grad * a * gate * (1 - gate)], dim)
 
 
-@op("glu", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_glu_back)
+@op("glu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_glu_back)
 def glu(self: Any, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")

@@ -111,7 +111,6 @@ def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]
 
 leaky_relu = _activation("leaky_relu", _act.leaky_relu)
 celu = _activation("celu", _act.celu)
-hardtanh = _activation("hardtanh", _act.hardtanh)
 hardswish = _activation("hardswish", _act.hardswish)
 mish = _activation("mish", _act.mish)
 threshold = _activation("threshold", _act.threshold)
@@ -128,8 +127,17 @@ def relu_(input: Tensor) -> Tensor:
     return FUNCTIONS["relu_"](input)
 
 
+_hardtanh = _activation("hardtanh", _act.hardtanh)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _hardtanh(input, min_val, max_val, inplace=inplace)
+
+
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    return hardtanh(input, 0, 6, inplace=inplace)
+    return _hardtanh(input, 0, 6, inplace=inplace)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -159,7 +167,7 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    return hardtanh(input, min_val, max_val, inplace=True)
+    return _hardtanh(input, min_val, max_val, inplace=True)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
