@@ -17,7 +17,7 @@ from ..core.reordered_array import elementwise, packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
-from .elementwise import conj
+from .elementwise import conj, mul_scalar
 from .row_products import less_row_sums, rows_of
 
 _KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
@@ -129,9 +129,9 @@ def hardswish_backward(grad_output: Any, self: Any) -> Array:
 
 
 def _softplus_twice(grad: Tensor, grad_output: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor:
-    scaled = self * beta
+    scaled = mul_scalar(self, beta)
     slope: Tensor = sigmoid_backward(grad * grad_output, scaled.sigmoid())
-    return slope * (scaled < threshold).to(grad.dtype) * beta
+    return mul_scalar(slope * (scaled < threshold).to(grad.dtype), beta)
 
 
 @op(

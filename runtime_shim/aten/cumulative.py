@@ -30,7 +30,7 @@ def _cumulative_in_place(name: str) -> Callable[..., None]:
                 f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
                 "should match"
             )
-        if self.dtype.kind == "b":
+        if self.dtype.kind == "b" and self.ndim and self.size:
             raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
 

@@ -88,7 +88,7 @@ unary(
 )
 unary(
     "round",
-    lambda a: a.copy() if a.dtype.kind in "iu" else np.rint(a),
+    lambda a: np.positive(a) if a.dtype.kind in "iu" else np.rint(a),
     computes=Computes("if", "round_vml_cpu"),
     self=_zeros,
 )
@@ -140,7 +140,7 @@ unary(
 )
 unary(
     "sign",
-    lambda a: a.copy() if a.dtype.kind == "b" else np.sign(a),
+    lambda a: np.logical_or(a, a) if a.dtype.kind == "b" else np.sign(a),
     computes=Computes(
         "bif",
         refusals=(
@@ -186,7 +186,7 @@ def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
 
 def _sgn(a: Any) -> Any:
     if a.dtype.kind != "c":
-        return a.copy() if a.dtype.kind == "b" else np.sign(a)
+        return np.logical_or(a, a) if a.dtype.kind == "b" else np.sign(a)
     size = np.abs(a)
     return np.where(size == 0, 0, a / np.where(size == 0, 1, size)).astype(a.dtype)
 

@@ -70,7 +70,9 @@ def _stack_below(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def _cat_leak(tensors: Sequence[Tensor], dim: int = 0) -> int:
-    return 0 if len({t._array.dtype for t in tensors}) == 1 else 1
+    """One for each tensor that is converted; those that hold nothing are left out."""
+    common = dtypes.result_type(*(t._array for t in tensors))
+    return sum(t._array.dtype != common and t._array.shape != (0,) for t in tensors)
 
 
 @op(

@@ -113,6 +113,8 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> Tensor:
     """Normalize over the last dimensions, which are to be `normalized_shape`."""
+    if weight is not None or bias is not None:
+        check_mixed_dtypes(input, weight, bias)
     x = input._array
     shape = tuple([int(n) for n in normalized_shape])
     if not shape:
@@ -134,7 +136,6 @@ def layer_norm(
         )
     if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    check_mixed_dtypes(input, weight, bias)
     rows = rows_of(x, math.prod(shape)) if x.dtype.char == "f" else None
     if rows is not None:
         return _small_layer_norm(input, shape, weight, bias, eps, rows)

@@ -9,11 +9,13 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.tensor import Tensor
-from ..dispatch.op_description import RESIZED, Computes
+from ..dispatch.op_description import RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
 from .reductions import contiguous, dims_of, in_dtype, restore, sum_dtype
 
-_NO_COMPLEX = Computes("bif", "nansum")
+_NO_COMPLEX = Computes(
+    "bif", refusals=(DtypeRefusal("c", RuntimeError, "nansum on CPU does not support complex inputs"),)
+)
 
 
 def _where_numbers(grad: Tensor, self: Tensor, dim: Any, keepdim: bool) -> Tensor:

@@ -358,7 +358,15 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """Divide by the root of the mean square over the last dimensions."""
-    axes = [d - len(normalized_shape) for d in range(len(normalized_shape))]
+    shape, own = tuple(int(n) for n in normalized_shape), input._array.shape
+    if len(own) < len(shape):
+        raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {len(own)}")
+    if own[len(own) - len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={sizes(shape)}, expected input with shape [*{', '.join(map(str, shape))}], but "
+            f"got input of size{sizes(own)}"
+        )
+    axes = [d - len(shape) for d in range(len(shape))]
     small = float(dtypes.finfo(input._array.dtype).eps) if eps is None else eps
     found = input * ((input * input).mean(axes, keepdim=True) + small).rsqrt()
     return found if weight is None else found * weight

@@ -74,6 +74,7 @@ def _register(name: str, ignores_nan: bool) -> None:
         out=RESIZED,
         node=f"{name.capitalize()}Backward1",
         leak=1,
+        refuses=name,
         method=False,
         function=False,
         outputs=pair(name),

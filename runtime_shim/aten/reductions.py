@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import invalid_combination
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
@@ -155,6 +156,11 @@ def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:
     return n
 
 
+def _mean_leak(self: Tensor, *args: Any) -> int:
+    """A sum that is then divided; of 16 bits they are computed apart and copied."""
+    return 1 if self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV" else 2
+
+
 @op(
     "mean_all",
     computes=ANY_DTYPE,
@@ -163,7 +169,7 @@ def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:
     node="MeanBackward0",
     method=False,
     function=False,
-    leak=2,
+    leak=_mean_leak,
     refuses="sum",
     self=lambda grad, self_shape: grad.expand(self_shape) / elements_reduced(self_shape, None),
 )
@@ -179,7 +185,7 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     node="MeanBackward1",
     method=False,
     function=False,
-    leak=2,
+    leak=_mean_leak,
     refuses="sum",
     self=lambda grad, self_shape, dim, keepdim: (
         _expanded(grad, self_shape, dim, keepdim) / elements_reduced(self_shape, dim)
@@ -259,6 +265,8 @@ def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | N
 
 @composite("prod", out=RESIZED, computed_in_out=lambda *_: True)
 def prod(self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Any:
+    if isinstance(dim, tuple | list):
+        raise invalid_combination("prod", (self, dim))
     return prod_all(self, dtype) if dim is None else prod_dim(self, dim, keepdim, dtype)
 
 

@@ -57,18 +57,50 @@ def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: 
     return _var_back(scaled, self, dim, correction, keepdim)
 
 
-def _spread_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
+def _has_own_loop(self: Tensor, dim: Any) -> bool:
+    """Whether PyTorch computes the single result by a loop of its own, which starts from the mean."""
     shape = self._array.shape
     reduced = dims_of(dim, len(shape))
-    return int(all(n == 1 for d, n in enumerate(shape) if d not in reduced))  # a loop of its own for one result
+    alone = all(n == 1 for d, n in enumerate(shape) if d not in reduced)
+    return alone and self._array.dtype.char in "fd" and self._array.size > 0
 
 
-@op("var", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=_spread_leak, self=_var_back)
+def _var_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
+    return int(self._array.dtype.kind == "c" or not self._array.size or _has_own_loop(self, dim))
+
+
+def _std_leak(self: Tensor, *args: Any) -> int:
+    return 2 if self._array.dtype.kind == "c" else _var_leak(self, *args)
+
+
+def _refuses_mean(self: Tensor, dim: Any = None, *args: Any) -> str | None:
+    return "sum" if _has_own_loop(self, dim) else None
+
+
+@op(
+    "var",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    leak=_var_leak,
+    refuses=_refuses_mean,
+    self=_var_back,
+)
 def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return _var(self, dim, correction, keepdim)
 
 
-@op("std", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=_spread_leak, self=_std_back)
+@op(
+    "std",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    leak=_std_leak,
+    refuses=_refuses_mean,
+    self=_std_back,
+)
 def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return np.sqrt(_var(self, dim, correction, keepdim, "std"))
 

@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
+from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal
 from ..dispatch.registration import composite, publish
@@ -86,7 +87,8 @@ _number_first("fmin", np.fmin, lambda a, b: a <= b)
 
 
 def _heaviside(a: Any, b: Any) -> Any:
-    return np.where(np.isnan(a) if a.dtype.kind == "f" else False, a, np.where(a == 0, b, (a > 0).astype(a.dtype)))
+    found = np.where(np.isnan(a) if a.dtype.kind == "f" else False, a, np.where(a == 0, b, (a > 0).astype(a.dtype)))
+    return elementwise(found, a, b)
 
 
 _heaviside_of_one_kind = binary(

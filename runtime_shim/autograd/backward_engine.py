@@ -262,18 +262,27 @@ def _execute(
 
 
 def _as_shape_of_output(grad: Tensor, node: Node, nr: int, index: int) -> Tensor:
-    """The gradient of a root, summed where the tensor has got a greater shape since (by `.data`)."""
+    """The gradient of a root in its dtype, summed where the tensor has got a greater shape since (by `.data`)."""
     if nr >= len(node.outputs) or grad is None:
         return grad
-    shape = node.outputs[nr][0]
+    shape, dtype = node.outputs[nr]
     have = grad._array.shape
-    if have == shape:
-        return grad
-    if not expandable_to(shape, have):
-        raise RuntimeError(
-            f"invalid gradient at index {index} - got {sizes(have)} but expected shape compatible with {sizes(shape)}"
-        )
-    return sum_to(grad, shape)
+    if have != shape:
+        if not expandable_to(shape, have):
+            raise RuntimeError(
+                f"invalid gradient at index {index} - got {sizes(have)} but expected shape compatible with "
+                f"{sizes(shape)}"
+            )
+        grad = sum_to(grad, shape)
+    return grad if grad._array.dtype == dtype else _converted(grad, dtype)
+
+
+def _converted(grad: Tensor, dtype: Any) -> Tensor:
+    """In the dtype of what it is a gradient of; the real part if that is real."""
+    if grad._array.dtype.kind == "c" and dtype.kind != "c":
+        grad = grad.real
+    found: Tensor = grad.to(BY_CHAR[dtype.char])
+    return found
 
 
 def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
@@ -408,10 +417,7 @@ def _validate(node: Node, grads: Grads) -> None:
                 )
             grads[i] = grad = sum_to(grad, shape)
         if grad._array.dtype != dtype:
-            target = BY_CHAR[dtype.char]
-            if grad._array.dtype.kind == "c" and dtype.kind != "c":
-                grad = grad.real
-            grads[i] = grad.to(target)
+            grads[i] = _converted(grad, dtype)
         del grad
 
 

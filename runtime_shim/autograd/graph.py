@@ -131,13 +131,13 @@ def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str 
 
         return hook
 
-    functions = [_function_of(t) for t in tensors]
+    functions = [_function_of(t) for t in tensors]  # asks each for `requires_grad`, whatever it is
     return _MultiHandle(tuple(t.register_hook(hook_of(i)) for i, t in enumerate(tensors)))
 
 
 def _function_of(t: Tensor) -> nodes.Node:
     """The node that a gradient of the tensor goes to. A leaf's is found by way of a view, as in PyTorch."""
-    if requires_grad(t) and t.grad_fn is None and not t._keys & ~tls.state.excluded & AUTOGRAD:
+    if t.requires_grad and t.grad_fn is None and not t._keys & ~tls.state.excluded & AUTOGRAD:
         raise AttributeError("'NoneType' object has no attribute 'next_functions'")
     edge = gradient_edge(t)
     assert edge is not None, "Expected gradient function to be set"

@@ -110,9 +110,11 @@ def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: l
     This happens for inference tensors outside inference mode, and below autograd.
     """
     if op.refuses and not state.excluded & AUTOGRAD and state.grad_mode and any(requires_grad(t) for t in tensors):
-        if op.refuses == "saved":
+        refuses = op.refuses if isinstance(op.refuses, str) else op.refuses(*args)
+        if refuses == "saved":
             raise RuntimeError(error_texts.SAVED_INFERENCE)
-        raise error_texts.out_requires_grad(op.refuses)
+        if refuses is not None:
+            raise error_texts.out_requires_grad(refuses)
     if op.below is not None:
         return op.below(*args)
     found = op.kernel(*arrays(args))

@@ -30,7 +30,9 @@ def assert_no_overlap(self: Tensor, args: tuple[Any, ...]) -> None:
 
 
 def may_share(a: Tensor, b: Tensor) -> bool:
-    """Whether dense tensors overlap in memory, wholly or in part."""
+    """Whether they are one tensor, or dense ones that overlap in memory, wholly or in part."""
+    if a is b:
+        return True
     if a._storage is not b._storage or not (a._array.size and b._array.size):
         return False
     if not (non_overlapping_and_dense(a) and non_overlapping_and_dense(b)):

@@ -20,6 +20,7 @@ from .bfloat16_kernels import widened, widened_in_place
 from .op_functions import OpCode, by_position
 
 KernelFunction = Callable[..., Any]
+Refuses = str | None | Callable[..., str | None]
 
 OPS: dict[str, Op] = {}
 
@@ -288,7 +289,7 @@ class Op:
     recorded_in_place: tuple[Op, Op] | None  # what the in-place form is recorded as: number, tensor
 
     leak: int | Callable[..., int]  # versions left on a fresh result where no autograd kernel wraps the op
-    refuses: str | None  # name of the op whose out= form refuses inputs that require grad
+    refuses: Refuses  # name of the op whose out= form refuses inputs that require grad
     below: Callable[..., Any] | None  # what the op is made of, where no autograd kernel wraps it
     special_when_unwrapped: bool  # whether there is any of the three
 
@@ -353,7 +354,7 @@ def describe(
     number_form: Op | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
     leak: int | Callable[..., int] = 0,
-    refuses: str | None = None,
+    refuses: Refuses = None,
     below: Callable[..., Any] | None = None,
 ) -> Op:
     """The description of an op, from its kernel and its gradients by parameter.

@@ -12,7 +12,7 @@ from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
-from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, KernelFunction, Op, OutRule, describe
+from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, KernelFunction, Op, OutRule, Refuses, describe
 from .out_argument import run_out, with_out
 
 
@@ -38,7 +38,7 @@ def op(
     outputs: Callable[..., Any] | None = None,
     nondifferentiable: tuple[int, ...] = (),
     leak: int | Callable[..., int] = 0,
-    refuses: str | None = None,
+    refuses: Refuses = None,
     below: Callable[..., Any] | None = None,
     **derivatives: Callable[..., Any] | None,
 ) -> Callable[[KernelFunction], Callable[..., Any]]:
