@@ -24,6 +24,7 @@ from .activation_gradients import (
     softmax_backward,
     softplus_backward,
 )
+from .elementwise import mul_scalar
 from .row_products import rows_of, softmax_of_rows
 from .ufunc_makers import unary
 
@@ -55,7 +56,7 @@ _ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros((), np.flo
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
 def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Array:
-    return np.where(self > threshold, grad_output, grad_output.dtype.type(0))
+    return np.where(self <= threshold, grad_output.dtype.type(0), grad_output)
 
 
 unary(
@@ -272,7 +273,7 @@ def logsigmoid(self: Any) -> Array:
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
 )
 def threshold(self: Any, threshold: float, value: float) -> Array:
-    return elementwise(np.where(self > threshold, self, value).astype(self.dtype, copy=False), self)
+    return elementwise(np.where(self <= threshold, value, self).astype(self.dtype, copy=False), self)
 
 
 def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
@@ -332,7 +333,7 @@ _ERF = np.vectorize(math.erf, otypes=[float])
     computes=Computes("bif", "erf_vml_cpu"),
     out=RESIZED,
     inplace=True,
-    self=lambda grad, self: grad * (2 / math.sqrt(math.pi)) * (-(self * self)).exp(),
+    self=lambda grad, self: mul_scalar((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,
 )
 def erf(self: Any) -> Array:
     if self.dtype.kind in "biu":

@@ -128,6 +128,16 @@ round.op = OPS["round"]  # type: ignore[attr-defined]
 publish("round", round)
 publish("round_", round_, function=False)
 
+
+
+def _sign(a: Any) -> Any:
+    """-1, 0 or 1, and 0 of NaN."""
+    if a.dtype.kind == "b":
+        return np.logical_or(a, a)
+    found = np.sign(a)
+    return np.nan_to_num(found, copy=False) if found.dtype.kind == "f" else found
+
+
 unary(
     "trunc",
     np.trunc,
@@ -140,7 +150,7 @@ unary(
 )
 unary(
     "sign",
-    lambda a: np.logical_or(a, a) if a.dtype.kind == "b" else np.sign(a),
+    _sign,
     computes=Computes(
         "bif",
         refusals=(
@@ -186,7 +196,7 @@ def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
 
 def _sgn(a: Any) -> Any:
     if a.dtype.kind != "c":
-        return np.logical_or(a, a) if a.dtype.kind == "b" else np.sign(a)
+        return _sign(a)
     size = np.abs(a)
     return np.where(size == 0, 0, a / np.where(size == 0, 1, size)).astype(a.dtype)
 

@@ -281,14 +281,15 @@ def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
 
 def _should_fold(self: Tensor, other: Tensor, a: int, b: int) -> bool:
     """Whether one big product of matrices stands for a batched one (should_fold in LinearAlgebra.cpp)."""
-    larger, smaller = (self, other) if a >= b else (other, self)
-    if tls.state.grad_mode and requires_grad(smaller):
+    smaller = other if a >= b else self
+    if requires_grad(smaller):  # whatever grad mode is
         return True
     if a == 2:
         return False
-    shape, strides = larger._array.shape, larger.stride()
-    if not larger._array.size:
+    larger = self._array if a >= b else other._array.swapaxes(-1, -2)
+    if not larger.size:
         return True
+    shape, strides = larger.shape, [s // larger.itemsize for s in larger.strides]
     return all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
 
 

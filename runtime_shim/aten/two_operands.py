@@ -87,8 +87,7 @@ _number_first("fmin", np.fmin, lambda a, b: a <= b)
 
 
 def _heaviside(a: Any, b: Any) -> Any:
-    found = np.where(np.isnan(a) if a.dtype.kind == "f" else False, a, np.where(a == 0, b, (a > 0).astype(a.dtype)))
-    return elementwise(found, a, b)
+    return elementwise(np.where(a == 0, b, (a > 0).astype(a.dtype)), a, b)
 
 
 _heaviside_of_one_kind = binary(

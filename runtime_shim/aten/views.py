@@ -15,10 +15,10 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.reordered_array import ReorderedArray, marked
 from ..core.tensor import Tensor, alias, allocate
-from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
 from ..dispatch.registration import composite, op, publish
-from ..dispatch.view_layers import make_view, plain_view, view_op
+from ..dispatch.view_layers import check_history, make_view, plain_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
 
@@ -168,13 +168,11 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
 
         raise invalid_combination("view", ())
     a = self._array
-    if a.flags.c_contiguous and 1 not in a.shape:
-        try:
-            array = a.reshape(shape)
-        except (ValueError, TypeError):
-            array = _view_kernel(a, flatten_ints(shape))
-    else:
-        array = _view_kernel(a, flatten_ints(shape))
+    try:
+        array = a.reshape(shape) if a.flags.c_contiguous and 1 not in a.shape else _view_kernel(a, flatten_ints(shape))
+    except (ValueError, TypeError, RuntimeError):
+        check_history(self)
+        array = _view_kernel(a, flatten_ints(shape))  # says what is wrong
     if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
         made = allocate(Tensor)
         made._array = array
@@ -199,7 +197,7 @@ def view_dtype(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     array = self._array
     state = tls.state
     # PyTorch makes a fresh tensor of the bytes: it is what the mode says, not what `self` is.
-    fresh = state.inference_mode or not self._keys & AUTOGRAD
+    fresh = state.inference_mode or not self._keys & AUTOGRAD or state.excluded & ADINPLACEORVIEW
     if array.ndim == 0 and dtype.itemsize != array.itemsize:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"

@@ -216,7 +216,8 @@ def _execute(
         grads[i] = _as_shape_of_output(grads[i], node, nr, i)
         _accumulate(buffers.setdefault(node, [None] * max(1, len(node.outputs))), nr, grads[i])
     del grads
-    for node in dict.fromkeys(node for node, _ in roots):
+    starts = dict.fromkeys(node for node, _ in roots)
+    for node in starts:
         if pending[node] == 0:
             is_ready(node)
 
@@ -224,9 +225,9 @@ def _execute(
         _, _, node = heapq.heappop(ready)
         buffer = buffers.pop(node)
         runs = needed is None or node in needed
-        if not runs and node not in captures:
-            continue
         if not runs:
+            if node not in captures and node not in starts:
+                continue
             _run_tensor_hooks(node, buffer)
         if node in captures:  # of a node that runs, before its hooks
             for nr, i in captures[node]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..core.tensor import Tensor, attach, meta_of, raw_is_leaf, read_only, requires_grad
+from ..core.tensor import Tensor, attach, meta_of, read_only, requires_grad
 from ..tape.history import grad_fn_of, register_hook, retain_grad
 from ..tape.nodes import HookHandle, Node
 from . import backward
@@ -35,7 +35,7 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], N
     """Call `hook` with this leaf after backward has accumulated into its `.grad`."""
     if not requires_grad(self):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if not raw_is_leaf(self):
+    if not _is_leaf(self):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = meta_of(self)
     if meta.post_accumulate_hooks is None:

@@ -24,6 +24,7 @@ from ..aten.loss_gradients import NONE, SUM
 from ..aten.padding import interpolate, pad
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
+from ..core.argument_errors import require_tensors
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
@@ -233,6 +234,7 @@ def _check_probability(p: float) -> None:
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p`, scale the others; which ones is not what PyTorch would choose."""
     _check_probability(p)
+    require_tensors("dropout", input=input)
     return FUNCTIONS["dropout_" if inplace else "dropout"](input, p, training)
 
 
