@@ -80,6 +80,38 @@ COMPOSED = {
     "optimizer step": "o.step()",
     "entering a guard": "with t.no_grad(): pass",
 }
+# What Python and numpy take at least for the ops above: numpy's calls, and one function of Python that makes a tensor
+# of the result or counts the write. Nothing is checked, and no mode is asked for. `p` is `k` as a matrix, `i` the image
+# in windows, `n` the averaging square of a row.
+FLOORS = {
+    "add": "made(numpy.add(a, b))",
+    "mul": "made(numpy.multiply(a, b))",
+    "exp": "made(numpy.exp(a))",
+    "neg": "made(numpy.negative(a))",
+    "relu": "made(numpy.maximum(a, zero))",
+    "sum": "made(numpy.add.reduce(a, None))",
+    "matmul": "made(a.dot(m))",
+    "add_": "written(numpy.add(a, b, a))",
+    "mul_": "written(numpy.multiply(a, b, a))",
+    "neg_": "written(numpy.negative(a, a))",
+    "zero_": "written(a.fill(0))",
+    "view": "made(a.reshape(-1))",
+    "select": "made(a[0])",
+    "slice": "made(a[:1])",
+    "t": "made(a.T)",
+    "unsqueeze": "made(a[None])",
+    "cat": "made(numpy.concatenate((a, b)))",
+    "stack": "made(numpy.concatenate((a, b)).reshape(2, 2, 3))",
+    "where": "made(numpy.where(mask, a, b))",
+    "softmax": "e = numpy.exp(a - a.max(1, keepdims=True)); e /= e.dot(n); made(e)",
+    "layer_norm": "c = a - a.dot(n); d = (c * c).dot(n); d += 1e-5; c /= numpy.sqrt(d); made(c)",
+    "linear": "e = a.dot(w); e += v; made(e)",
+    "conv": "made(p.dot(i.reshape(18, 36)).reshape(1, 3, 6, 6))",
+    "clone": "made(a.copy())",
+    "mean": "made(a.mean(1))",
+    "div by a number": "made(numpy.divide(a, 2))",
+    "indexing by a tensor": "made(a[r])",
+}
 OF_TORCH = {"inference": 1.0, "no_grad": 1.2, "recording": 1.6}
 """Targets: the geometric mean over the ops of all groups, the shim's time over PyTorch's in one run."""
 
@@ -187,6 +219,74 @@ def measure_composed(modules: dict[str, ModuleType], mode: str, rounds: int) -> 
                     _time(timer, name, loops, seconds[name], warm=number == 0)
         cases.append(Case("composed", op, mode, "2x3", seconds))
     return cases
+
+
+class _Bare:
+    """A tensor of which nothing is known: five slots, as the shim's has."""
+
+    __slots__ = ("array", "keys", "meta", "storage", "version")
+
+    array: Any
+    keys: int
+    meta: None
+    storage: list[Any]
+    version: None
+
+
+def floor_names() -> dict[str, Any]:
+    """The operands of `FLOORS`."""
+
+    def made(array: Any) -> _Bare:
+        bare = _Bare()
+        bare.array = array
+        bare.storage = [0, array]
+        bare.keys, bare.meta, bare.version = 0, None, None
+        return bare
+
+    storage = [0]
+
+    def written(array: Any) -> Any:
+        storage[0] += 1
+        return array
+
+    one = numpy.float32
+    image = numpy.ones((2, 8, 8), one)
+    return arrays((2, 3)) | {
+        "numpy": numpy,
+        "made": made,
+        "written": written,
+        "zero": numpy.zeros((), one),
+        "mask": numpy.ones((2, 3), bool),
+        "r": numpy.array([1, 0]),
+        "n": numpy.full((3, 3), 1 / 3, one),
+        "w": numpy.ones((3, 4), one),
+        "v": numpy.ones(4, one),
+        "p": numpy.ones((3, 18), one),
+        "i": numpy.lib.stride_tricks.sliding_window_view(image, (3, 3), (1, 2)).transpose(0, 3, 4, 1, 2),
+    }
+
+
+def against_floor(cases: list[Case], torch: ModuleType, rounds: int) -> tuple[float, float]:
+    """Geometric means over the ops of `FLOORS` in inference mode: what they take at least over PyTorch's time, and the
+    shim's time over that.
+    """
+    statements = {op: form[1] for group in GROUPS.values() for op, form in group.items()} | COMPOSED
+    floors, above = [], []
+    for op, statement in FLOORS.items():
+        names = composed_names(torch, "inference") if op in COMPOSED else tensors(torch, "inference", (2, 3))
+        timers = {"floor": timeit.Timer(statement, globals=floor_names())}
+        timers["torch"] = timeit.Timer(statements[op], globals=names)
+        seconds: dict[str, list[float]] = {name: [] for name in timers}
+        loops: dict[str, int] = {}
+        for number in range(rounds + 1):
+            for name, timer in timers.items():
+                with guard(torch, "inference"):
+                    _time(timer, name, loops, seconds[name], warm=number == 0)
+        ratio = Case("floor", op, "inference", "2x3", seconds).ratio("floor", "torch")
+        (shim,) = (case for case in cases if case.op == op and case.mode == "inference" and case.size == "2x3")
+        floors.append(ratio)
+        above.append(shim.ratio("shim", "torch") / ratio)
+    return geometric_mean(floors), geometric_mean(above)
 
 
 def of_torch(cases: list[Case]) -> list[Target]:
@@ -319,7 +419,8 @@ def mean_ratio(cases: list[Case], mode: str, *groups: str) -> float:
     return geometric_mean(case.ratio("shim", "numpy") for case in cases if case.mode == mode and case.group in groups)
 
 
-def run(rounds: int) -> tuple[list[Case], list[Target]]:
+def run(rounds: int) -> tuple[list[Case], list[Target], tuple[float, float] | None]:
+    """All cases, the targets, and what `against_floor` finds where PyTorch is installed."""
     modules = contestants()
     small = [
         case
@@ -357,7 +458,8 @@ def run(rounds: int) -> tuple[list[Case], list[Target]]:
     ]
     targets += [Target(f"a call across: {case.op}", 5.0, case.microseconds("shim"), "us") for case in across]
     targets += of_torch([*small, *composed])
-    return [*small, *composed, *large, *pairs.values(), *across], targets
+    floor = against_floor([*small, *composed], modules["torch"], rounds) if "torch" in modules else None
+    return [*small, *composed, *large, *pairs.values(), *across], targets, floor
 
 
 def table(cases: list[Case]) -> Iterable[str]:
@@ -384,11 +486,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=41, help="rounds of each figure (default 41)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args(argv)
-    cases, targets = run(arguments.rounds)
+    cases, targets, floor = run(arguments.rounds)
     if arguments.json:
         content = {
             "cases": [asdict(case) for case in cases],
             "targets": [{**asdict(target), "met": target.met} for target in targets],
+            "floor": floor,
         }
         print(json.dumps(content, indent=1))
     else:
@@ -397,6 +500,9 @@ def main(argv: list[str] | None = None) -> int:
         for target in targets:
             verdict = "met" if target.met else "MISSED"
             print(f"{verdict:<7} {target.what:<40} {target.found:>6.2f} {target.unit} (at most {target.limit})")
+        if floor is not None:
+            what = f"inference mode, {len(FLOORS)} ops: numpy's calls and a bare object"
+            print(f"{what} take {floor[0]:.2f} of PyTorch's time, the shim {floor[1]:.2f} times that")
     return 0 if all(target.met for target in targets) else 1
 
 
