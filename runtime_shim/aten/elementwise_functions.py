@@ -135,7 +135,7 @@ def _sign(a: Any) -> Any:
     if a.dtype.kind == "b":
         return np.logical_or(a, a)
     found = np.sign(a)
-    return np.nan_to_num(found, copy=False) if found.dtype.kind == "f" else found
+    return np.nan_to_num(found) if found.dtype.kind == "f" else found
 
 
 unary(
