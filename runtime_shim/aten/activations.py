@@ -13,7 +13,16 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.reordered_array import elementwise, in_order_of, packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, Computes, DtypeRefusal, OutRule, not_for_complex
+from ..dispatch.op_description import (
+    ANY_DTYPE,
+    EXPECTED_OUT,
+    RESIZED,
+    Computes,
+    DtypeRefusal,
+    OutRule,
+    not_for_complex,
+)
+from ..dispatch.recorded_writes import recorded_write
 from ..dispatch.registration import composite, op
 from .activation_gradients import (
     elu_backward,
@@ -149,6 +158,12 @@ elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
     computes=ANY_DTYPE,
     out=RESIZED,
     inplace=True,
+    recorded_in_place=recorded_write(
+        "celu",
+        "CeluBackward1",
+        lambda self, alpha: self,
+        self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1.0 / alpha, True),
+    ),
     method=False,
     self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1.0 / alpha, False),
 )
@@ -269,6 +284,12 @@ def logsigmoid(self: Any) -> Array:
     computes=Computes("if"),
     out=RESIZED,
     inplace=True,
+    recorded_in_place=recorded_write(
+        "threshold",
+        "ThresholdBackward1",
+        lambda self, threshold, value: self,
+        self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    ),
     method=False,
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
 )

@@ -16,7 +16,6 @@ from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
-from .bit_views import PARTS_OUT, check_parts
 from .joining import check_tensors
 from .ranges import filled
 
@@ -258,13 +257,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     found = np.unravel_index(indices._array, sizes)
     return tuple(new_tensor(np.asarray(part, np.int64)) for part in found)
-
-
-@composite("polar", method=False, out=PARTS_OUT)
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
-    """Complex numbers of these absolute values and angles."""
-    check_parts(abs, angle)
-    return FUNCTIONS["complex"](abs * angle.cos(), abs * angle.sin())
 
 
 @composite("range", method=False)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes
-from ..core.argument_errors import wrong_type
+from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED, OutRule, same_dtype
-from ..dispatch.registration import composite
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.registration import composite, op
 
 
 @composite("resolve_conj")
@@ -36,9 +39,24 @@ def is_neg(self: Tensor) -> bool:
     return False
 
 
+@op(
+    "conj_physical",
+    computes=ANY_DTYPE,
+    inplace=True,
+    recorded_in_place=recorded_write(
+        "conj_physical", "ConjPhysicalBackward1", lambda self: self, self=lambda grad: grad.conj_physical()
+    ),
+    self=lambda grad: grad.conj_physical(),
+)
+def _conj_physical(self: Any) -> Array:
+    return np.conjugate(self)
+
+
 @composite("conj_physical")
-def conj_physical(self: Tensor) -> Tensor:
-    return self.conj() if self._array.dtype.kind == "c" else self
+def conj_physical(self: Tensor, *, out: Tensor | None = None) -> Any:
+    if out is not None:
+        return _conj_physical(self, out=out)
+    return _conj_physical(self) if self._array.dtype.kind == "c" else self
 
 
 class TypedStorage(UntypedStorage):
@@ -155,36 +173,3 @@ def new(self: Tensor, *args: Any) -> Tensor:
     """The legacy constructor, in the dtype of `self`."""
     made: Tensor = legacy_constructor(self.dtype)(*args)
     return made
-
-
-PARTS_OUT = OutRule(
-    same_dtype(
-        "Expected object of scalar type {want.scalar_name} but got scalar type {got.scalar_name} for argument 'out'"
-    )
-)
-
-
-def check_parts(real: Any, imag: Any) -> None:
-    """RuntimeError unless both are floating and of one dtype."""
-    for name, value in (("real", real), ("imag", imag)):
-        if not isinstance(value, Tensor):
-            raise wrong_type("complex", name, 1 + (name == "imag"), value)
-    if real.dtype is not imag.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {real.dtype.scalar_name} but got scalar type {imag.dtype.scalar_name} for "
-            "second argument"
-        )
-    if not real.is_floating_point():
-        raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype.scalar_name} and "
-            f"{imag.dtype.scalar_name}"
-        )
-
-
-@composite("complex", method=False, out=PARTS_OUT)
-def complex_(real: Tensor, imag: Tensor) -> Tensor:
-    """A complex tensor of its parts; RuntimeError unless both are floating and of one dtype."""
-    check_parts(real, imag)
-    both = FUNCTIONS["broadcast_tensors"](real, imag)
-    found: Tensor = FUNCTIONS["view_as_complex"](FUNCTIONS["stack"](list(both), -1))
-    return found

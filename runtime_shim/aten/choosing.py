@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination, public_call
+from ..core.argument_errors import MISSING, invalid_combination, public_call
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.numpy_functions import where as choose
 from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, attach
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
+from ..dispatch.op_description import ANY_DTYPE, FOUND_DTYPE, RESIZED, Computes, OutRule, not_for_complex, same_dtype
 from ..dispatch.registration import composite, op
 from .ufunc_makers import cast, is_operand
+
+_NOT_FOR_COMPLEX = "clamp is not supported for complex types"
 
 
 def _clamp_self(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
@@ -47,7 +49,10 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
 
 
 def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
-    found = _clamp_kernel(self, min, max)
+    _store_clamped(self, _clamp_kernel(self, min, max))
+
+
+def _store_clamped(self: Any, found: Array) -> None:
     if not dtypes.can_cast(found.dtype, self.dtype):
         raise RuntimeError(
             f"result type {dtypes.of(found).scalar_name} can't be cast to the desired output type "
@@ -58,9 +63,7 @@ def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
 
 @op(
     "clamp",
-    computes=Computes(
-        "bif", refusals=(DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),)
-    ),
+    computes=Computes("bif", refusals=(not_for_complex(_NOT_FOR_COMPLEX),)),
     out=OutRule(FOUND_DTYPE),
     inplace_kernel=_clamp_in_place,
     numbers=("self",),
@@ -75,18 +78,21 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
     return _clamp_kernel(self, min, max)
 
 
+def _bound_below(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
+    """The gradient of `min`: none where it is above `max`, which then is the result."""
+    below = self < min
+    return FUNCTIONS["where"](below if max is None else below.logical_and_(min < max), grad, 0.0)
+
+
+def _bound_above(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
+    above = self > max
+    return FUNCTIONS["where"](above if min is None else above.logical_or_(max < min), grad, 0.0)
+
+
 @op(
     "clamp_tensor",
-    computes=Computes(
-        "if", refusals=(DtypeRefusal("c", NotImplementedError, "clamp is not supported for complex types"),)
-    ),
-    out=OutRule(FOUND_DTYPE),
-    inplace_kernel=_clamp_in_place,
-    numbers=(
-        "self",
-        "min",
-        "max",
-    ),
+    computes=Computes("bif", refusals=(not_for_complex(_NOT_FOR_COMPLEX),)),
+    numbers=("self",),
     title="clamp",
     node="ClampBackward0",
     inplace=True,
@@ -94,86 +100,130 @@ def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
     function=False,
     tensor_params=("self", "min", "max"),
     self=_clamp_self,
-    min=lambda grad, self, min: FUNCTIONS["where"](self < min, grad, 0.0),
-    max=lambda grad, self, max: FUNCTIONS["where"](self > max, grad, 0.0),
+    min=_bound_below,
+    max=_bound_above,
 )
 def _clamp_tensor(self: Any, min: Any = None, max: Any = None) -> Array:
-    return _clamp_kernel(self, min, max)
+    found = _clamp_kernel(self, min, max)
+    if found.dtype.kind == "b" and min is not None and max is not None:
+        raise NotImplementedError("\"clamp_cpu\" not implemented for 'Bool'")
+    return found
+
+
+_REAL_OR_NONE = frozenset({int, float, type(None)})
+
+
+def _chosen_by_bounds(name: str, *bounds: Any) -> tuple[Any, ...]:
+    """The overload, and the bounds as it takes them; TypeError if they are neither all numbers nor all tensors."""
+    if all(type(b) in _REAL_OR_NONE for b in bounds):
+        return _clamp_scalar, *bounds
+    given = [b for b in bounds if b is not None]
+    if given and all(isinstance(b, Tensor) for b in given):
+        return _clamp_tensor, *bounds
+    numbers = [
+        b.item() if isinstance(b, Tensor) and not b._array.ndim and not b.requires_grad else b for b in bounds
+    ]  # a tensor without dimensions will do in the place of a number
+    if any(isinstance(b, Tensor) or not (b is None or is_operand(b)) for b in numbers):
+        called = public_call()
+        raise invalid_combination(name, tuple(a for a in called[2] if a is not None) if called else ())
+    if any(isinstance(b, complex) for b in numbers):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return _clamp_scalar, *numbers
 
 
 @composite("clamp")
 def clamp(self: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Any:
     """Limit to [min, max]; numbers or tensors."""
-    for bound in (min, max):
-        if bound is not None and not is_operand(bound):
-            called = public_call()
-            raise invalid_combination("clamp", tuple(a for a in called[2] if a is not None) if called else ())
-    chosen = _clamp_tensor if isinstance(min, Tensor) or isinstance(max, Tensor) else _clamp_scalar
+    chosen, min, max = _chosen_by_bounds("clamp", min, max)
     return chosen(self, min, max, out=out) if out is not None else chosen(self, min, max)
 
 
 @composite("clamp_")
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    chosen = _clamp_tensor if isinstance(min, Tensor) or isinstance(max, Tensor) else _clamp_scalar
-    return chosen.inplace(self, min, max)  # type: ignore[attr-defined]
+    chosen, min, max = _chosen_by_bounds("clamp_", min, max)
+    found: Tensor = chosen.inplace(self, min, max)
+    return found
 
 
 FUNCTIONS["clip"] = clamp
 attach("clip", clamp)
 
 
-def _one_bound(name: str, node: str, kernel: Any, in_place: Any, gradient: Any) -> Any:
-    """`clamp` with one bound, a number: an op of its own."""
-    return op(
+def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside: Any, outside: Any) -> Any:
+    """`clamp` with one bound: an op of its own by a number, and another by a tensor. What is returned chooses one."""
+
+    def of_number(self: Any, min: Any) -> Array:
+        found: Array = kernel(self, min)
+        if found.dtype.kind == "b":
+            raise NotImplementedError(f"\"{name}_scalar_cpu\" not implemented for 'Bool'")
+        if found.dtype.kind == "c":
+            raise NotImplementedError(_NOT_FOR_COMPLEX)
+        return found
+
+    def in_place(self: Any, bound: Any) -> None:
+        _store_clamped(self, of_number(self, bound))
+
+    options: dict[str, Any] = {"inplace": True, "method": False, "function": False, "title": name, "self": inside}
+    by_number = op(
         name,
-        computes=Computes(
-            "bif", refusals=(DtypeRefusal("c", NotImplementedError, f"{name} is not supported for complex types"),)
-        ),
+        computes=Computes("bif", refusals=(not_for_complex(_NOT_FOR_COMPLEX),)),
         out=OutRule(FOUND_DTYPE),
         inplace_kernel=in_place,
-        numbers=("self",),
-        node=node,
-        inplace=True,
-        method=False,
-        function=False,
-        self=gradient,
-    )(kernel)
+        tensor_params=("self",),
+        node=f"{node}0",
+        **options,
+    )(of_number if bound == "min" else lambda self, max: of_number(self, max))
+    by_tensor = op(name, computes=Computes("bif", label), node=f"{node}1", **options, **{bound: outside})(kernel)
+
+    def chosen(self: Any, bound: Any) -> Any:
+        if not isinstance(self, Tensor) or not is_operand(bound):
+            called = public_call()
+            raise invalid_combination(name, called[2] if called else ())
+        return by_tensor if isinstance(bound, Tensor) else by_number
+
+    return chosen
 
 
 _clamp_min = _one_bound(
     "clamp_min",
-    "ClampMinBackward0",
+    "ClampMinBackward",
+    "min",
     lambda self, min: _clamp_kernel(self, min, None),
-    lambda self, min: _clamp_in_place(self, min, None),
+    "maximum_cpu",
     lambda grad, self, min: where(self >= min, grad, 0.0),
+    lambda grad, self, min: where(self < min, grad, 0.0),
 )
 _clamp_max = _one_bound(
     "clamp_max",
-    "ClampMaxBackward0",
+    "ClampMaxBackward",
+    "max",
     lambda self, max: _clamp_kernel(self, None, max),
-    lambda self, max: _clamp_in_place(self, None, max),
+    "minimum_cpu",
     lambda grad, self, max: where(self <= max, grad, 0.0),
+    lambda grad, self, max: where(self > max, grad, 0.0),
 )
 
 
 @composite("clamp_min")
-def clamp_min(self: Tensor, min: Any) -> Any:
-    return _clamp_min(self, min) if isinstance(min, int | float) else clamp(self, min)
+def clamp_min(self: Tensor, min: Any = MISSING, *, out: Tensor | None = None) -> Any:
+    found = _clamp_min(self, min)
+    return found(self, min) if out is None else found(self, min, out=out)
 
 
 @composite("clamp_max")
-def clamp_max(self: Tensor, max: Any) -> Any:
-    return _clamp_max(self, max) if isinstance(max, int | float) else clamp(self, None, max)
+def clamp_max(self: Tensor, max: Any = MISSING, *, out: Tensor | None = None) -> Any:
+    found = _clamp_max(self, max)
+    return found(self, max) if out is None else found(self, max, out=out)
 
 
 @composite("clamp_min_")
-def clamp_min_(self: Tensor, min: Any) -> Any:
-    return _clamp_min.inplace(self, min) if isinstance(min, int | float) else clamp_(self, min)
+def clamp_min_(self: Tensor, min: Any = MISSING) -> Any:
+    return _clamp_min(self, min).inplace(self, min)
 
 
 @composite("clamp_max_")
-def clamp_max_(self: Tensor, max: Any) -> Any:
-    return _clamp_max.inplace(self, max) if isinstance(max, int | float) else clamp_(self, None, max)
+def clamp_max_(self: Tensor, max: Any = MISSING) -> Any:
+    return _clamp_max(self, max).inplace(self, max)
 
 
 composite("clip_")(clamp_)

@@ -11,9 +11,11 @@ from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, describe
+from ..dispatch.recorded_writes import recorded_write
 from ..dispatch.registration import composite, op, publish
-from .ufunc_makers import FLOAT, binary, cast
+from .absent_gradients import no_autograd_kernel
+from .ufunc_makers import FLOAT, SAME, binary, binary_kernel, cast
 
 
 def _zeros(grad: Tensor) -> Tensor:
@@ -165,10 +167,6 @@ div_.operator = divide_in_place.operator  # type: ignore[attr-defined]
 publish("div_", div_, function=False)
 
 
-def _not_implemented(grad: Tensor) -> Tensor:
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
 @op(
     "floor_divide",
     computes=ANY_DTYPE,
@@ -177,8 +175,15 @@ def _not_implemented(grad: Tensor) -> Tensor:
     inplace=True,
     wraps=True,
     tensor_params=("self", "other"),
-    self=_not_implemented,
-    other=_not_implemented,
+    self=no_autograd_kernel("floor_divide"),
+    other=no_autograd_kernel("floor_divide"),
+    recorded_in_place=recorded_write(
+        "floor_divide",
+        "NotImplemented",
+        lambda self, other: self,
+        self=no_autograd_kernel("floor_divide_"),
+        other=no_autograd_kernel("floor_divide_"),
+    ),
 )
 def floor_divide(self: Any, other: Any) -> Array:
     return OPS["div_mode"].kernel(self, other, "floor")
@@ -210,6 +215,15 @@ remainder = binary(
     wraps=True,
     node="RemainderBackward1",
     number_node="RemainderBackward0",
+    number_first_form=describe(
+        "remainder",
+        binary_kernel(_whole(_remainder), SAME, None, True),
+        {"other": no_autograd_kernel("remainder")},
+        node="NotImplemented",
+        tensor_params=("self", "other"),
+        numbers=("self", "other"),
+        computes=Computes("if"),
+    ),
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"),
 )

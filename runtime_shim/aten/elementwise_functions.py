@@ -129,6 +129,11 @@ publish("round", round)
 publish("round_", round_, function=False)
 
 
+@composite("special_round", method=False)
+def special_round(self: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
+    """The same function, always by its overload with decimals."""
+    return _round_decimals(self, decimals, out=out) if out is not None else _round_decimals(self, decimals)
+
 
 def _sign(a: Any) -> Any:
     """-1, 0 or 1, and 0 of NaN."""
@@ -206,9 +211,7 @@ def _sgn_gradient(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     if not self.is_complex():
         return new_tensor(np.zeros(grad._array.shape, grad._array.dtype).view(ZeroArray))
     size = self.abs()
-    scaled = grad / size
-    tangential = scaled - (scaled * conj(result)).real * result
-    return FUNCTIONS["where"](size == 0, 0.0, tangential)
+    return ((grad - result * result * conj(grad)) / (2.0 * size)).masked_fill_(size == 0, 0.0)
 
 
 unary("sgn", _sgn, computes=ANY_DTYPE, self=_sgn_gradient)

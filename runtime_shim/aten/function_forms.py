@@ -195,9 +195,9 @@ def _in_place(name: str) -> Callable[..., Tensor]:
     return call
 
 
-for _name in ("renorm", "polygamma", "conj_physical", "sinc"):
+for _name in ("renorm",):
     if not hasattr(Tensor, f"{_name}_"):
-        publish(f"{_name}_", _in_place(_name), function=_name in ("sinc", "conj_physical"))
+        publish(f"{_name}_", _in_place(_name), function=False)
 
 
 # -- functions of elements

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -155,24 +154,6 @@ def corrcoef(self: Tensor) -> Tensor:
         return found / found
     scale = found.diagonal().sqrt()
     return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
-
-
-@composite("angle")
-def angle(self: Tensor) -> Tensor:
-    """The argument of complex numbers; of real ones 0, or pi below 0."""
-    if self.is_complex():
-        return FUNCTIONS["atan2"](self.imag, self.real)
-    real = self if self.is_floating_point() else self.to(FUNCTIONS["zeros"](0).dtype)
-    found = FUNCTIONS["where"](real.isnan(), real, (real < 0).to(real.dtype) * math.pi)
-    return found + (real - real.detach()).nan_to_num(0.0) * 0  # its gradient is 0
-
-
-@composite("sinc")
-def sinc(self: Tensor) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
-    zero = self == 0
-    x = math.pi * FUNCTIONS["where"](zero, 1, self)
-    return FUNCTIONS["where"](zero, 1, x.sin() / x)
 
 
 @composite("apply_", function=False)

@@ -10,13 +10,7 @@ from ..core.dtypes import Array, wrap_dim
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-
-
-def _no_gradient(name: str) -> Any:
-    def refuse(grads: list[Any]) -> Tensor:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return refuse
+from .absent_gradients import no_derivative
 
 
 def _unique_kernel(self: Any) -> tuple[Array, Array, Array]:
@@ -66,7 +60,7 @@ def _unique_consecutive_kernel(self: Any, dim: int | None) -> tuple[Array, Array
 def _register(name: str, node: str, kernel: Any) -> Any:
     return op(
         name, computes=ANY_DTYPE, out=RESIZED, node=node, method=False, function=False, outputs=tuple,
-        nondifferentiable=(1, 2), self=_no_gradient(name),
+        nondifferentiable=(1, 2), self=no_derivative(name),
     )(kernel)  # fmt: skip
 
 

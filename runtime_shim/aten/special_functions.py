@@ -14,10 +14,19 @@ from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, ELEMENTWISE, Computes, DtypeRefusal
-from ..dispatch.registration import composite, op
+from ..dispatch.op_description import ANY_DTYPE, ELEMENTWISE, Computes, DtypeRefusal, Op
+from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.registration import composite, op, publish
+from .absent_gradients import no_derivative
 from .elementwise import conj, mul_scalar
 from .ufunc_makers import FLOAT, unary
+
+
+def _written_without_derivative(name: str) -> tuple[Op, Op]:
+    return recorded_write(
+        name, f"{name.capitalize()}Backward1", lambda self: self, self=no_derivative(f"inplace version of {name}")
+    )
+
 
 unary(
     "asinh",
@@ -25,6 +34,7 @@ unary(
     computes=ANY_DTYPE,
     result=FLOAT,
     self=lambda grad, self: grad * conj((self * self + 1).rsqrt()),
+    recorded_in_place=_written_without_derivative("asinh"),
 )
 unary(
     "acosh",
@@ -32,8 +42,16 @@ unary(
     computes=ANY_DTYPE,
     result=FLOAT,
     self=lambda grad, self: grad * conj((self - 1).rsqrt() * (self + 1).rsqrt()),
+    recorded_in_place=_written_without_derivative("acosh"),
 )
-unary("atanh", np.arctanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(1 / (1 - self * self)))
+unary(
+    "atanh",
+    np.arctanh,
+    computes=ANY_DTYPE,
+    result=FLOAT,
+    self=lambda grad, self: grad * conj(1 / (1 - self * self)),
+    recorded_in_place=_written_without_derivative("atanh"),
+)
 
 
 def _by_double(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -124,7 +142,12 @@ def _erfinv(y: float) -> float:
 _REALS = Computes("bif")
 
 
-@op("polygamma", computes=_REALS, method=False, self=lambda grad, n, self: grad * FUNCTIONS["polygamma"](n + 1, self))
+def _polygamma_gradient(grad: Tensor, n: int, self: Tensor) -> Tensor:
+    found: Tensor = grad * FUNCTIONS["polygamma"](n + 1, self)
+    return found
+
+
+@op("polygamma", computes=_REALS, method=False, self=_polygamma_gradient)
 def polygamma(n: int, self: Any) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -136,6 +159,22 @@ def polygamma(n: int, self: Any) -> Array:
 @composite("polygamma", function=False)
 def _polygamma_method(self: Tensor, n: int) -> Tensor:
     return FUNCTIONS["polygamma"](n, self)
+
+
+@op(
+    "polygamma",
+    computes=_REALS,
+    node="PolygammaBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_polygamma_gradient,
+)
+def _polygamma_written(self: Any, n: int) -> Array:
+    return polygamma.op.kernel(n, self)  # type: ignore[attr-defined]
+
+
+publish("polygamma_", _polygamma_written.inplace, function=False)  # type: ignore[attr-defined]
 
 
 def floating(a: Any) -> Any:
@@ -343,14 +382,6 @@ unary(
 def special_ndtr(self: Tensor) -> Tensor:
     """How much of the standard normal distribution lies below each element."""
     return mul_scalar(FUNCTIONS["erf"](mul_scalar(self, math.sqrt(0.5))) + 1, 0.5)
-
-
-@composite("special_xlog1py", method=False)
-def special_xlog1py(self: Any, other: Any) -> Tensor:
-    """self log(1 + other), and 0 where self is 0 and other no NaN."""
-    product = self * (FUNCTIONS["log1p"](other) if isinstance(other, Tensor) else math.log1p(other))
-    is_zero = (self == 0) & (other == other)
-    return FUNCTIONS["where"](is_zero, 0.0, product) if isinstance(is_zero, Tensor) or is_zero else product
 
 
 _ONLY_FLOATING = tuple(

@@ -150,7 +150,7 @@ def _rfloordiv(self: Tensor, other: Any) -> Any:
 
 
 def _rmod(self: Tensor, other: Any) -> Any:
-    return remainder(FUNCTIONS["tensor"](other), self)
+    return remainder(other, self)
 
 
 attach("__rtruediv__", _operator("__rtruediv__", _rtruediv))

@@ -13,19 +13,17 @@ from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal
-from ..dispatch.registration import composite, publish
-from .ufunc_makers import FLOAT, binary, cast
-
-
-def _xlogy(x: Any, y: Any, out: Any = None) -> Any:
-    with np.errstate(all="ignore"):
-        return np.where(np.isnan(y), y, np.where(x == 0, np.zeros_like(x), x * np.log(y)))
+from ..dispatch.inplace_layers import store
+from ..dispatch.op_description import ANY_DTYPE, OPS, Computes, DtypeRefusal, OutRule
+from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.registration import composite, op, publish
+from .absent_gradients import no_autograd_kernel
+from .elementwise import conj, mul_scalar
+from .ufunc_makers import FLOAT, binary, cast, computation_dtype
 
 
 def _sign_like(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    where = FUNCTIONS["where"]
-    return where(self == 0, 0.0, grad * (result / self))
+    return grad * (result / self).masked_fill_(self == 0, 0)
 
 
 binary(
@@ -36,37 +34,19 @@ binary(
     computes=Computes("bif"),
     numbers=True,
     fast_scalar=False,
+    number_node="CopysignBackward1",
     self=_sign_like,
-    other=lambda grad: FUNCTIONS["zeros_like"](grad),
+    other=lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype),
 )
 binary(
     "nextafter",
     np.nextafter,
     computes=Computes("f"),
-    self=lambda grad: _not_implemented("nextafter"),
-    other=lambda grad: _not_implemented("nextafter"),
+    self=lambda grad, self, other: FUNCTIONS["where"](self == other, 0.0, grad),
+    other=lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype),
 )
 binary("gcd", np.gcd, computes=Computes("i"), fast_scalar=False)
 binary("lcm", lambda a, b: np.abs(np.lcm(a, b)), computes=Computes("i"), fast_scalar=False)
-binary(
-    "xlogy",
-    _xlogy,
-    result=FLOAT,
-    computes=Computes("bif"),
-    numbers=True,
-    fast_scalar=False,
-    self=lambda grad, self, other: (
-        grad
-        * FUNCTIONS["where"](
-            (self == 0.0) & (other <= 0), 0.0, other.log() if isinstance(other, Tensor) else math.log(other)
-        )
-    ),
-    other=lambda grad, self, other: grad * self / other,
-)
-
-
-def _not_implemented(name: str) -> Tensor:
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 def _number_first(name: str, ufunc: Any, wins: Any) -> None:
@@ -96,8 +76,15 @@ _heaviside_of_one_kind = binary(
     computes=ANY_DTYPE,
     fast_scalar=False,
     node="NotImplemented",
-    self=lambda grad: _not_implemented("heaviside"),
-    other=lambda grad: _not_implemented("heaviside"),
+    self=no_autograd_kernel("heaviside"),
+    other=no_autograd_kernel("heaviside"),
+    recorded_in_place=recorded_write(
+        "heaviside",
+        "NotImplemented",
+        lambda self, other: self,
+        self=no_autograd_kernel("heaviside_"),
+        other=no_autograd_kernel("heaviside_"),
+    ),
 )
 
 
@@ -164,18 +151,36 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     return self.pow_(exponent.to(target) if isinstance(exponent, Tensor) else exponent)
 
 
-@composite("ldexp")
-def ldexp(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def _ldexp_castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+    if not dtypes.can_cast(want, got):
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {dtypes.BY_CHAR[got.char].scalar_name}")
+
+
+def _ldexp_in_place(self: Any, other: Any) -> None:
+    found = np.asarray(OPS["ldexp"].kernel(self, other))
+    _ldexp_castable("ldexp_", found.dtype, self.dtype)
+    store(self, found)
+
+
+@op(
+    "ldexp",
+    computes=ANY_DTYPE,
+    inplace=True,
+    inplace_kernel=_ldexp_in_place,
+    out=OutRule(_ldexp_castable),
+    self=lambda grad, other: grad * conj(FUNCTIONS["pow"](2.0, other)),
+    other=lambda grad, result: mul_scalar(grad * conj(result), math.log(2)),
+)
+def ldexp(self: Any, other: Any) -> Array:
     """`self * 2 ** other`"""
-    require_tensors("ldexp", self=self, other=other)
-    power = FUNCTIONS["pow"](2.0, other)
-    return FUNCTIONS["mul"](self, power) if out is None else FUNCTIONS["mul"](self, power, out=out)
-
-
-@composite("ldexp_", function=False)
-def ldexp_(self: Tensor, other: Tensor) -> Tensor:
-    require_tensors("ldexp_", self=self, other=other)
-    return self.mul_(FUNCTIONS["pow"](2.0, other))
+    common = computation_dtype(FLOAT, self, other)
+    dtypes.broadcast_shapes(self.shape, other.shape)
+    scaled = cast(self, common)
+    if other.dtype.kind in "biu" and common.kind == "f":
+        found = np.ldexp(scaled, other.astype(np.int32))  # exact where the power alone would overflow
+    else:
+        found = scaled * np.exp2(cast(other, common))
+    return elementwise(found, self, other)
 
 
 @composite("broadcast_shapes", method=False)

@@ -31,6 +31,7 @@ from ..dispatch.op_description import (
     FOUND_DTYPE,
     OPS,
     Computes,
+    Op,
     OutRule,
     describe,
     describe_recording,
@@ -100,6 +101,7 @@ def unary(
     refuses: str | None = None,
     computes: Computes = FLOATING,
     in_place: Callable[[Any], None] | None = None,
+    recorded_in_place: tuple[Op, Op] | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
     """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
@@ -134,6 +136,7 @@ def unary(
         out=OutRule(FOUND_DTYPE) if result is SAME and type(ufunc) is np.ufunc else ELEMENTWISE,
         leak=leak,
         refuses=refuses,
+        recorded_in_place=recorded_in_place,
     )
 
     if floating:
@@ -239,13 +242,16 @@ def binary(
     computes: Computes = FLOATING,
     number_node: str | None = None,
     number_first: bool | None = None,
+    number_first_form: Op | None = None,
+    recorded_in_place: tuple[Op, Op] | None = None,
     **derivatives: Any,
 ) -> Callable[..., Any]:
     """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
 
     With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
     `number_first` says whether the function takes a number first; by default, all but comparisons do.
-    `number_node` names the node of an overload for numbers, which does not make a tensor of them.
+    `number_node` names the node of an overload for numbers, which does not make a tensor of them;
+    `number_first_form` is the overload for a number and a tensor, if it has a node of its own.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
     inexact_scalars = (float, int) if fast_scalar and numbers else ()
@@ -307,7 +313,6 @@ def binary(
             computes=computes,
             inplace_kernel=inplace_kernel,
         )
-    recorded_in_place = None
     if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
         zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
         recorded_in_place = (
@@ -381,6 +386,8 @@ def binary(
             raise wrong_type(name, "self", 1, self)
         try:
             chosen = without_tensor if numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD else op
+            if number_first_form is not None and isinstance(self, NUMBERS):
+                chosen = number_first_form
             if out is not None:
                 return run_out(chosen, args, out)
             run = chosen.code.run

@@ -27,7 +27,7 @@ from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from .warned_once import TO_NUMBER, warn_once
-from .zero_array import check_allocated
+from .zero_array import check_allocated, check_readable
 
 ndarray = np.ndarray
 allocate = object.__new__
@@ -396,7 +396,11 @@ class Tensor:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._array.dtype.kind == "V":
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
-        return self._array if type(self._array) is ndarray else self._array.view(ndarray)
+        if type(self._array) is ndarray:
+            return self._array
+        if not force:
+            check_readable(self._array)
+        return self._array.view(ndarray)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What numpy makes of a tensor by a ufunc is a tensor."""

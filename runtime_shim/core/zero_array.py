@@ -1,6 +1,7 @@
 """Zeros for which PyTorch allocates no memory (`at::_efficientzerotensor`): the gradient of `sgn` is made of them.
 
-Products of them and quotients are such zeros again; all else that is computed with them is an ordinary array. The
+Products of them, quotients and sums of two are such zeros again; all else that is computed with them is an ordinary
+array, and so is what they are converted to. The
 shim's have memory, which nothing shows but the methods that PyTorch refuses.
 """
 
@@ -24,13 +25,23 @@ class ZeroArray(np.ndarray[Any, Any]):
         if out is not None:
             return out[0] if len(out) == 1 else out
         stays = ufunc is np.multiply or (ufunc is np.true_divide and type(inputs[0]) is ZeroArray)
+        stays = stays or (ufunc is np.add and all(type(i) is ZeroArray for i in inputs))
         return found.view(ZeroArray) if stays and isinstance(found, _ndarray) else found
 
     def copy(self, order: Any = "C") -> Any:
         return self.view(_ndarray).copy(order)
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        return self.view(_ndarray).astype(dtype, *args, **options)
 
 
 def check_allocated(array: Any) -> None:
     """RuntimeError, in PyTorch's words, if `tolist` is asked for zeros without memory."""
     if type(array) is ZeroArray:
         raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
+
+
+def check_readable(array: Any) -> None:
+    """RuntimeError, in PyTorch's words, if numpy is to see zeros without memory."""
+    if type(array) is ZeroArray:
+        raise RuntimeError(" Cannot convert a ZeroTensor to numpy. Set force=True if you need the zero array.")

@@ -38,7 +38,7 @@ def inplace(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Tensor:
         _not_a_tensor(op, args)
     tensors, keys = arguments_of(op, args)
     forms = op.recorded_in_place
-    recorded = op if forms is None else forms[isinstance(args[1], Tensor)]
+    recorded = op if forms is None else forms[isinstance(args[-1], Tensor)]
     return write_through_layers(recorded, state, self, args, tensors, keys, lambda: run_inplace_kernel(op, self, args))
 
 

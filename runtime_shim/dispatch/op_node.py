@@ -78,6 +78,10 @@ class OpNode(Node):
                     if type(v) is Saved:
                         v.tensor = None
 
+    def __dir__(self) -> list[str]:
+        shown = [(n, type(v) in (Saved, list) or v is None) for n, v in self.saved.items() if isinstance(n, str)]
+        return [*super().__dir__(), *(f"_saved_{n}" for n, _ in shown), *(f"_raw_saved_{n}" for n, raw in shown if raw)]
+
     def __getattr__(self, name: str) -> Any:
         """`grad_fn._saved_self` and the like."""
         if name.startswith("_raw_saved_"):

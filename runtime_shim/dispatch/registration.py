@@ -35,6 +35,7 @@ def op(
     out: OutRule = ELEMENTWISE,
     checks_overlap: bool = True,
     inplace_kernel: Callable[..., None] | None = None,
+    recorded_in_place: tuple[Op, Op] | None = None,
     outputs: Callable[..., Any] | None = None,
     nondifferentiable: tuple[int, ...] = (),
     leak: int | Callable[..., int] = 0,
@@ -44,7 +45,8 @@ def op(
 ) -> Callable[[KernelFunction], Callable[..., Any]]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
-    `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given. What the op takes is said by
+    `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given, and a node of its own if
+    `recorded_in_place` is (see `recorded_write`). What the op takes is said by
     `tensor_params`, `numbers` (see `describe`), `lists`, `computes` and `out`; it refuses the rest. `leak`, `refuses`
     and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the result, the
     out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
@@ -68,6 +70,7 @@ def op(
             wraps=wraps,
             computes=computes,
             inplace_kernel=inplace_kernel,
+            recorded_in_place=recorded_in_place,
             out=out,
             checks_overlap=checks_overlap,
             outputs=outputs,
