@@ -90,6 +90,7 @@ def _of_parts(real: Array, imag: Array, kind: np.dtype[Any]) -> Array:
 @op(
     "complex",
     computes=ANY_DTYPE,
+    leak=1,
     out=_PARTS_OUT,
     method=False,
     real=lambda grad, real: grad.real,
@@ -103,6 +104,7 @@ def _complex(real: Any, imag: Any) -> Array:
 @op(
     "polar",
     computes=ANY_DTYPE,
+    leak=1,
     out=_PARTS_OUT,
     method=False,
     abs=lambda grad, result: (grad.conj() * result.sgn()).real,

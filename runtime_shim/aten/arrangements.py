@@ -12,7 +12,6 @@ from ..core import dtypes
 from ..core.argument_errors import require_tensors
 from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
-from ..core.return_types import return_type
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
@@ -201,23 +200,6 @@ def diff(
     return found
 
 
-@composite("std_mean", method=False)
-def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean, as var_mean gives variance and mean."""
-    variance, mean = FUNCTIONS["var_mean"](input, *args, **kwargs)
-    return variance.sqrt(), mean
-
-
-@composite("aminmax")
-def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The smallest and the largest element, of all or along a dimension."""
-    dims: Any = () if dim is None else dim
-    return _Extremes(self.amin(dims, keepdim), self.amax(dims, keepdim))
-
-
-_Extremes = return_type("aminmax", "min max")
-
-
 @composite("msort", out=RESIZED)
 def msort(self: Tensor) -> Tensor:
     return self.sort(0)[0]
@@ -242,13 +224,6 @@ def is_nonzero(self: Tensor) -> bool:
 @composite("is_same_size")
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
-
-
-@composite("dist")
-def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The norm of the difference."""
-    require_tensors("dist", self=self, other=other)
-    return (self - other).norm(p)
 
 
 @composite("unravel_index", method=False)

@@ -124,7 +124,16 @@ def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
     return np.trunc(np.true_divide(a, b)).astype(common)
 
 
-# PyTorch's C++ code multiplies by numbers without wrapping them in tensors; nodes have other names then.
+# PyTorch's C++ code computes with numbers without wrapping them in tensors; nodes have other names then.
+add_scalar = op(
+    "add_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="AddBackward1",
+    method=False,
+    function=False,
+    self=lambda grad: grad,
+)(lambda self, other: OPS["add"].kernel(self, other))
 mul_scalar = op(
     "mul_scalar",
     computes=ANY_DTYPE,

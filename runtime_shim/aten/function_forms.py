@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op, publish
+from .spread import norm_except_dim
 from .ufunc_makers import cast
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -88,16 +89,6 @@ def native_layer_norm(
     mean = with_dims.mean(dims, keepdim=True)
     variance = with_dims.var(dims, correction=0, keepdim=True)
     return found, mean, (variance + eps).rsqrt()
-
-
-@composite("norm_except_dim", method=False)
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms along all dimensions but one, in a shape that broadcasts; the norm of all for -1."""
-    if dim == -1:
-        return v.norm(pow)
-    others = [d for d in range(v.dim()) if d != dim % v.dim()]
-    found: Tensor = FUNCTIONS["linalg_vector_norm"](v, pow, others, True)
-    return found
 
 
 @composite("_weight_norm", method=False)
@@ -177,27 +168,6 @@ def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **option
         step *= size[d]
     found: Tensor = FUNCTIONS["empty_strided"](size, strides, **options)
     return found
-
-
-@composite("fill", method=False)
-def fill(input: Tensor, value: Any) -> Tensor:
-    """A copy filled with a number."""
-    return input.clone().fill_(value)
-
-
-def _in_place(name: str) -> Callable[..., Tensor]:
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        found = getattr(Tensor, name)(self, *args, **kwargs)
-        if not dtypes.can_cast(found._array.dtype, self._array.dtype):
-            raise dtypes.cast_error(found._array.dtype, self._array.dtype)
-        return self.copy_(found)
-
-    return call
-
-
-for _name in ("renorm",):
-    if not hasattr(Tensor, f"{_name}_"):
-        publish(f"{_name}_", _in_place(_name), function=False)
 
 
 # -- functions of elements

@@ -9,16 +9,16 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.argument_errors import invalid_combination, wrong_type
-from ..core.dtypes import sizes
+from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import blank, geometry, suggested_format
+from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, NORMAL_KEYS, tls
 from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap
-from ..dispatch.op_description import OPS, Op, describe_recording
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op, describe_recording
 from ..dispatch.out_argument import resize_storage
-from ..dispatch.registration import composite
+from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
 from . import strided
 from .strided import check_storage_bounds, storage_window
@@ -108,6 +108,47 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         np.copyto(self._array, number, casting="unsafe")
 
     return write_through_layers(chosen, tls.state, self, args, tensors, keys, kernel)
+
+
+def _filled(number: int, **gradient: Any) -> Any:
+    return op(
+        "fill",
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        node=f"FillBackward{number}",
+        method=False,
+        function=False,
+        numbers=("value",),
+        leak=1 - number,
+        self=_ZEROED["self"],
+        **gradient,
+    )(_fill_kernel)
+
+
+def _fill_kernel(self: Any, value: Any) -> Array:
+    found = blank_like(self, self.dtype)
+    np.copyto(found, value, casting="unsafe")
+    return found
+
+
+_filled_by_number, _filled_by_tensor = _filled(0), _filled(1, value=lambda grad: grad.sum())
+
+
+@composite("fill", method=False)
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A copy filled with a number."""
+    if not isinstance(input, Tensor) or not isinstance(value, Tensor | int | float | complex | np.generic):
+        raise invalid_combination("fill", (input, value))
+    if not isinstance(value, Tensor):
+        dtypes.check_number(value, input._array.dtype)
+        found: Tensor = _filled_by_number(input, value)
+        return found
+    if value._array.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+        )
+    by_tensor: Tensor = _filled_by_tensor(input, value)
+    return by_tensor
 
 
 # -- in-place changes of shape

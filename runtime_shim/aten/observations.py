@@ -12,53 +12,77 @@ from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED
+from ..core.tensor import Tensor
+from ..dispatch.op_description import RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
-from .extremes import pair
+from .extremes import _at_index, pair
 
 
 def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
-    @composite(name)
-    def call(self: Tensor, dim: int) -> Any:
+    def kernel(self: Any, dim: int) -> tuple[Array, Array]:
         """The best element up to each place of a dimension, and the last index at which it stands."""
-        array = self._array
-        if array.ndim == 0:
-            return pair(name)((self.clone(), new_tensor(np.zeros((), np.int64))))
-        axis = wrap_dim(dim, array.ndim)
-        moved = np.moveaxis(array, axis, 0)
+        axis = wrap_dim(dim, self.ndim)
+        if self.ndim == 0:
+            return self.copy(), np.zeros((), np.int64)
+        moved = np.moveaxis(np.asarray(self), axis, 0)
         places = np.zeros(moved.shape, np.int64)
         for i in range(1, len(moved)):
             best = np.take_along_axis(moved, places[i - 1 : i], 0)[0]
             places[i] = np.where(better(moved[i], best) | np.isnan(moved[i]), i, places[i - 1])
-        indices = new_tensor(np.ascontiguousarray(np.moveaxis(places, 0, axis)))
-        return pair(name)((self.gather(axis, indices), indices))
+        indices = np.ascontiguousarray(np.moveaxis(places, 0, axis))
+        return packed(np.take_along_axis(self, indices, axis)), indices
+
+    op(
+        name,
+        computes=Computes("bif"),
+        out=OutRule(same_dtype("expected scalar_type {want.scalar_name} but found {got.scalar_name}")),
+        outputs=pair(name),
+        nondifferentiable=(1,),
+        leak=1,
+        self=_so_far_gradient,
+    )(kernel)
+
+
+def _so_far_gradient(grads: list[Any], self: Tensor, result: list[Any], dim: int) -> Tensor:
+    if not self._array.size:
+        return self
+    found: Tensor = FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).scatter_add_(dim, result[1], grads[0])
+    return found
 
 
 _so_far("cummax", lambda new, best: new >= best)
 _so_far("cummin", lambda new, best: new <= best)
 
 
-@composite("mode")
-def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+def _most_frequent(row: Any) -> Any:
+    """Where the most frequent value of a row stands last; each NaN is a value of its own."""
+    counts = np.unique(row, return_counts=True, equal_nan=False)[1]
+    chosen = counts.argmax()
+    return np.argsort(row, kind="stable")[counts[: chosen + 1].sum() - 1]
+
+
+@op(
+    "mode",
+    computes=Computes("bif"),
+    out=RESIZED,
+    outputs=pair("mode"),
+    nondifferentiable=(1,),
+    leak=lambda self, dim=-1, keepdim=False: 0 if keepdim else 2,
+    self=_at_index,
+)
+def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The most frequent value along a dimension, the smallest of several, and the last index at which it stands."""
-    array = self._array
-    if array.ndim == 0:
-        return pair("mode")((self.clone(), new_tensor(np.zeros((), np.int64))))
-    axis = wrap_dim(dim, array.ndim)
-    if not array.size:
-        if not array.shape[axis]:
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    if not self.size:
+        if not self.shape[axis]:
             raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
-        rest = array.shape[:axis] + (1,) * keepdim + array.shape[axis + 1 :]
-        return pair("mode")((new_tensor(np.empty(rest, array.dtype)), new_tensor(np.empty(rest, np.int64))))
-
-    def place(row: Any) -> Any:
-        values, counts = np.unique(row, return_counts=True)
-        return np.flatnonzero(row == values[counts.argmax()])[-1]
-
-    indices = new_tensor(np.asarray(np.apply_along_axis(place, axis, array), np.int64)).unsqueeze(axis)
-    values = self.gather(axis, indices)
-    return pair("mode")((values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis)))
+        rest = self.shape[:axis] + (1,) * keepdim + self.shape[axis + 1 :]
+        return np.empty(rest, self.dtype), np.empty(rest, np.int64)
+    indices = np.expand_dims(np.asarray(np.apply_along_axis(_most_frequent, axis, np.asarray(self)), np.int64), axis)
+    values = np.take_along_axis(np.asarray(self), indices, axis)
+    return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
 
 
 def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -82,17 +106,6 @@ def logcumsumexp(self: Any, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
     return packed(np.logaddexp.accumulate(self, axis=wrap_dim(dim, self.ndim)))
-
-
-@composite("renorm")
-def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Slices along a dimension, scaled down to a norm of `maxnorm` where theirs is larger."""
-    if self.dim() < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.dim()} dimensions")
-    others = [d for d in range(self.dim()) if d != dim % self.dim()]
-    norm = FUNCTIONS["linalg_vector_norm"](self, p, others, True)
-    found: Tensor = self * FUNCTIONS["where"](norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
-    return found.clone(memory_format="contiguous")
 
 
 @composite("cov")

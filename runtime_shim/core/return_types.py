@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections import namedtuple
 from typing import Any
 
 
+@functools.cache
 def return_type(name: str, fields: str) -> Any:
     """The type of what the op `name` returns, with these fields; `return_type(…)(*results)` makes one."""
     make: Any = namedtuple
@@ -17,3 +19,8 @@ def return_type(name: str, fields: str) -> Any:
         + ")"
     )
     return made
+
+
+def out_type(made: Any) -> Any:
+    """The type of what is returned where `out=` is given."""
+    return return_type(f"{made.__name__}_out", " ".join(made._fields)) if hasattr(made, "_fields") else made

@@ -309,7 +309,8 @@ class Op:
         params = self.params
         given = len(args)
         if given > self.positional:
-            raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {given} were given")
+            plural = "s" * (self.positional != 1)
+            raise TypeError(f"{self.name}() takes {self.positional} positional argument{plural} but {given} were given")
         if not kwargs:
             omitted = self.omitted[given]
             if omitted is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
+from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from .inplace_layers import bump
@@ -125,7 +126,7 @@ def with_out(
         if isinstance(found, Tensor):
             return _write_result(found, out, name, rule)
         written = [_write_result(f, target, name, rule) for f, target in zip(found, targets, strict=True)]
-        return tuple(written) if type(found) is tuple else type(found)(*written)
+        return tuple(written) if type(found) is tuple else out_type(type(found))(*written)
 
     return function
 

@@ -19,9 +19,11 @@ from ..aten import layer_normalization as _layer_norm
 from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
+from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
 from ..aten.padding import interpolate, pad
+from ..aten.spread import norm_along
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
@@ -700,7 +702,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim)
+    away = add_scalar(x1 - x2, eps)
+    found: Tensor = norm_along(away, p, away.dim() - 1, keepdim)
+    return found
 
 
 def scaled_dot_product_attention(

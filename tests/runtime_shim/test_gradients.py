@@ -64,6 +64,19 @@ torch.acosh(x + 1)
 torch.polygamma(1, x)
 torch.i0(x)
 torch.gradient(x)[0] + torch.gradient(x, edge_order=2)[1]
+torch.std_mean(x, 1)[0] + torch.std_mean(x, 1)[1]
+torch.aminmax(x, dim=1)[0] * torch.aminmax(x)[1]
+torch.cummax(x, 1)[0] * torch.cummin(x, 0)[0]
+torch.mode(x, 1)[0]
+torch.dist(x, y)
+torch.dist(x, y, 1.5)
+torch.dist(x, y, 0.5)
+torch.dist(x, y, 3)
+torch.pairwise_distance(x, y)
+torch.norm_except_dim(x, 2, -1)
+torch.norm_except_dim(x, 3, 0)
+torch.renorm(x, 2, 0, 0.7)
+torch.fill(x, v[0]) * x
 torch.clamp(x, y + 0.1, y - 0.1)
 torch.clamp_min(x, y)
 torch.clamp_max(x, y)
