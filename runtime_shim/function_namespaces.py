@@ -14,7 +14,7 @@ _SAME_IN_SPECIAL = frozenset(
     "digamma erf erfc erfinv exp2 expm1 i0 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
 )
 _SPECIAL = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", **{name: name for name in _SAME_IN_SPECIAL}}
-_LINALG = {"matmul": "matmul", "vander": "vander"}
+_LINALG = {"matmul": "matmul"}
 _FUNCTIONAL = frozenset(
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist chain_matmul "
     "einsum meshgrid norm split tensordot unique unique_consecutive".split()

@@ -75,23 +75,48 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if not r:
         return input.new_empty(0)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(input.numel()), r))
-    return input[FUNCTIONS["tensor"](rows, dtype=dtypes.int64).reshape(len(rows), r)]
+    axes = FUNCTIONS["meshgrid"](*[input] * r, indexing="ij")
+    places = np.indices((input.numel(),) * r)
+    chosen = np.ones((input.numel(),) * r, bool)
+    for sooner, later in itertools.pairwise(places):
+        chosen &= sooner <= later if with_replacement else sooner < later
+    mask = new_tensor(chosen)
+    found: Tensor = FUNCTIONS["stack"]([axis.masked_select(mask) for axis in axes], 1)
+    return found
 
 
 @composite("vander", method=False)
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector's elements, one power a column."""
+    """The powers of a vector's elements, one power a column. Source: vander in ATen/native/TensorFactories.cpp."""
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    count = x.size(-1) if N is None else N
+    count = x.size(0) if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    if not count:
-        return x.new_empty((x.size(0), 0), dtype=dtypes.int64 if x.dtype is dtypes.bool_ else x.dtype)
-    powers = list(range(count))
-    return FUNCTIONS["stack"]([x**power for power in (powers if increasing else powers[::-1])], -1)
+    kept = x.is_floating_point() or x.is_complex()  # whole numbers become long, as cumprod makes them
+    found: Tensor = x.new_empty((x.size(0), count), dtype=x.dtype if kept else dtypes.int64)
+    if count > 0:
+        found.select(1, 0).fill_(1)
+    if count > 1:
+        found.narrow(1, 1, count - 1).copy_(x.unsqueeze(1))
+        found.narrow(1, 1, count - 1).copy_(found.narrow(1, 1, count - 1).cumprod(1))
+    return found if increasing else found.flip(1)
+
+
+@composite("linalg_vander", method=False)
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The same of batches, lower powers first."""
+    if x.dtype in (dtypes.bool_, dtypes.float16, dtypes.bfloat16):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.scalar_name}"
+        )
+    rows = x.unsqueeze(-1) if x.dim() == 0 else x
+    count = rows.size(-1) if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    powers = rows.unsqueeze(-1).expand(*rows.shape, count - 1).cumprod(-1)
+    found: Tensor = FUNCTIONS["cat"]([powers.new_ones((*rows.shape, 1)), powers], -1)
+    return found
 
 
 @composite("tensordot", method=False)
@@ -170,34 +195,6 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(dim)} and {other.size(dim)}"
         )
     return self.roll(-1, dim) * other.roll(-2, dim) - self.roll(-2, dim) * other.roll(-1, dim)
-
-
-@composite("diff")
-def diff(
-    self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
-) -> Tensor:
-    """The differences of neighbors, `n` times."""
-    if self.dim() == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    parts = [part for part in (prepend, self, append) if part is not None]
-    if any(part.dim() != self.dim() for part in parts):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    for part in parts:
-        for d in range(self.dim()):
-            if part.size(d) != self.size(d) and d != dim % self.dim():
-                raise RuntimeError(
-                    "diff expects the shape of tensor to prepend or append to match that of input except along the "
-                    f"differencing dimension; input.size({d}) = {self.size(d)}, but got tensor.size({d}) = "
-                    f"{part.size(d)}"
-                )
-    found = FUNCTIONS["cat"](parts, dim) if len(parts) > 1 else self
-    for _ in range(min(n, found.size(dim))):
-        count = found.size(dim)
-        later, sooner = found.narrow(dim, 1, count - 1), found.narrow(dim, 0, count - 1)
-        found = later.logical_xor(sooner) if found.dtype is dtypes.bool_ else later - sooner
-    return found
 
 
 @composite("msort", out=RESIZED)

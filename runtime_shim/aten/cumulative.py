@@ -10,13 +10,12 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import op
 from .elementwise import conj
-from .reductions import dims_of, in_dtype, restore, sum_dtype
+from .reductions import in_dtype, sum_dtype
 
 _add: Any = np.add
 _multiply: Any = np.multiply
@@ -100,24 +99,3 @@ def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
         wrap_dim(dim, 0)
         return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
     return _multiply.accumulate(np.ascontiguousarray(self), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
-
-
-@op(
-    "logsumexp",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    leak=1,
-    refuses="logsumexp",
-    self=lambda grad, self, result, dim, keepdim: (
-        restore(grad, self._array.shape, dim, keepdim)
-        * conj((self - restore(result, self._array.shape, dim, keepdim)).exp())
-    ),
-)
-def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
-    if self.dtype.kind in "biu":
-        self = self.astype(dtypes.get_default_dtype().numpy)
-    axes = dims_of(dim, self.ndim)
-    top = _maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
-    found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
-    return packed(found if keepdim else found.squeeze(axes))

@@ -134,23 +134,23 @@ add_scalar = op(
     function=False,
     self=lambda grad: grad,
 )(lambda self, other: OPS["add"].kernel(self, other))
-mul_scalar = op(
+mul_scalar: Any = op(
     "mul_scalar",
     computes=ANY_DTYPE,
     out=RESIZED,
     node="MulBackward1",
     method=False,
     function=False,
-    self=lambda grad, other: grad * other,
+    self=lambda grad, other: mul_scalar(grad, conj(other)),
 )(lambda self, other: OPS["mul"].kernel(self, other))
-div_scalar = op(
+div_scalar: Any = op(
     "div_scalar",
     computes=ANY_DTYPE,
     out=RESIZED,
     node="DivBackward1",
     method=False,
     function=False,
-    self=lambda grad, other: grad / other,
+    self=lambda grad, other: div_scalar(grad, conj(other)),
 )(lambda self, other: OPS["div"].kernel(self, other))
 
 

@@ -4,7 +4,6 @@ have under their own name, factories by the order of dimensions, and questions a
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Sequence
 from typing import Any
@@ -181,96 +180,8 @@ def i0(self: Any) -> Any:
     return cast(np.i0(self.astype(np.float64)).reshape(self.shape), target)
 
 
-@composite("mvlgamma")
-def mvlgamma(self: Tensor, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`."""
-    if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
-    x = self if self.is_floating_point() else self.to(dtypes.get_default_dtype())
-    terms = [(x - 0.5 * i).lgamma() for i in range(p)]
-    found = terms[0]
-    for term in terms[1:]:
-        found = found + term
-    return found + p * (p - 1) / 4 * float(np.log(np.pi))
-
-
-# -- slopes and histograms
+# -- histograms
 # --------------------------------------------------------------------------------------------------
-
-
-@composite("gradient", method=False)
-def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
-    """The slopes along dimensions: central differences, at the edges one-sided ones of order `edge_order`.
-
-    `spacing` is a number for all dimensions, one for each, or the coordinates along each. Source:
-    pre_check_gradient in ATen/native/ReduceOps.cpp.
-    """
-    given = dim is not None
-    dims = [dim] if isinstance(dim, int) else list(range(input.dim())) if dim is None else list(dim)
-    if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    listed = isinstance(spacing, (list, tuple))
-    if listed and len(spacing) != len(dims):
-        wanted = (
-            "expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, "
-            f"but got a spacing argument of length {len(spacing)} and a dim argument of length {len(dims)}."
-            if given
-            else "expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = "
-            f"{input.dim()}', since dim argument was not given, but got a list of length {len(spacing)}"
-        )
-        raise RuntimeError(f"torch.gradient {wanted}")
-    wrapped = [dtypes.wrap_dim(d, input.dim()) for d in dims]
-    for d in wrapped:
-        if wrapped.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-        if input.size(d) < edge_order + 1:
-            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
-    return tuple(_slope(input, d, step, edge_order) for d, step in zip(wrapped, steps, strict=True))
-
-
-def _slope(x: Tensor, d: int, step: Any, order: int) -> Tensor:
-    count = x.size(d)
-    places = step if isinstance(step, Tensor) else FUNCTIONS["arange"](count, dtype=dtypes.float64) * step
-    gaps = places.detach().to(dtypes.float64)._array
-    if len(gaps) != count:
-        raise RuntimeError("torch.gradient expected each spacing to have as many elements as its dimension")
-    widths = np.diff(gaps)
-
-    def at(start: int, stop: int) -> Tensor:
-        return x.narrow(d, start, stop - start)
-
-    def weights(values: Any) -> Tensor:
-        shape = [-1 if k == d else 1 for k in range(x.dim())]
-        target = x.dtype if x.is_floating_point() or x.is_complex() else dtypes.get_default_dtype()
-        return new_tensor(np.asarray(values, np.float64)).to(target).reshape(shape)
-
-    left, right = widths[:-1], widths[1:]
-    parts = []
-    if order == 1:
-        parts.append((at(1, 2) - at(0, 1)) / weights(widths[:1]))
-    else:
-        a, b = widths[0], widths[1]
-        rows = (-(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b)))
-        parts.append(_total([at(i, i + 1) * weights([w]) for i, w in enumerate(rows)]))
-    if count > 2:
-        parts.append(
-            at(0, count - 2) * weights(-right / (left * (left + right)))
-            + at(1, count - 1) * weights((right - left) / (left * right))
-            + at(2, count) * weights(left / (right * (left + right)))
-        )
-    if order == 1:
-        parts.append((at(count - 1, count) - at(count - 2, count - 1)) / weights(widths[-1:]))
-    else:
-        a, b = widths[-2], widths[-1]
-        rows = (b / (a * (a + b)), -(a + b) / (a * b), (2 * b + a) / (b * (a + b)))
-        parts.append(_total([at(count - 3 + i, count - 2 + i) * weights([w]) for i, w in enumerate(rows)]))
-    found: Tensor = FUNCTIONS["cat"](parts, d)
-    return found
-
-
-def _total(parts: Sequence[Tensor]) -> Tensor:
-    return functools.reduce(lambda one, other: one + other, parts)
 
 
 _HISTOGRAM = return_type("histogram", "hist bin_edges")

@@ -85,29 +85,6 @@ def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]
     return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
 
 
-def _logcumsumexp_gradient(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
-    """By logarithms, which don't overflow, of the positive and the negative part apart."""
-    if not grad._array.ndim:
-        return grad
-
-    size = grad.abs().log()
-
-    def part(where: Tensor) -> Tensor:
-        # The lowest number stands for the logarithm of 0, which has no gradient.
-        logarithm = FUNCTIONS["where"](where, size, float(np.finfo(grad._array.dtype).min)) - result
-        return (FUNCTIONS["logcumsumexp"](logarithm.flip(dim), dim).flip(dim) + self).exp()
-
-    return part(grad > 0) - part(grad < 0)
-
-
-@op("logcumsumexp", out=RESIZED, leak=lambda self, dim: int(not self._array.ndim),
-    self=lambda grad, self, result, dim: _logcumsumexp_gradient(grad, self, result, dim))  # fmt: skip
-def logcumsumexp(self: Any, dim: int) -> Array:
-    if self.ndim == 0:
-        return self.copy()
-    return packed(np.logaddexp.accumulate(self, axis=wrap_dim(dim, self.ndim)))
-
-
 @composite("cov")
 def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances of the rows, whose columns are observations."""

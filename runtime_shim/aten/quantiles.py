@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, wrap_dim
+from ..core.argument_errors import invalid_combination, public_call
+from ..core.dtypes import Array, int64, wrap_dim
+from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op
+from .elementwise import mul_scalar
 from .extremes import _at_index, pair
 
 
@@ -44,9 +47,14 @@ def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+_ROUNDED = {"lower": "floor_", "higher": "ceil_", "nearest": "round_"}
 
 
 def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
+    """Source: quantile_compute in ATen/native/Sorting.cpp, whose in-place ops leave their marks on the result."""
+    if not isinstance(q, Tensor | int | float):
+        called = public_call()
+        raise invalid_combination(name, called[2] if called else (self, q))
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
@@ -58,57 +66,53 @@ def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolatio
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor) and not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
-    ranks = q if isinstance(q, Tensor) else self.new_full((), q)
-    if ranks._array.dtype != array.dtype:
+    ranked = q if isinstance(q, Tensor) else FUNCTIONS["full"]((), q, dtype=self.dtype)
+    if ranked._array.dtype != array.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-    if ranks._array.ndim > 1:
+    if ranked._array.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if ((ranks._array < 0) | (ranks._array > 1)).any():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    if ((ranked._array < 0) | (ranked._array > 1)).any():
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     d = 0 if dim is None else wrap_dim(dim, array.ndim)
-    source = self.flatten() if dim is None or array.ndim == 0 else self
-    ordered = source.transpose(d, -1).sort(dim=-1).values.unsqueeze(-2)  # (..., 1, n)
-    numbers = np.isnan(ordered._array)
-    count = ordered._array.shape[-1] - numbers.sum(axis=-1, keepdims=True)
-    places = ranks._array.reshape(-1, 1) * np.maximum(count - 1, 0)  # (..., number of q, 1)
-    if name == "quantile":  # one NaN makes all of its row NaN
-        places = np.where(numbers.any(axis=-1, keepdims=True), ordered._array.shape[-1] - 1, places)
-    below, above = np.floor(places), np.ceil(places)
-    if interpolation == "nearest":
-        below = above = np.round(places)
-    elif interpolation == "lower":
-        above = below
-    elif interpolation == "higher":
-        below = above
-    wide = ordered.expand(*np.broadcast_shapes((*ordered._array.shape[:-1], 1), places.shape)[:-1], -1)
-    low = wide.gather(-1, _indices(below, wide))
-    if below is above:
-        found = low
+    if dim is None:
+        ordered = self.flatten().sort()[0]
+    elif d == array.ndim - 1:
+        ordered = self.sort()[0]
     else:
-        weight = np.full(places.shape, 0.5, array.dtype) if interpolation == "midpoint" else places - below
-        found = low.lerp(wide.gather(-1, _indices(above, wide)), _tensor(weight.astype(array.dtype), low))
-    found = found.squeeze(-1)  # (..., number of q), the reduced dimension swapped with the last
-    if dim is None or array.ndim == 0:
-        found = found.reshape([-1, *([1] * array.ndim if keepdim else [])])
-    else:
-        found = found.movedim(-1, 0).unsqueeze(-1).transpose(d + 1, -1)
-        if not keepdim:
-            found = found.squeeze(d + 1)
-    # In place, as PyTorch ends: the last node is of that name.
-    return found.unsqueeze(-1).squeeze_(-1) if ranks._array.ndim else found.squeeze_(0)
+        ordered = self.unsqueeze(-1).transpose(d, -1).sort()[0]
+    count = ordered.size(-1)
+    kept = list(array.shape) if dim is not None else []
+    if keepdim:
+        kept = [1 if dim is None or i == d else n for i, n in enumerate(array.shape)]
+    elif kept:
+        del kept[d]
+    ordered = ordered.view([*kept, count])
+    values = _interpolated(ordered, _ranks(ordered, ranked, name), interpolation)
+    if ranked._array.ndim == 0:
+        return values.squeeze_(-1)
+    return values.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
 
 
-def _tensor(array: Array, like: Tensor) -> Tensor:
-    from ..core.tensor import new_tensor
+def _ranks(ordered: Tensor, q: Tensor, name: str) -> Tensor:
+    """Where the quantiles stand among the ordered elements, between two of them; the last ones are NaN."""
+    numbers = ordered.isnan()
+    if name == "nanquantile":
+        found: Tensor = q * (numbers.logical_not_().sum(-1, True) - 1)
+        return found.masked_fill_(found < 0, 0)
+    last = ordered.size(-1) - 1
+    ranks, any_nan = FUNCTIONS["broadcast_tensors"](mul_scalar(q, last), numbers.any(-1, True))
+    return ranks.masked_fill(any_nan, last)
 
-    return new_tensor(np.ascontiguousarray(np.broadcast_to(array, like._array.shape)))
 
-
-def _indices(places: Array, wide: Tensor) -> Tensor:
-    from ..core.tensor import new_tensor
-
-    shape = (*wide._array.shape[:-1], 1)
-    return new_tensor(np.ascontiguousarray(np.broadcast_to(places, shape)).astype(np.int64))
+def _interpolated(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
+    if interpolation in _ROUNDED:
+        getattr(ranks, _ROUNDED[interpolation])()
+    below = ranks.to(int64)
+    values: Tensor = ordered.gather(-1, below)
+    if interpolation in ("linear", "midpoint"):
+        weights = FUNCTIONS["full_like"](ranks, 0.5) if interpolation == "midpoint" else ranks - below
+        values.lerp_(ordered.gather(-1, ranks.ceil_().to(int64)), weights)
+    return values
 
 
 @composite("quantile", out=RESIZED)

@@ -18,7 +18,7 @@ from ..dispatch.op_description import ANY_DTYPE, ELEMENTWISE, Computes, DtypeRef
 from ..dispatch.recorded_writes import recorded_write
 from ..dispatch.registration import composite, op, publish
 from .absent_gradients import no_derivative
-from .elementwise import conj, mul_scalar
+from .elementwise import add_scalar, conj, div_scalar, mul_scalar
 from .ufunc_makers import FLOAT, unary
 
 
@@ -291,29 +291,6 @@ def isreal(self: Tensor) -> Tensor:
     return self.imag == 0 if self.is_complex() else FUNCTIONS["ones_like"](self, dtype=dtypes.bool_)
 
 
-def _share(grad: Tensor, a: Tensor, b: Tensor, base: float) -> Tensor:
-    """The part of the sum that `a` has: 1 / (1 + base ** (b - a))."""
-    return grad / (1 + FUNCTIONS["pow"](base, b - a))
-
-
-@op(
-    "logaddexp",
-    self=lambda grad, self, other: _share(grad, self, other, math.e),
-    other=lambda grad, self, other: _share(grad, other, self, math.e),
-)
-def logaddexp(self: Array, other: Array) -> Array:
-    return np.logaddexp(self, other)
-
-
-@op(
-    "logaddexp2",
-    self=lambda grad, self, other: _share(grad, self, other, 2.0),
-    other=lambda grad, self, other: _share(grad, other, self, 2.0),
-)
-def logaddexp2(self: Array, other: Array) -> Array:
-    return np.logaddexp2(self, other)
-
-
 def _entropy(a: Any) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(a > 0, -a * np.log(a), np.where(a == 0, 0, np.where(np.isnan(a), a, -np.inf))).astype(a.dtype)
@@ -328,23 +305,31 @@ def _log_normal_share(x: float) -> float:
     return -x * x / 2 - math.log(-x * math.sqrt(2 * math.pi)) + math.log(series)
 
 
+def _log_ndtr(a: Any) -> Any:
+    if a.dtype == np.float16:
+        raise NotImplementedError("\"log_ndtr_cpu\" not implemented for 'Half'")
+    return _each(_log_normal_share)(a)
+
+
 unary(
     "special_entr",
     _entropy,
     node="SpecialEntrBackward0",
     inplace_form=False,
-    computes=Computes("if"),
+    computes=Computes("bif", "entr_cpu"),
     result=FLOAT,
     self=lambda grad, self: grad * -(1 + self.log()),
 )
 unary(
     "special_log_ndtr",
-    _each(_log_normal_share),
+    _log_ndtr,
     node="SpecialLogNdtrBackward0",
     inplace_form=False,
-    computes=Computes("if"),
+    computes=Computes("bif", "log_ndtr_cpu"),
     result=FLOAT,
-    self=lambda grad, self, result: grad * (-(self * self) / 2 - result).exp() / math.sqrt(2 * math.pi),
+    self=lambda grad, self, result: (
+        div_scalar(grad, math.sqrt(2 * math.pi)) * (result + div_scalar(self.pow(2), 2)).neg().exp()
+    ),
 )
 
 
@@ -361,6 +346,8 @@ def _i1_of(x: float) -> float:
 def _slope_of_i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """i1_backward of torch/csrc/autograd/FunctionsManual.cpp: at zero, where i1(x) / x can't be computed, it is 1/2."""
     where = FUNCTIONS["where"]
+    if self._array.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"i1_backward\" not implemented for '{self.dtype.scalar_name}'")
     eps = float(np.finfo(self._array.dtype).eps)
     far = self.abs() > eps
     safe = where(far, self, eps)
@@ -372,16 +359,16 @@ unary(
     _each(_i1_of),
     node="SpecialI1Backward0",
     inplace_form=False,
-    computes=Computes("if"),
+    computes=Computes("bif", "i1_cpu"),
     result=FLOAT,
     self=_slope_of_i1,
 )
 
 
-@composite("special_ndtr", method=False)
+@composite("special_ndtr", method=False, out=ELEMENTWISE)
 def special_ndtr(self: Tensor) -> Tensor:
     """How much of the standard normal distribution lies below each element."""
-    return mul_scalar(FUNCTIONS["erf"](mul_scalar(self, math.sqrt(0.5))) + 1, 0.5)
+    return mul_scalar(add_scalar(FUNCTIONS["erf"](mul_scalar(self, math.sqrt(0.5))), 1), 0.5)
 
 
 _ONLY_FLOATING = tuple(
@@ -391,7 +378,7 @@ _Frexp = return_type("frexp", "mantissa exponent")
 
 
 @op("frexp", computes=Computes("f", refusals=_ONLY_FLOATING), node="FrexpBackward0", outputs=_Frexp._make,
-    self=lambda grads, result: None if grads[0] is None else grads[0] / 2.0 ** result[1])  # fmt: skip
+    self=lambda grads, result: None if grads[0] is None else grads[0] / result[1].exp2())  # fmt: skip
 def frexp(self: Any) -> tuple[Array, Array]:
     """Fractions from 1/2 to 1 and powers of 2, whose products are the elements."""
     mantissa, exponent = np.frexp(self)

@@ -16,7 +16,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, OPS, Computes, DtypeRefusal, OutRule
 from ..dispatch.recorded_writes import recorded_write
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, op
 from .absent_gradients import no_autograd_kernel
 from .elementwise import conj, mul_scalar
 from .ufunc_makers import FLOAT, binary, cast, computation_dtype
@@ -201,43 +201,6 @@ def broadcast_shapes(*shapes: Any) -> dtypes.Size:
                 "Shape mismatch: objects cannot be broadcast to a single shape"
             ) from None  # fmt: skip
     return dtypes.Size(found)
-
-
-@composite("trapezoid", method=False)
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
-    """The integral along a dimension by the trapezoidal rule."""
-    n = y.size(dim)
-    if n == 0:
-        return y.sum(dim)
-    return (_widths(y, x, dx, dim) * (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1))).sum(dim) / 2.0
-
-
-@composite("cumulative_trapezoid", method=False)
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
-    """The integrals along a dimension up to each place, by the trapezoidal rule."""
-    n = y.size(dim)
-    if n == 0:
-        return y
-    return (_widths(y, x, dx, dim) * (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1))).cumsum(dim) / 2.0
-
-
-def _widths(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
-    if x is None:
-        return 1 if dx is None else dx
-    name = "trapezoid"
-    if x.dtype is dtypes.bool_ or y.dtype is dtypes.bool_:
-        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
-    if x.dim() == 1:
-        if x.size(0) != y.size(dim):
-            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-        shape = [1] * y.dim()
-        shape[dim] = x.size(0)
-        x = x.view(shape)
-    n = x.size(dim)
-    return x.narrow(dim, 1, n - 1) - x.narrow(dim, 0, n - 1)
-
-
-publish("trapz", trapezoid, method=False)
 
 
 @composite("signbit", method=True)
