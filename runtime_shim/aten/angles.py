@@ -14,7 +14,7 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import elementwise
+from ..core.reordered_array import elementwise, packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OutRule, same_dtype
 from ..dispatch.registration import op
@@ -23,7 +23,7 @@ from .ufunc_makers import FLOAT, unary
 
 def _angle(a: Any) -> Any:
     if a.dtype.kind == "c":
-        return elementwise(np.arctan2(a.imag, a.real), a)
+        return packed(np.asarray(np.arctan2(a.imag, a.real)))
     return elementwise(np.where(np.isnan(a), a, np.where(a < 0, a.dtype.type(math.pi), a.dtype.type(0))), a)
 
 

@@ -49,7 +49,7 @@ def is_neg(self: Tensor) -> bool:
     self=lambda grad: grad.conj_physical(),
 )
 def _conj_physical(self: Any) -> Array:
-    return np.conjugate(self)
+    return np.conjugate(self) if self.dtype.kind == "c" else self.copy()
 
 
 @composite("conj_physical")

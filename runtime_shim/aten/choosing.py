@@ -49,7 +49,7 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
 
 
 def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
-    _store_clamped(self, _clamp_kernel(self, min, max))
+    _store_clamped(self, _clamp_scalar.op.kernel(self, min, max))  # type: ignore[attr-defined]
 
 
 def _store_clamped(self: Any, found: Array) -> None:
@@ -75,7 +75,17 @@ def _store_clamped(self: Any, found: Array) -> None:
     self=_clamp_self,
 )
 def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
-    return _clamp_kernel(self, min, max)
+    found = _clamp_kernel(self, min, max)
+    _check_kind(found, "clamp" if min is not None and max is not None else "clamp_max" if min is None else "clamp_min")
+    return found
+
+
+def _check_kind(found: Array, name: str) -> None:
+    """What PyTorch's kernels of bounds that are numbers refuse."""
+    if found.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}_scalar_cpu\" not implemented for 'Bool'")
+    if found.dtype.kind == "c":
+        raise NotImplementedError(_NOT_FOR_COMPLEX)
 
 
 def _bound_below(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
@@ -113,19 +123,19 @@ def _clamp_tensor(self: Any, min: Any = None, max: Any = None) -> Array:
 _REAL_OR_NONE = frozenset({int, float, type(None)})
 
 
-def _chosen_by_bounds(name: str, *bounds: Any) -> tuple[Any, ...]:
+def _chosen_by_bounds(self: Any, *bounds: Any) -> tuple[Any, ...]:
     """The overload, and the bounds as it takes them; TypeError if they are neither all numbers nor all tensors."""
-    if all(type(b) in _REAL_OR_NONE for b in bounds):
+    if type(bounds[0]) in _REAL_OR_NONE and type(bounds[1]) in _REAL_OR_NONE and isinstance(self, Tensor):
         return _clamp_scalar, *bounds
     given = [b for b in bounds if b is not None]
-    if given and all(isinstance(b, Tensor) for b in given):
+    if given and all(isinstance(b, Tensor) for b in given) and isinstance(self, Tensor):
         return _clamp_tensor, *bounds
     numbers = [
         b.item() if isinstance(b, Tensor) and not b._array.ndim and not b.requires_grad else b for b in bounds
     ]  # a tensor without dimensions will do in the place of a number
-    if any(isinstance(b, Tensor) or not (b is None or is_operand(b)) for b in numbers):
-        called = public_call()
-        raise invalid_combination(name, tuple(a for a in called[2] if a is not None) if called else ())
+    if not isinstance(self, Tensor) or any(isinstance(b, Tensor) or not (b is None or is_operand(b)) for b in numbers):
+        name, _, values = public_call() or ("clamp", False, (self, *bounds))
+        raise invalid_combination(name, tuple(a for a in values if a is not None))
     if any(isinstance(b, complex) for b in numbers):
         raise RuntimeError("value cannot be converted to type double without overflow")
     return _clamp_scalar, *numbers
@@ -134,19 +144,18 @@ def _chosen_by_bounds(name: str, *bounds: Any) -> tuple[Any, ...]:
 @composite("clamp")
 def clamp(self: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Any:
     """Limit to [min, max]; numbers or tensors."""
-    chosen, min, max = _chosen_by_bounds("clamp", min, max)
+    chosen, min, max = _chosen_by_bounds(self, min, max)
     return chosen(self, min, max, out=out) if out is not None else chosen(self, min, max)
 
 
 @composite("clamp_")
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    chosen, min, max = _chosen_by_bounds("clamp_", min, max)
+    chosen, min, max = _chosen_by_bounds(self, min, max)
     found: Tensor = chosen.inplace(self, min, max)
     return found
 
 
-FUNCTIONS["clip"] = clamp
-attach("clip", clamp)
+composite("clip")(clamp)
 
 
 def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside: Any, outside: Any) -> Any:
@@ -154,10 +163,7 @@ def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside
 
     def of_number(self: Any, min: Any) -> Array:
         found: Array = kernel(self, min)
-        if found.dtype.kind == "b":
-            raise NotImplementedError(f"\"{name}_scalar_cpu\" not implemented for 'Bool'")
-        if found.dtype.kind == "c":
-            raise NotImplementedError(_NOT_FOR_COMPLEX)
+        _check_kind(found, name)
         return found
 
     def in_place(self: Any, bound: Any) -> None:

@@ -96,6 +96,11 @@ true_divide = binary(
 )
 
 
+def _divides_by_zero(a: Any, b: Any) -> bool:
+    """Whether an element is divided by zero, of which there may be none."""
+    return bool(np.size(a)) and bool(np.any(np.equal(b, 0)))
+
+
 @op(
     "div_mode",
     computes=Computes("if", "div_floor_cpu"),
@@ -113,7 +118,7 @@ true_divide = binary(
 def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
     common = result_type(self, other)
     a, b = cast(self, common), cast(other, common)
-    if common.kind in "iu" and np.any(np.equal(b, 0)):
+    if common.kind in "iu" and _divides_by_zero(a, b):
         raise RuntimeError("ZeroDivisionError")
     if rounding_mode == "floor":
         return np.floor_divide(a, b)
@@ -202,7 +207,7 @@ def _whole(ufunc: Any) -> Any:
     """A division of whole numbers, which must not be by zero."""
 
     def divide(a: Any, b: Any, out: Any = None) -> Any:
-        if np.asarray(b).dtype.kind in "iu" and np.asarray(a).dtype.kind in "iu" and np.any(np.equal(b, 0)):
+        if np.asarray(b).dtype.kind in "iu" and np.asarray(a).dtype.kind in "iu" and _divides_by_zero(a, b):
             raise RuntimeError("ZeroDivisionError")
         return ufunc(a, b)
 

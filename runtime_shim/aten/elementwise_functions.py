@@ -139,8 +139,10 @@ def _sign(a: Any) -> Any:
     """-1, 0 or 1, and 0 of NaN."""
     if a.dtype.kind == "b":
         return np.logical_or(a, a)
-    found = np.sign(a)
-    return np.nan_to_num(found) if found.dtype.kind == "f" else found
+    found = np.asanyarray(np.sign(a))  # of no dimensions, it is a number
+    if found.dtype.kind == "f":
+        np.copyto(found, 0, where=np.isnan(found))
+    return found
 
 
 unary(

@@ -13,7 +13,7 @@ from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import RESIZED, Computes, OutRule, same_dtype
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .extremes import _at_index, pair
 
@@ -24,6 +24,8 @@ def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
         axis = wrap_dim(dim, self.ndim)
         if self.ndim == 0:
             return self.copy(), np.zeros((), np.int64)
+        if self.size:
+            refuse(self.dtype)
         moved = np.moveaxis(np.asarray(self), axis, 0)
         places = np.zeros(moved.shape, np.int64)
         for i in range(1, len(moved)):
@@ -32,9 +34,10 @@ def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
         indices = np.ascontiguousarray(np.moveaxis(places, 0, axis))
         return packed(np.take_along_axis(self, indices, axis)), indices
 
+    refuse = Computes("bif").refuse(name)
     op(
         name,
-        computes=Computes("bif"),
+        computes=ANY_DTYPE,
         out=OutRule(same_dtype("expected scalar_type {want.scalar_name} but found {got.scalar_name}")),
         outputs=pair(name),
         nondifferentiable=(1,),
@@ -61,9 +64,12 @@ def _most_frequent(row: Any) -> Any:
     return np.argsort(row, kind="stable")[counts[: chosen + 1].sum() - 1]
 
 
+_refuse_mode = Computes("bif").refuse("mode")
+
+
 @op(
     "mode",
-    computes=Computes("bif"),
+    computes=ANY_DTYPE,
     out=RESIZED,
     outputs=pair("mode"),
     nondifferentiable=(1,),
@@ -80,6 +86,7 @@ def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]
             raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
         rest = self.shape[:axis] + (1,) * keepdim + self.shape[axis + 1 :]
         return np.empty(rest, self.dtype), np.empty(rest, np.int64)
+    _refuse_mode(self.dtype)
     indices = np.expand_dims(np.asarray(np.apply_along_axis(_most_frequent, axis, np.asarray(self)), np.int64), axis)
     values = np.take_along_axis(np.asarray(self), indices, axis)
     return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))

@@ -702,6 +702,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    require_tensors("pairwise_distance", x1=x1, x2=x2)
     away = add_scalar(x1 - x2, eps)
     found: Tensor = norm_along(away, p, away.dim() - 1, keepdim)
     return found
