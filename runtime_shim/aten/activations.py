@@ -104,8 +104,9 @@ def leaky_relu_backward(grad_output: Any, self: Any, slope: float) -> Array:
 
 def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
     require_floating(self, "elu_cpu")
-    below = alpha * np.expm1(np.minimum(self, 0) * self.dtype.type(input_scale))
-    return elementwise((np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False), self)
+    above = self > 0
+    below = alpha * np.expm1(np.where(above, 0, self) * self.dtype.type(input_scale))  # -0.0 stays
+    return elementwise((np.where(above, self, below) * scale).astype(self.dtype, copy=False), self)
 
 
 def _elu_back(grad: Tensor, self: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
@@ -155,7 +156,7 @@ elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
 
 @op(
     "celu",
-    computes=ANY_DTYPE,
+    computes=Computes("f", "elu_cpu"),
     out=RESIZED,
     inplace=True,
     recorded_in_place=recorded_write(
@@ -171,8 +172,9 @@ def celu(self: Any, alpha: float = 1.0) -> Array:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     require_floating(self, "elu_cpu")
-    below = alpha * np.expm1(np.minimum(self, 0) / self.dtype.type(alpha))
-    return elementwise(np.where(self > 0, self, below).astype(self.dtype, copy=False), self)
+    above = self > 0
+    below = alpha * np.expm1(np.where(above, 0, self) / self.dtype.type(alpha))
+    return elementwise(np.where(above, self, below).astype(self.dtype, copy=False), self)
 
 
 @op(

@@ -11,26 +11,37 @@ import numpy as np
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
 from ..core.device import check_device
+from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED
-from ..dispatch.registration import composite
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.registration import composite, op
 from .joining import check_tensors
 from .ranges import filled
 
 
-@composite("rot90")
-def rot90(self: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+@op(
+    "rot90",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    leak=lambda self, k=1, dims=(0, 1): int(k % 4 != 2),
+    self=lambda grad, k, dims: grad.rot90(-k, dims),
+)
+def rot90(self: Any, k: int = 1, dims: Any = (0, 1)) -> Array:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     first, second = dims
+    if self.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
+    if first == second or abs(first - second) == self.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
+    first, second = (wrap_dim(d, self.ndim) for d in dims)
     turns = k % 4
-    if turns == 1:
-        return self.flip(second).transpose(first, second)
-    if turns == 2:
-        return self.flip(dims)
-    if turns == 3:
-        return self.flip(first).transpose(first, second)
-    return self.clone()
+    flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turns]
+    found = laid_out_like(np.flip(self, flipped).copy(), self)
+    return np.swapaxes(found, first, second) if turns % 2 else found
 
 
 @composite("fliplr")

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import check_device
+from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED
-from ..dispatch.registration import composite
+from ..dispatch.op_description import RESIZED, Computes
+from ..dispatch.registration import composite, op
 from .creation import numpy_dtype
 
 
@@ -67,12 +68,18 @@ _triangle("triu_indices", True)
 _triangle("tril_indices", False)
 
 
-@composite("trace", function=False)
-def trace(self: Tensor) -> Tensor:
+def _trace_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
+    rows, columns = self_shape
+    places = FUNCTIONS["arange"](0, rows * columns, columns + 1)[: min(self_shape)]
+    return FUNCTIONS["zeros"](rows * columns, dtype=grad.dtype).index_fill_(0, places, grad).view(self_shape)
+
+
+@op("trace", computes=Computes("ifc", "trace"), out=RESIZED, function=False, self=_trace_back)
+def trace(self: Any) -> Array:
     """The sum of a matrix's diagonal."""
-    if self.dim() != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.dim()}")
-    return self.diagonal().sum()
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    return np.asarray(np.trace(self, dtype=np.int64 if self.dtype.kind in "iu" else self.dtype))
 
 
 @composite("fill_diagonal_", function=False)

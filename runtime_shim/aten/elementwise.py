@@ -309,9 +309,15 @@ atan2 = binary(
     np.arctan2,
     computes=Computes("bif"),
     result=FLOAT,
-    self=lambda grad, self, other: grad * (other / (self * self + other * other)),
-    other=lambda grad, self, other: grad * (-self / (self * self + other * other)),
+    self=lambda grad, self, other: grad * other * _inverse_square(self, other),
+    other=lambda grad, self, other: grad * -self * _inverse_square(self, other),
 )
+
+
+def _inverse_square(a: Tensor, b: Tensor) -> Tensor:
+    """1 / (a² + b²), and 0 where both are."""
+    found: Tensor = (a * a + b * b).reciprocal().masked_fill((a == 0) & (b == 0), 0)
+    return found
 
 
 def _share(grad: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:

@@ -66,6 +66,13 @@ unary("atan", np.arctan, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, sel
 unary("sinh", np.sinh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.cosh()))
 unary("cosh", np.cosh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, self: grad * conj(self.sinh()))
 unary("tanh", np.tanh, computes=ANY_DTYPE, result=FLOAT, self=lambda grad, result: tanh_backward(grad, result))
+
+
+def _of_integers(self: Tensor) -> int:
+    """PyTorch copies integers, which are whole, into the result."""
+    return int(self._array.dtype.kind in "biu")
+
+
 unary(
     "floor",
     np.floor,
@@ -74,6 +81,7 @@ unary(
         "floor_vml_cpu",
         refusals=(DtypeRefusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
     ),
+    leak=_of_integers,
     self=_zeros,
 )
 unary(
@@ -84,12 +92,14 @@ unary(
         "ceil_vml_cpu",
         refusals=(DtypeRefusal("c", NotImplementedError, "ceil is not supported for complex inputs"),),
     ),
+    leak=_of_integers,
     self=_zeros,
 )
 unary(
     "round",
     lambda a: np.positive(a) if a.dtype.kind in "iu" else np.rint(a),
     computes=Computes("if", "round_vml_cpu"),
+    leak=_of_integers,
     self=_zeros,
 )
 
@@ -153,6 +163,7 @@ unary(
         "trunc_vml_cpu",
         refusals=(DtypeRefusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
     ),
+    leak=_of_integers,
     self=_zeros,
 )
 unary(

@@ -134,7 +134,7 @@ def _register_extremes() -> None:
             node=f"{name.capitalize()}Backward0",
             method=False,
             function=False,
-            leak=lambda self, dim, keepdim=False, *rest: 0 if keepdim else 2,
+            leak=lambda self, dim, keepdim=False, *rest: 1 if not self._array.ndim else 0 if keepdim else 2,
             outputs=pair(name),
             nondifferentiable=(1,),
             self=_at_index,
@@ -187,7 +187,11 @@ def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     return contiguous(_maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
-@op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
+def _leak_of_amin(self: Tensor, dim: Any = (), keepdim: bool = False) -> int:
+    return int(self._array.dtype != np.int64)  # for which PyTorch has a loop of its own
+
+
+@op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=_leak_of_amin, self=_scaled_evenly)
 def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amin")
     return contiguous(_minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))

@@ -330,22 +330,47 @@ def _fill(target: Any, dim: int, index: Any, value: Any) -> None:
         target[...] = value
 
 
-# PyTorch lets it write to an expanded tensor, with a warning.
-@op(
-    "index_fill",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    inplace_kernel=_fill,
-    checks_overlap=False,
-    inplace=True,
-    leak=2,
-    tensor_params=("self", "index"),
-    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-)
-def index_fill(self: Any, dim: int, index: Any, value: Any) -> Array:
+def _index_fill_kernel(self: Any, dim: int, index: Any, value: Any) -> Array:
     found = self.copy("K")
     _fill(found, dim, index, value)
     return found
+
+
+def _index_fill_form(tensors: tuple[str, ...], node: str, **derivatives: Any) -> Any:
+    return op(
+        "index_fill",
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        node=node,
+        inplace_kernel=_fill,
+        checks_overlap=False,  # PyTorch lets it write to an expanded tensor, with a warning
+        inplace=True,
+        method=False,
+        function=False,
+        leak=2,
+        tensor_params=tensors,
+        self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
+        **derivatives,
+    )(_index_fill_kernel)
+
+
+_index_fill_tensor = _index_fill_form(
+    ("self", "index", "value"), "IndexFillBackward1", value=lambda grad, dim, index: grad.index_select(dim, index).sum()
+)
+_index_fill_number = _index_fill_form(("self", "index"), "IndexFillBackward0")
+
+
+@composite("index_fill")
+def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy with `value` (a number or 0-dim tensor) at indices along a dimension."""
+    form = _index_fill_tensor if isinstance(value, Tensor) else _index_fill_number
+    return form(self, dim, index, value)
+
+
+@composite("index_fill_", function=False)
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    form: Any = _index_fill_tensor if isinstance(value, Tensor) else _index_fill_number
+    return form.inplace(self, dim, index, value)
 
 
 @op(

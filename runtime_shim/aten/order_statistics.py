@@ -47,7 +47,7 @@ def _register(name: str, ignores_nan: bool) -> None:
 
     op(
         f"{name}_all",
-        computes=Computes("bif", f"{name}_out_impl"),
+        computes=Computes("if", "median_cpu"),
         out=RESIZED,
         node=f"{name.capitalize()}Backward0",
         method=False,
@@ -70,7 +70,7 @@ def _register(name: str, ignores_nan: bool) -> None:
 
     op(
         f"{name}_dim",
-        computes=Computes("bif", f"{name}_out"),
+        computes=Computes("if", "median_out"),
         out=RESIZED,
         node=f"{name.capitalize()}Backward1",
         leak=1,

@@ -57,16 +57,30 @@ def _unique_consecutive_kernel(self: Any, dim: int | None) -> tuple[Array, Array
     return values, inverse.reshape(self.shape), counts
 
 
-def _register(name: str, node: str, kernel: Any) -> Any:
+def _register(name: str, node: str, kernel: Any, leak: Any) -> Any:
     return op(
         name, computes=ANY_DTYPE, out=RESIZED, node=node, method=False, function=False, outputs=tuple,
-        nondifferentiable=(1, 2), self=no_derivative(name),
+        nondifferentiable=(1, 2), self=no_derivative(name), leak=leak,
     )(kernel)  # fmt: skip
 
 
-_unique = _register("_unique2", "Unique2Backward0", _unique_kernel)
-_unique_dim = _register("unique_dim", "UniqueDimBackward0", _unique_dim_kernel)
-_unique_consecutive = _register("unique_consecutive", "UniqueConsecutiveBackward0", _unique_consecutive_kernel)
+def _leak_of_flat(self: Tensor) -> int:
+    return int(self._array.size > 0)
+
+
+def _leak_of_rows(self: Tensor, dim: int) -> tuple[int, ...]:
+    return (0, 0, 1)
+
+
+def _leak_of_runs(self: Tensor, dim: int | None) -> tuple[int, ...]:
+    return (0, 0, 1) if dim is not None and self.dim() != 1 else (1, 1, 2) if self._array.size else (0, 0, 0)
+
+
+_unique = _register("_unique2", "Unique2Backward0", _unique_kernel, _leak_of_flat)
+_unique_dim = _register("unique_dim", "UniqueDimBackward0", _unique_dim_kernel, _leak_of_rows)
+_unique_consecutive = _register(
+    "unique_consecutive", "UniqueConsecutiveBackward0", _unique_consecutive_kernel, _leak_of_runs
+)
 
 
 def _chosen(found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Any:

@@ -85,6 +85,7 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
         ),
     ),
     out=RESIZED,
+    leak=lambda self, *options: int(not self._array.ndim),
     outputs=pair("topk"),
     nondifferentiable=(1,),
     self=_sort_back,

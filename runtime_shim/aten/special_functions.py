@@ -214,6 +214,7 @@ unary(
     "deg2rad",
     lambda a: a * a.dtype.type(math.pi / 180),
     node="Deg2RadBackward0",
+    leak=1,
     computes=Computes(
         "bif", refusals=(DtypeRefusal("c", RuntimeError, "deg2rad is not supported for complex tensors."),)
     ),
@@ -224,6 +225,7 @@ unary(
     "rad2deg",
     lambda a: a * a.dtype.type(180 / math.pi),
     node="Rad2DegBackward0",
+    leak=1,
     computes=Computes(
         "bif", refusals=(DtypeRefusal("c", RuntimeError, "rad2deg is not supported for complex tensors."),)
     ),
@@ -269,20 +271,16 @@ _alias("fix", "trunc")
 _alias("negative", "neg")
 
 
-@composite("isposinf", out=ELEMENTWISE)
-def isposinf(self: Tensor) -> Tensor:
-    return _is_inf(self, "isposinf") & (self > 0)
-
-
-@composite("isneginf", out=ELEMENTWISE)
-def isneginf(self: Tensor) -> Tensor:
-    return _is_inf(self, "isneginf") & (self < 0)
-
-
-def _is_inf(self: Tensor, name: str) -> Tensor:
-    if self.is_complex():
-        raise RuntimeError(f"{name} does not support complex inputs.")
-    return self.isinf()
+for _name, _ufunc in {"isposinf": np.isposinf, "isneginf": np.isneginf}.items():
+    unary(
+        _name,
+        _ufunc,
+        inplace_form=False,
+        computes=Computes(
+            "bif", refusals=(DtypeRefusal("c", RuntimeError, f"{_name} does not support complex inputs."),)
+        ),
+        leak=lambda self: int(self._array.dtype.kind in "biu"),
+    )
 
 
 @composite("isreal")

@@ -47,8 +47,12 @@ binary("bitwise_left_shift", np.left_shift, fast_scalar=False, numbers=True, com
 binary("bitwise_right_shift", np.right_shift, fast_scalar=False, numbers=True, computes=Computes("i", "rshift_cpu"))
 unary("bitwise_not", np.invert, computes=Computes("bi"))
 unary("logical_not", np.logical_not, result=BOOL, leak=1, computes=ANY_DTYPE)
-for _name, _ufunc in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
-    unary(_name, _ufunc, inplace_form=False, computes=ANY_DTYPE)
+unary("isnan", np.isnan, inplace_form=False, computes=ANY_DTYPE)
+for _name, _ufunc in {"isinf": np.isinf, "isfinite": np.isfinite}.items():
+    # Of other dtypes PyTorch fills the result or makes it of two.
+    unary(
+        _name, _ufunc, inplace_form=False, computes=ANY_DTYPE, leak=lambda self: int(self._array.dtype.kind in "biuc")
+    )
 
 
 @composite("isclose")

@@ -12,14 +12,14 @@ from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import elementwise
-from ..core.tensor import Tensor, new_tensor
+from ..core.tensor import Tensor
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, OPS, Computes, DtypeRefusal, OutRule
 from ..dispatch.recorded_writes import recorded_write
 from ..dispatch.registration import composite, op
 from .absent_gradients import no_autograd_kernel
 from .elementwise import conj, mul_scalar
-from .ufunc_makers import FLOAT, binary, cast, computation_dtype
+from .ufunc_makers import FLOAT, binary, cast, computation_dtype, unary
 
 
 def _sign_like(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
@@ -203,10 +203,16 @@ def broadcast_shapes(*shapes: Any) -> dtypes.Size:
     return dtypes.Size(found)
 
 
-@composite("signbit", method=True)
-def signbit(self: Tensor) -> Tensor:
-    """Whether the sign is negative, that of -0.0 too."""
-    array: Array = self._array
-    if array.dtype.kind == "c":
-        raise RuntimeError("signbit is not implemented for complex tensors.")
-    return new_tensor(np.signbit(array) if array.dtype.kind == "f" else np.asarray(cast(array, array.dtype) < 0))
+def _signbit(a: Any) -> Any:
+    return np.signbit(a) if a.dtype.kind == "f" else np.zeros_like(a) if a.dtype.kind == "b" else np.less(a, 0)
+
+
+unary(
+    "signbit",
+    _signbit,
+    inplace_form=False,
+    computes=Computes(
+        "bif", refusals=(DtypeRefusal("c", RuntimeError, "signbit is not implemented for complex tensors."),)
+    ),
+    leak=lambda self: int(self._array.dtype.kind == "b"),
+)

@@ -97,7 +97,7 @@ def unary(
     result: str = SAME,
     node: str | None = None,
     inplace_form: bool = True,
-    leak: int = 0,
+    leak: int | Callable[..., int] = 0,
     refuses: str | None = None,
     computes: Computes = FLOATING,
     in_place: Callable[[Any], None] | None = None,

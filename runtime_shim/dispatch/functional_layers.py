@@ -16,6 +16,7 @@ keys, less its excluded keys. Ops know nothing of guards.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,9 @@ def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: l
     found = op.kernel(*arrays(args))
     leak = op.leak if isinstance(op.leak, int) else op.leak(*args)
     made = [new_tensor(r) for r in (found if type(found) is tuple else (found,))]
-    for t in made:
+    for t, writes in zip(made, repeat(leak) if isinstance(leak, int) else leak, strict=False):
         if t._version_counter is not None:
-            t._version_counter[0] += leak
+            t._version_counter[0] += writes
     if type(found) is tuple:
         assert op.outputs is not None
         return op.outputs(made)

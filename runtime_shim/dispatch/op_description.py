@@ -21,6 +21,7 @@ from .op_functions import OpCode, by_position
 
 KernelFunction = Callable[..., Any]
 Refuses = str | None | Callable[..., str | None]
+Leak = int | Callable[..., int | tuple[int, ...]]
 
 OPS: dict[str, Op] = {}
 
@@ -288,7 +289,8 @@ class Op:
     number_form: Op | None  # the overload for a number, where it is another op
     recorded_in_place: tuple[Op, Op] | None  # what the in-place form is recorded as: number, tensor
 
-    leak: int | Callable[..., int]  # versions left on a fresh result where no autograd kernel wraps the op
+    leak: Leak
+    """Versions left on fresh results where no autograd kernel wraps the op."""
     refuses: Refuses  # name of the op whose out= form refuses inputs that require grad
     below: Callable[..., Any] | None  # what the op is made of, where no autograd kernel wraps it
     special_when_unwrapped: bool  # whether there is any of the three
@@ -354,7 +356,7 @@ def describe(
     rebases_integers: bool = True,
     number_form: Op | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
-    leak: int | Callable[..., int] = 0,
+    leak: Leak = 0,
     refuses: Refuses = None,
     below: Callable[..., Any] | None = None,
 ) -> Op:

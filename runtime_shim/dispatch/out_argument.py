@@ -13,6 +13,7 @@ from ..core.argument_errors import wrong_type
 from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from .growing_storage import resize_storage
 from .inplace_layers import bump
 from .memory_overlap import assert_no_overlap, may_share
 from .op_description import Op, OutRule
@@ -44,7 +45,7 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
         shared = rule.apart and any(may_share(t, out) for t in tensors)
         if op.lists or not shared:
             resize_output(out, found.shape)
-            assert_no_overlap(out, ())
+        assert_no_overlap(out, ())
         if shared:
             raise RuntimeError(error_texts.PARTIAL_OVERLAP)
     if state.before_write is not None:
@@ -76,22 +77,6 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
             stacklevel=4,
         )
     resize_storage(out, shape)
-
-
-def resize_storage(t: Tensor, shape: tuple[int, ...]) -> None:
-    """Give `t` a contiguous shape over its own storage, from where it starts; a storage too small grows."""
-    root = t._storage[1]
-    count = int(np.prod(shape, dtype=np.int64))
-    offset = t.storage_offset()
-    if root.dtype == t._array.dtype and root.flags.c_contiguous and root.size >= offset + count:
-        t._array = root.reshape(-1)[offset : offset + count].reshape(shape)
-        return
-    grown = np.zeros(offset + count, t._array.dtype)
-    if root.dtype == t._array.dtype:
-        flat = root.reshape(-1)[: offset + count]
-        grown[: flat.size] = flat
-    t._storage = [t._storage[0], grown]  # aliases stay with the memory that they have
-    t._array = grown[offset:].reshape(shape)
 
 
 def with_out(

@@ -12,7 +12,18 @@ from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
-from .op_description import ELEMENTWISE, FLOATING_ALONE, OPS, Computes, KernelFunction, Op, OutRule, Refuses, describe
+from .op_description import (
+    ELEMENTWISE,
+    FLOATING_ALONE,
+    OPS,
+    Computes,
+    KernelFunction,
+    Leak,
+    Op,
+    OutRule,
+    Refuses,
+    describe,
+)
 from .out_argument import run_out, with_out
 
 
@@ -38,7 +49,7 @@ def op(
     recorded_in_place: tuple[Op, Op] | None = None,
     outputs: Callable[..., Any] | None = None,
     nondifferentiable: tuple[int, ...] = (),
-    leak: int | Callable[..., int] = 0,
+    leak: Leak = 0,
     refuses: Refuses = None,
     below: Callable[..., Any] | None = None,
     **derivatives: Callable[..., Any] | None,
@@ -48,7 +59,7 @@ def op(
     `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given, and a node of its own if
     `recorded_in_place` is (see `recorded_write`). What the op takes is said by
     `tensor_params`, `numbers` (see `describe`), `lists`, `computes` and `out`; it refuses the rest. `leak`, `refuses`
-    and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the result, the
+    and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the results, the
     out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
     """
 

@@ -56,6 +56,12 @@ def test_what_counts_as_a_difference(got: str, aspect: str | None) -> None:
     assert (found and found.aspect) == aspect
 
 
+def test_words_about_a_tensor_that_has_become_undefined_do_not_count() -> None:
+    program = CppProgram(1, ("  S(v[0] = torch::ones({2}))", "  S(v[0] = at::Tensor())", "  S(v[1] = v[0].exp())"))
+    seen = "0 ok\n  v[0] Float [2]\n1 ok\n  v[0] undefined\n2 c10::Error: {}\n"
+    assert first_difference(seen.format("a"), seen.format("b"), program) is None
+
+
 @pytest.mark.thorough
 def test_programs_that_once_differed_print_what_libtorch_prints(tmp_path: Path) -> None:
     programs, expected = zip(*corpus.load(), strict=True)

@@ -49,8 +49,17 @@ inline const char* name(int64_t reduction) {
     GUARDFIX_RETURN_##kind(self, op({GUARDFIX_UNPACK arguments})) \
   }
 #define GUARDFIX_UNPACK(...) __VA_ARGS__
-GUARDFIX_FUNCTION(FRESH, cat, (TensorList tensors, int64_t dim = 0), (tensors, dim))
-GUARDFIX_FUNCTION(FRESH, stack, (TensorList tensors, int64_t dim = 0), (tensors, dim))
+inline Tensor empty(IntArrayRef size, const TensorOptions& options);
+/// What is joined. An undefined tensor counts as an empty one, except in the first place.
+inline std::vector<Tensor> joined(TensorList tensors) {
+  std::vector<Tensor> found(tensors.begin(), tensors.end());
+  TORCH_CHECK(found.empty() || found[0].defined(), "tensor does not have a device");
+  for (auto& tensor : found)
+    if (!tensor.defined()) tensor = empty({0}, found[0].options());
+  return found;
+}
+GUARDFIX_FUNCTION(FRESH, cat, (TensorList tensors, int64_t dim = 0), (joined(tensors), dim))
+GUARDFIX_FUNCTION(FRESH, stack, (TensorList tensors, int64_t dim = 0), (joined(tensors), dim))
 GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors, std::string_view indexing), (tensors, kw("indexing", indexing)))
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, const Tensor& other),

@@ -27,7 +27,7 @@ class Difference:
         return f"{self.aspect} should be\n    {self.expected}\nis\n    {self.got}"
 
 
-_DEFINED = re.compile(r"  v\[(\d)\] (?!undefined)")
+_SEEN = re.compile(r"  v\[(\d)\] (undefined)?")
 _GRADIENT = re.compile(r"v\[\d\]\.(?:mutable_)?grad\(\)\.")
 
 
@@ -43,8 +43,8 @@ def first_difference(expected: str, got: str, program: CppProgram) -> Difference
             statement = int(a.partition(" ")[0])
         if _INTERNAL in a:
             return None
-        if found := _DEFINED.match(a):
-            defined.add(found.group(1))
+        if found := _SEEN.match(a):
+            (defined.discard if found.group(2) else defined.add)(found.group(1))
         if _both_refuse(a, b) and _of_undefined(texts[statement], defined):
             continue
         if a != b and not _lines_agree(a, b):
