@@ -224,7 +224,8 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
 
 def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
     shape = self._array.shape
-    if self._array.size > 1 and any(shape[wrap_dim(d, len(shape))] > 1 for d in dims):
+    axes = [wrap_dim(d, len(shape)) for d in dims]
+    if self._array.size > 1 and any(shape[d] > 1 and self._array.strides[d] for d in axes):
         return new_tensor(OPS["flip"].kernel(self._array, dims))
     return FUNCTIONS["empty_like"](self).copy_(self)  # nothing to turn around: PyTorch copies
 

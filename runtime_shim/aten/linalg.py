@@ -248,8 +248,7 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
         and unrecorded(tls.state, self, other)
     ):
         return new_tensor(_matrix_product(left, right))
-    if a == 0 or b == 0:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+    _check_dimensions(a, b)
     if a == 1 and b == 1:
         return dot(self, other)
     if a == 2 and b == 1:
@@ -263,18 +262,27 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
     return _batched(self, other)
 
 
+def _check_dimensions(a: int, b: int) -> None:
+    if a == 0 or b == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+
+
 def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
     """matmul(out=): what gives a tensor of the right shape has no history, so only flags are checked here."""
+    _check_dimensions(self._array.ndim, other._array.ndim)
     state = tls.state
     if state.grad_mode and not state.excluded & AUTOGRAD and any(map(requires_grad, (self, other, out))):
         raise error_texts.out_requires_grad("matmul")
-    if self._array.dtype != out._array.dtype:
-        raise RuntimeError(f"Expected out tensor to have dtype {self.dtype.short}, but got {out.dtype.short} instead")
     grad_mode, state.grad_mode = state.grad_mode, False
     try:
         found = matmul(self, other)
     finally:
         state.grad_mode = grad_mode
+    if self._array.dtype != out._array.dtype:
+        if self._array.ndim == other._array.ndim == 1:
+            want, got = self.dtype.scalar_name, out.dtype.scalar_name
+            raise RuntimeError(f"result dtype {got} does not match input dtype {want}")
+        raise RuntimeError(f"Expected out tensor to have dtype {self.dtype.short}, but got {out.dtype.short} instead")
     resize_output(out, found._array.shape)
     return out.copy_(found)
 

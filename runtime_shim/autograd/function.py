@@ -312,7 +312,7 @@ def _set_history(ctx: Any, t: Tensor, nr: int, is_input: bool, modified: bool, d
             raise RuntimeError(error_texts.LEAF_DIRTY)
         if t._meta is not None and t._meta.base is not None:
             handle_view_on_rebase(t._meta)
-            if raw_is_leaf(t._meta.base) and requires_grad(t._meta.base):
+            if raw_is_leaf(t._meta.base) and requires_grad(t):
                 raise RuntimeError(error_texts.LEAF_VIEW_INPLACE)
         if t._meta is not None:
             t._meta.grad = None

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
+from ..core.error_texts import REQUIRES_GRAD_ON_INFERENCE
 from .backward_checks import BackwardChecks
 from .op_spellings import AnyTensor, OpSpellings
 from .script_module_questions import ScriptModuleQuestions
@@ -238,6 +239,8 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         return bool(t.requires_grad)
 
     def set_requires_grad(self, t: AnyTensor, requires_grad: bool) -> None:
+        if requires_grad and t.is_inference() and not self.torch.is_inference_mode_enabled():
+            raise RuntimeError(REQUIRES_GRAD_ON_INFERENCE)
         if requires_grad and not (t.is_floating_point() or t.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")  # C++'s words
         t.requires_grad_(requires_grad)

@@ -81,7 +81,7 @@ class ShimBackend(Backend):
                 del node.next_edges[1:]
                 node = node.node
             if type(node).__name__ == first:
-                node.only_needed = True
+                node.of_self_alone = True
                 node.__class__ = node_class(second, type(node).__mro__[1])
                 # It saves the number itself, which backward doesn't free, where the other wraps it in a tensor.
                 node.saved |= {key: value.value for key, value in node.saved.items() if type(value) is SavedNumber}

@@ -27,13 +27,18 @@ class OpNode(Node):
 
     op: Op
     saved: dict[Any, Any]
-    only_needed = False
-    """Whether it has no edges for what has no history, as nodes of numbers in C++."""
+    of_self_alone = False
+    """Whether it has no edge for its second operand, a number, as in C++."""
 
     @property
     def edges_of_needed(self) -> bool:
         """So it is where PyTorch has no derivative, other than one that says that there is none."""
-        return self.only_needed or (self.op.node_name == "NotImplemented" and self.op.name != "set")
+        return self.op.node_name == "NotImplemented" and self.op.name != "set"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        found = super().next_functions
+        return found[:1] if self.of_self_alone else found
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op

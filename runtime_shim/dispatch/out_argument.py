@@ -34,12 +34,12 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     keys = (keys | out._keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise error_texts.out_requires_grad(op.title)
-    found = np.asarray(op.kernel(*arrays(args)))
     rule = op.out
+    if not rule.resized_first and op.checks_overlap:
+        assert_no_overlap(out, (out, *args))
+    found = np.asarray(op.kernel(*arrays(args)))
     rule.dtype(op.title, found.dtype, out._array.dtype)
     if not rule.resized_first:
-        if op.checks_overlap:
-            assert_no_overlap(out, (out, *args))
         resize_output(out, found.shape)
     else:
         shared = rule.apart and any(may_share(t, out) for t in tensors)

@@ -9,7 +9,8 @@ import pytest
 from .drawn import corpus
 from .drawn.building import on_shim, on_torch, printed_by, source_text
 from .drawn.comparing import Difference, first_difference
-from .drawn.generator import CppProgram, generate
+from .drawn.generator import generate
+from .drawn.scene import CppProgram
 from .running import torch_folder
 
 FRESH = 40

@@ -62,8 +62,11 @@ GUARDFIX_FUNCTION(FRESH, cat, (TensorList tensors, int64_t dim = 0), (joined(ten
 GUARDFIX_FUNCTION(FRESH, stack, (TensorList tensors, int64_t dim = 0), (joined(tensors), dim))
 GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(MANY, meshgrid, (TensorList tensors, std::string_view indexing), (tensors, kw("indexing", indexing)))
-GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, const Tensor& other),
-                  (condition, self, other))
+inline Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  static const guardfix::Op op{"where", "function"};
+  TORCH_CHECK(self.defined() && other.defined(), "Expected a proper Tensor but got None (or an undefined Tensor in C++)");
+  return Tensor::from_python(op({condition, self, other}));
+}
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Tensor& self, const Scalar& other),
                   (condition, self, other))
 GUARDFIX_FUNCTION(FRESH, where, (const Tensor& condition, const Scalar& self, const Tensor& other),

@@ -184,10 +184,10 @@ class Op {
   /// `find` is the method of the backend that knows which callable stands for the name.
   constexpr explicit Op(const char* name, const char* find = "op") : name_(name), find_(find) {}
   Object operator()(std::initializer_list<Arg> args) const {
-    TORCH_CHECK(args.size() == 0 || !args.begin()->is_undefined_tensor(),
-                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'");
-    TORCH_CHECK(args.size() != 2 || std::string_view(name_) != "equal" || !args.begin()[1].is_undefined_tensor(),
-                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #1 'other'");
+    if (args.size() != 0 && args.begin()->is_undefined_tensor())
+      return without("#0 'self'", args.size() < 2 || args.begin()[1].is_undefined_tensor());
+    if (args.size() == 2 && std::string_view(name_) == "equal" && args.begin()[1].is_undefined_tensor())
+      return without("#1 'other'", false);
     const Gil gil;
     if (function_ == nullptr)
       function_ = checked(PyObject_CallMethod(backend(), find_, "s", name_), name_).release();
@@ -195,6 +195,19 @@ class Op {
   }
 
  private:
+  /// What the op says of an argument that is undefined. Below Autograd some ops do without.
+  Object without(const char* argument, bool alone) const {
+    static const Hook excluded{"excluded"};
+    const std::string_view name(name_);
+    const bool is_equal = name == "equal", can_do_without = is_equal ? !alone : name == "detach_";
+    const Object keys = can_do_without ? excluded({}) : Object();
+    const Gil gil;
+    constexpr int64_t autograd = 2;
+    TORCH_CHECK(keys && (as_integer(keys.get(), name_) & autograd) != 0,
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ", argument);
+    return Object::borrow(is_equal ? Py_False : Py_None);
+  }
+
   const char* name_;
   const char* find_;
   mutable PyObject* function_ = nullptr;

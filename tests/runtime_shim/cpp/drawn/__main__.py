@@ -14,11 +14,12 @@ from pathlib import Path
 from . import corpus
 from .building import Printed, Run, on_shim, on_torch, printed_by, printed_without, source_text
 from .comparing import Difference, cause, first_difference, kept, shortest
-from .generator import CppProgram, generate
+from .generator import PROFILES, generate
+from .scene import CppProgram
 
 
 def show(arguments: argparse.Namespace) -> int:
-    print(source_text([generate(arguments.seed)]))
+    print(source_text([generate(arguments.seed, arguments.profile)]))
     return 0
 
 
@@ -34,8 +35,8 @@ def live(arguments: argparse.Namespace) -> int:
         name = arguments.folder or opened.enter_context(tempfile.TemporaryDirectory())
         for start in range(arguments.start, arguments.start + arguments.programs, arguments.together):
             last = min(start + arguments.together, arguments.start + arguments.programs)
-            programs = [generate(seed) for seed in range(start, last)]
-            source = Path(name) / f"programs_{start}.cpp"
+            programs = [generate(seed, arguments.profile) for seed in range(start, last)]
+            source = Path(name) / f"{arguments.profile}_{start}.cpp"
             text = source_text(programs)
             if not source.exists() or source.read_text(encoding="utf-8") != text:
                 source.write_text(text, encoding="utf-8")
@@ -90,6 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command.add_argument("--folder", type=Path, help="where source files and binaries are kept")
     command.add_argument("--keep", action="store_true", help="add the shortened programs to found.txt")
     command.set_defaults(run=live)
+    for command in commands.choices.values():
+        command.add_argument("--profile", choices=PROFILES, default="plain", help="wide: with more kinds of statements")
     arguments = parser.parse_args(argv)
     status: int = arguments.run(arguments)
     return status

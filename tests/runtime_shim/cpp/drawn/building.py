@@ -12,9 +12,9 @@ from guardfix.runtime_shim.cpp import cache_folder, toolchain
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 from ..running import Outcome, guardfix_run, torch_folder
-from .generator import CppProgram
+from .scene import CppProgram
 
-SUPPORT = Path(__file__).with_name("support.h")
+SUPPORT = [Path(__file__).with_name(name) for name in ("support.h", "wide_support.h")]
 #: Runs programs `first` to `last`, once without each of these sets of statements.
 Run = Callable[[int, int, Sequence[Sequence[int]]], Outcome]
 #: What one program printed; None where it ended the process.
@@ -22,7 +22,7 @@ Printed = str | None
 
 
 def source_text(programs: Sequence[CppProgram]) -> str:
-    parts = [SUPPORT.read_text(encoding="utf-8")]
+    parts = [path.read_text(encoding="utf-8") for path in SUPPORT]
     for program in programs:
         body = "\n".join(program.lines)
         parts.append(f"static void program_{program.seed}(Variables& v) {{\n{body}\n}}\n")

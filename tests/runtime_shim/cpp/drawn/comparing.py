@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tests.runtime_shim.differential.observe import FINE, close
 
 from .building import Printed
-from .generator import CppProgram
+from .scene import CppProgram
 
 _NUMBER = re.compile(r"(?<![\w\[.])-?(?:inf|nan|\d+\.?\d*(?:e[+-]?\d+)?)(?![\w\].])")
 #: A statement of PyTorch that fails an assertion of its own is a bug there; what follows is not compared.
@@ -28,6 +28,7 @@ class Difference:
 
 
 _SEEN = re.compile(r"  v\[(\d)\] (undefined)?")
+_ASSIGNED = re.compile(r"^S\(v\[\d\] = ")
 _GRADIENT = re.compile(r"v\[\d\]\.(?:mutable_)?grad\(\)\.")
 
 
@@ -58,7 +59,7 @@ def _both_refuse(a: str, b: str) -> bool:
 
 def _of_undefined(statement: str, defined: set[str]) -> bool:
     """Whether a statement reads a variable that may be undefined, or a gradient that may be."""
-    read = statement.partition(" = ")[2] or statement
+    read = _ASSIGNED.sub("", statement)
     return bool(_GRADIENT.search(read)) or not set(re.findall(r"v\[(\d)\]", read)) <= defined
 
 

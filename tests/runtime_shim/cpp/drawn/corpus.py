@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from .generator import CppProgram
+from .scene import CppProgram
 
 FILE = Path(__file__).with_name("found.txt")
 

@@ -101,7 +101,7 @@ class TensorImpl {
   VersionCounter version_counter() const { return VersionCounter(guardfix::Object::borrow(object_)); }
   void bump_version() const {
     static const guardfix::Hook bump{"bump_version"};
-    bump({object_});
+    if (object_ != Py_None) bump({object_});
   }
   DispatchKeySet key_set() const;
   IntArrayRef sizes() const { return refreshed(sizes_, "sizes"); }
@@ -134,6 +134,14 @@ class TensorImpl {
     }
     first = new TensorImpl(object, first);
     return first;
+  }
+  /// That of all undefined tensors.
+  static TensorImpl* undefined() {
+    static TensorImpl* const impl = [] {
+      const guardfix::Gil gil;
+      return new TensorImpl(Py_None, nullptr);
+    }();
+    return impl;
   }
   void retain() { references_.fetch_add(1); }
   void release() {
@@ -247,7 +255,7 @@ class Tensor {
   }
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
   size_t use_count() const noexcept { return impl_ == nullptr ? 0 : impl_->use_count(); }
-  TensorImpl* unsafeGetTensorImpl() const { return impl_; }
+  TensorImpl* unsafeGetTensorImpl() const { return defined() ? impl_ : TensorImpl::undefined(); }
 
   // ---- shape and type
   IntArrayRef sizes() const { return defined() ? impl().sizes() : IntArrayRef(undefined_sizes, 1); }

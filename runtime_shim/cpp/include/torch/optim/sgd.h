@@ -34,19 +34,19 @@ class SGD : public AlgorithmOf<SGDOptions, SGDParamState> {
 
   Tensor step(LossClosure closure = nullptr) override {
     return each_parameter(closure, [this](Tensor& parameter, const Tensor& grad, const SGDOptions& options) {
-      Tensor direction = grad;
-      if (options.weight_decay() != 0) direction = direction.add(parameter, options.weight_decay());
+      Tensor direction = grad.data();
+      if (options.weight_decay() != 0) direction = direction.add(parameter.data(), options.weight_decay());
       if (options.momentum() != 0) {
         bool is_new = false;
         Tensor& buffer = state_of<SGDParamState>(parameter, &is_new).momentum_buffer();
         if (is_new) {
-          buffer = direction.detach().clone();
+          buffer = direction.clone().detach();
         } else {
           buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
         }
         direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
       }
-      parameter.add_(direction, -options.lr());
+      parameter.data().add_(direction, -options.lr());  // as in PyTorch, which no version shows
     });
   }
 };

@@ -252,6 +252,7 @@ auto Function<T>::apply(Args&&... args) -> std::enable_if_t<std::is_same_v<X, T>
   const guardfix::Object capsule = CppNode<X>::owned(node);
   variable_list inputs;
   (node->collect(inputs, args), ...);
+  for (const at::Tensor& input : inputs) TORCH_CHECK(input.defined(), "tensor does not have a device");
   const auto forward = [&](AutogradContext* context) -> variable_list {
     if constexpr (std::is_same_v<Output, Variable>) {
       return {X::forward(context, std::forward<Args>(args)...)};

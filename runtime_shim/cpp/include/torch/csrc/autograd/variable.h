@@ -20,7 +20,10 @@ namespace impl {
 inline DifferentiableViewMeta* get_view_autograd_meta(const Variable& variable) {
   return variable.unsafeGetTensorImpl()->autograd_meta();
 }
-inline void bump_version(const Variable& variable) { variable.unsafeGetTensorImpl()->bump_version(); }
+inline void bump_version(const Variable& variable) {
+  TORCH_CHECK(variable.defined(), "cannot call bump_version() on undefined tensor");
+  variable.unsafeGetTensorImpl()->bump_version();
+}
 
 }  // namespace impl
 }  // namespace torch::autograd

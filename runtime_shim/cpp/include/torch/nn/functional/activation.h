@@ -7,8 +7,13 @@
 
 namespace torch::nn::functional {
 
-TORCH_NN_FUNCTION(linear, (const Tensor& input, const Tensor& weight, const Tensor& bias = {}), input, weight,
-                  detail::optional("bias", bias))
+/// Made of other ops than at::linear.
+inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
+  if (input.dim() == 2 && bias.defined()) return torch::addmm(bias, input, weight.t());
+  Tensor output = input.matmul(weight.t());
+  if (bias.defined()) output += bias;
+  return output;
+}
 TORCH_NN_FUNCTION(bilinear,
                   (const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {}), input1,
                   input2, weight, detail::optional("bias", bias))

@@ -7,10 +7,18 @@
 
 namespace torch::nn::functional {
 
+namespace detail {
+inline const Tensor& with_a_batch(const Tensor& input, bool training) {
+  TORCH_CHECK(input.dim() >= 2, "Expected at least 2 input dimensions, but got ", input.dim());
+  TORCH_CHECK(!training || input.numel() == 0 || input.numel() != input.size(1),
+              "Expected more than 1 value per channel when training, got input size ", input.sizes());
+  return input;
+}
+}  // namespace detail
 TORCH_NN_FUNCTION(batch_norm,
                   (const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                    const BatchNormFuncOptions& options = {}),
-                  input, running_mean, running_var, detail::optional("weight", options.weight()),
+                  detail::with_a_batch(input, options.training()), running_mean, running_var, detail::optional("weight", options.weight()),
                   detail::optional("bias", options.bias()), kw("training", options.training()),
                   kw("momentum", options.momentum().value_or(0.0)), kw("eps", options.eps()))
 TORCH_NN_FUNCTION(instance_norm, (const Tensor& input, const InstanceNormFuncOptions& options = {}), input,

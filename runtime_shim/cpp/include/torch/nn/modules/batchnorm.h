@@ -14,13 +14,14 @@ class NormImplBase : public Cloneable<Derived> {
   explicit NormImplBase(const Options& options_) : options(options_) { NormImplBase::reset(); }
   void reset() override {
     const int64_t size = options.num_features();
-    weight = this->register_parameter("weight", options.affine() ? torch::ones(size) : Tensor(), options.affine());
-    bias = this->register_parameter("bias", options.affine() ? torch::zeros(size) : Tensor(), options.affine());
+    weight = this->register_parameter("weight", options.affine() ? torch::empty(size) : Tensor(), options.affine());
+    bias = this->register_parameter("bias", options.affine() ? torch::empty(size) : Tensor(), options.affine());
     const bool tracks = options.track_running_stats();
     running_mean = this->register_buffer("running_mean", tracks ? torch::zeros(size) : Tensor());
     running_var = this->register_buffer("running_var", tracks ? torch::ones(size) : Tensor());
     num_batches_tracked =
         this->register_buffer("num_batches_tracked", tracks ? torch::tensor(0, torch::kLong) : Tensor());
+    reset_parameters();
   }
   void reset_running_stats() {
     if (!options.track_running_stats()) return;

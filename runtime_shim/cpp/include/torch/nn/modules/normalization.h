@@ -12,8 +12,9 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   explicit LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) { LayerNormImpl::reset(); }
   void reset() override {
     const bool affine = options.elementwise_affine();
-    weight = register_parameter("weight", affine ? torch::ones(options.normalized_shape()) : Tensor(), affine);
-    bias = register_parameter("bias", affine ? torch::zeros(options.normalized_shape()) : Tensor(), affine);
+    weight = register_parameter("weight", affine ? torch::empty(options.normalized_shape()) : Tensor(), affine);
+    bias = register_parameter("bias", affine ? torch::empty(options.normalized_shape()) : Tensor(), affine);
+    reset_parameters();
   }
   void reset_parameters() {
     if (!options.elementwise_affine()) return;
@@ -42,8 +43,15 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   explicit GroupNormImpl(const GroupNormOptions& options_) : options(options_) { GroupNormImpl::reset(); }
   void reset() override {
     const bool affine = options.affine();
-    weight = register_parameter("weight", affine ? torch::ones(options.num_channels()) : Tensor(), affine);
-    bias = register_parameter("bias", affine ? torch::zeros(options.num_channels()) : Tensor(), affine);
+    weight = register_parameter("weight", affine ? torch::empty(options.num_channels()) : Tensor(), affine);
+    bias = register_parameter("bias", affine ? torch::empty(options.num_channels()) : Tensor(), affine);
+    reset_parameters();
+  }
+  void reset_parameters() {
+    if (!options.affine()) return;
+    const NoGradGuard no_grad;
+    weight.fill_(1);
+    bias.zero_();
   }
   void pretty_print(std::ostream& stream) const override {
     stream << std::boolalpha << "torch::nn::GroupNorm(" << options.num_groups() << ", " << options.num_channels()
