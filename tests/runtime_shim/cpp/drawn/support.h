@@ -84,8 +84,9 @@ std::string values_of(const at::Tensor& tensor) {
   std::string text;
   char number[32];
   for (int64_t i = 0; i < flat.numel(); ++i) {
-    std::snprintf(number, sizeof number, " %.9g", flat.data_ptr<double>()[i]);
-    text += number;
+    const double value = flat.data_ptr<double>()[i];
+    std::snprintf(number, sizeof number, " %.9g", value);
+    text += std::isnan(value) ? " nan" : number;  // whose sign says nothing
   }
   return text;
 }
