@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import require_tensors
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
@@ -112,6 +113,7 @@ for _name, _target in {
 
 @composite("type_as", function=False)
 def type_as(self: Tensor, other: Tensor) -> Tensor:
+    require_tensors("type_as", self=self, other=other)
     return to(self, other.dtype)
 
 

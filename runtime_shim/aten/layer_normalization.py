@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, Ints, sizes
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
@@ -113,6 +114,8 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> Tensor:
     """Normalize over the last dimensions, which are to be `normalized_shape`."""
+    if not isinstance(input, Tensor):
+        require_tensors("layer_norm", input=input)
     if weight is not None or bias is not None:
         check_mixed_dtypes(input, weight, bias)
     x = input._array

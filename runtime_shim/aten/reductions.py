@@ -177,6 +177,11 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, None, False, dtype)
 
 
+def _refuses_sum(self: Tensor, dim: Any, *args: Any) -> str:
+    dims_of(dim, self._array.ndim)  # says first what is wrong with them
+    return "sum"
+
+
 @op(
     "mean_dim",
     computes=ANY_DTYPE,
@@ -186,7 +191,7 @@ def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     method=False,
     function=False,
     leak=_mean_leak,
-    refuses="sum",
+    refuses=_refuses_sum,
     self=lambda grad, self_shape, dim, keepdim: (
         _expanded(grad, self_shape, dim, keepdim) / elements_reduced(self_shape, dim)
     ),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..autograd.backward_engine import expandable_to, sum_to
 from ..core import dtypes, error_texts
+from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
@@ -259,11 +260,13 @@ def unsafe_view(self: Any, shape: tuple[int, ...]) -> Array:
 
 @composite("view_as")
 def view_as(self: Tensor, other: Tensor) -> Tensor:
+    require_tensors("view_as", self=self, other=other)
     return view(self, other._array.shape)
 
 
 @composite("reshape_as")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    require_tensors("reshape_as", self=self, other=other)
     return reshape(self, other._array.shape)
 
 
@@ -417,6 +420,7 @@ def expand(self: Tensor, *shape: Any, implicit: bool = False) -> Tensor:
 
 @composite("expand_as", function=False)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    require_tensors("expand_as", self=self, other=other)
     return _expand(self, other._array.shape)
 
 
