@@ -10,7 +10,7 @@ import numpy as np
 
 from ..autograd.backward_engine import expandable_to, sum_to
 from ..core import dtypes, error_texts
-from ..core.argument_errors import require_tensors
+from ..core.argument_errors import invalid_combination, missing_argument, public_call, require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
@@ -58,8 +58,6 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
     try:
         return tuple(operator.index(a) for a in args)
     except TypeError:
-        from ..core.argument_errors import invalid_combination, public_call
-
         called = public_call()
         if called is None:
             raise
@@ -75,8 +73,6 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
 def some_ints(args: tuple[Any, ...], param: str) -> tuple[int, ...]:
     """Like flatten_ints, but there must be an argument."""
     if not args:
-        from ..core.argument_errors import missing_argument, public_call
-
         name, method, given = public_call() or (param, True, ())
         raise missing_argument(name, param, method, given)
     return flatten_ints(args)
@@ -165,8 +161,6 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     elif dtype is not None:
         return view_dtype(self, dtype)
     elif not shape:
-        from ..core.argument_errors import invalid_combination
-
         raise invalid_combination("view", ())
     a = self._array
     try:
