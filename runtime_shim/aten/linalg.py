@@ -10,7 +10,7 @@ from ..core import dtypes, error_texts
 from ..core.argument_errors import require_tensors, wrong_type
 from ..core.dtypes import Array, sizes
 from ..core.tensor import Tensor, attach, ndarray, new_tensor, requires_grad
-from ..core.thread_state import AUTOGRAD, tls
+from ..core.thread_state import tls
 from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.out_argument import resize_output
@@ -271,7 +271,7 @@ def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
     """matmul(out=): what gives a tensor of the right shape has no history, so only flags are checked here."""
     _check_dimensions(self._array.ndim, other._array.ndim)
     state = tls.state
-    if state.grad_mode and not state.excluded & AUTOGRAD and any(map(requires_grad, (self, other, out))):
+    if state.grad_mode and any(map(requires_grad, (self, other, out))):  # below Autograd, too
         raise error_texts.out_requires_grad("matmul")
     grad_mode, state.grad_mode = state.grad_mode, False
     try:

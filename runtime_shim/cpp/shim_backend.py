@@ -71,6 +71,10 @@ class ShimBackend(Backend):
         )
 
         def call(t: AnyTensor, *args: Any, **kwargs: Any) -> Any:
+            if name in _SECOND_DERIVATIVES and not t._keys & AUTOGRAD and not name.endswith("_"):
+                return getattr(self.torch, name)(
+                    t, *args, **kwargs
+                )  # PyTorch makes a tensor of the number, which has the key
             base = t if t._meta is None or t._meta.base is None or not name.endswith("_") else t._meta.base
             before = _node_of(base)
             result = _C._scalar_overload(name, t, *args, **kwargs)

@@ -54,7 +54,7 @@ def first_difference(expected: str, got: str, program: CppProgram) -> Difference
 
 
 def _both_refuse(a: str, b: str) -> bool:
-    return all(re.match(r"\d+ (?:c10::Error|std::exception): ", line) for line in (a, b))
+    return all(re.match(r"(?:  value )?\d+ (?:c10::Error|std::exception): ", line) for line in (a, b))
 
 
 def _of_undefined(statement: str, defined: set[str]) -> bool:
