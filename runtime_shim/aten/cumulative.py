@@ -12,7 +12,7 @@ from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, OutRule
 from ..dispatch.registration import op
 from .elementwise import conj
 from .reductions import in_dtype, sum_dtype
@@ -22,6 +22,15 @@ _multiply: Any = np.multiply
 _maximum: Any = np.maximum
 
 
+_OUT = OutRule(EXPECTED_OUT, resized_first=True, computed_in=True)
+
+
+def _refuse_bool(name: str, self: Any, dtype: dtypes.dtype | None) -> None:
+    """NotImplementedError for sums that PyTorch would have to keep in bools."""
+    if dtype is dtypes.bool_ and self.ndim and self.size:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+
+
 def _cumulative_in_place(name: str) -> Callable[..., None]:
     def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
         if dtype is not None and dtype.numpy != self.dtype:
@@ -29,8 +38,6 @@ def _cumulative_in_place(name: str) -> Callable[..., None]:
                 f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
                 "should match"
             )
-        if self.dtype.kind == "b" and self.ndim and self.size:
-            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
         store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
 
     return kernel
@@ -51,7 +58,7 @@ def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
 @op(
     "cumsum",
     computes=ANY_DTYPE,
-    out=RESIZED,
+    out=_OUT,
     inplace_kernel=_cumulative_in_place("cumsum"),
     inplace=True,
     leak=_of_a_number,
@@ -61,6 +68,7 @@ def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
+    _refuse_bool("cumsum", self, dtype)
     return _add.accumulate(
         np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
     )
@@ -88,7 +96,7 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
 @op(
     "cumprod",
     computes=ANY_DTYPE,
-    out=RESIZED,
+    out=_OUT,
     inplace_kernel=_cumulative_in_place("cumprod"),
     inplace=True,
     leak=_of_a_number,
@@ -98,4 +106,7 @@ def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
-    return _multiply.accumulate(np.ascontiguousarray(self), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+    _refuse_bool("cumprod", self, dtype)
+    return _multiply.accumulate(
+        np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
+    )

@@ -243,6 +243,7 @@ class OutRule:
     """Whether `out` is resized before it is checked for overlap with itself, and not compared with the inputs."""
     apart: bool = False
     """Whether `out` may share no memory with an input at all, not even the same."""
+    computed_in: bool = False  # whether the op computes in the dtype of `out`, unless its last argument says another
 
 
 ELEMENTWISE = OutRule()
@@ -252,7 +253,6 @@ RESIZED = OutRule(resized_first=True)
 
 # -- the description
 # -------------------------------------------------------------------------------------------------
-
 
 Formula = tuple[int, "Callable[..., Any] | None", "tuple[str, ...]"]
 """Index of the parameter, its gradient, what the gradient asks for by name."""
@@ -289,8 +289,7 @@ class Op:
     number_form: Op | None  # the overload for a number, where it is another op
     recorded_in_place: tuple[Op, Op] | None  # what the in-place form is recorded as: number, tensor
 
-    leak: Leak
-    """Versions left on fresh results where no autograd kernel wraps the op."""
+    leak: Leak  # versions left on fresh results where no autograd kernel wraps the op
     refuses: Refuses  # name of the op whose out= form refuses inputs that require grad
     below: Callable[..., Any] | None  # what the op is made of, where no autograd kernel wraps it
     special_when_unwrapped: bool  # whether there is any of the three
