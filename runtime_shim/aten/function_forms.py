@@ -17,7 +17,7 @@ from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op, publish
-from .spread import norm_except_dim
+from .norms import norm_except_dim
 from .ufunc_makers import cast
 
 _REDUCTIONS = ("none", "mean", "sum")

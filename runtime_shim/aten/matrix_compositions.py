@@ -151,9 +151,16 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False,
                        *, dtype: Any = None) -> Tensor:  # fmt: skip
     """Frobenius' or the nuclear norm, or by singular values (2, -2), column sums (1, -1) or row sums (inf, -inf)."""
-    A = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return FUNCTIONS["linalg_vector_norm"](A, 2, tuple(dim), keepdim)
+        return FUNCTIONS["linalg_vector_norm"](A, 2, tuple(dim), keepdim, dtype=dtype)
+    if not isinstance(ord, str) or ord == "nuc":
+        if A.dim() < 2:
+            raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+        if len(dim) != 2:
+            raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    else:
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    A = A if dtype is None else A.to(dtype)
     first, second = (d % A.dim() for d in dim)
     moved = A.movedim((first, second), (-2, -1))
     if ord in ("nuc", 2, -2):
@@ -173,16 +180,15 @@ def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim
 @composite("linalg_norm", method=False)
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of a vector or of matrices, by `ord` and the number of dimensions."""
-    A = A if dtype is None else A.to(dtype)
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if ord is None:
-        return FUNCTIONS["linalg_vector_norm"](A, 2, dims, keepdim)
+        return FUNCTIONS["linalg_vector_norm"](A, 2, dims, keepdim, dtype=dtype)
     if isinstance(ord, str) or len(dims if dims is not None else A.shape) == 2:
-        return linalg_matrix_norm(A, ord, dims or (-2, -1), keepdim)
+        return linalg_matrix_norm(A, ord, dims or (-2, -1), keepdim, dtype=dtype)
     if dims is None and A.dim() > 2:
         raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                            f"{A.dim()}D.")  # fmt: skip
-    return FUNCTIONS["linalg_vector_norm"](A, ord, dims, keepdim)
+    return FUNCTIONS["linalg_vector_norm"](A, ord, dims, keepdim, dtype=dtype)
 
 
 @composite("linalg_cond", method=False)

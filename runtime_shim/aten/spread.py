@@ -1,4 +1,4 @@
-"""Variance, standard deviation and norms. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
+"""Variance and standard deviation. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.argument_errors import wrong_type
-from ..core.dtypes import Array, wrap_dim
+from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .extremes import over_one
 from .reductions import contiguous, dims_of, elements_reduced, restore
 
 # numpy's stubs do not know `axis` as a tuple.
@@ -190,169 +186,3 @@ def var_mean(
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _var_mean_op(self, dim, _correction(unbiased, correction)[1], keepdim)
-
-
-def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any, keepdim: bool) -> Tensor | None:
-    shape = self._array.shape
-    grad, norm = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)
-    if ord == 0:
-        return None
-    if ord == 1:
-        return self.sgn() * grad
-    if ord == 2:
-        return grad * (self / norm).masked_fill_(norm == 0, 0)
-    if math.isinf(ord):
-        size = self.abs()
-        mask = (size == norm).logical_or(size.isnan())
-        return self.sgn() * ((grad / mask.sum(dims_of(dim, len(shape)), keepdim=True)) * mask)
-    if ord < 1:
-        scaled = self.sgn() * self.abs().pow_(ord - 1).masked_fill_(self == 0, 0)
-        return scaled * grad * norm.pow(1 - ord)
-    size = self.abs().pow_(ord - 1 if ord < 2 else ord - 2)
-    scaled = (self.sgn() if ord < 2 else self) * size
-    return scaled * (grad / norm.pow(ord - 1)).masked_fill_(norm == 0, 0)
-
-
-@op(
-    "linalg_vector_norm",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    leak=lambda self, ord=2, dim=None, keepdim=False: over_one(self, dim) or int(dim is None and self.numel() == 1),
-    self=_norm_back,
-)
-def vector_norm(self: Any, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
-    if self.dtype.kind not in "fc":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{dtypes.of(self).scalar_name}"
-        )
-    axes = dims_of(dim, self.ndim)
-    size = np.abs(self)
-    if ord and all(self.shape[d] == 1 for d in axes):  # also where the power would overflow
-        found = size.squeeze(axes) if not keepdim else size
-    elif ord == 2:
-        found = np.sqrt(_add.reduce(size * size, axis=axes, keepdims=keepdim))
-    elif ord == float("inf"):
-        found = _maximum.reduce(size, axis=axes, keepdims=keepdim)
-    elif ord == -float("inf"):
-        found = _minimum.reduce(size, axis=axes, keepdims=keepdim)
-    elif ord == 0:
-        found = _add.reduce((size != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
-    else:
-        found = _add.reduce(size**ord, axis=axes, keepdims=keepdim) ** size.dtype.type(1 / ord)
-    return packed(found)
-
-
-@composite("norm", out=OutRule(EXPECTED_OUT))
-def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    if p is None or p == "fro":
-        p = 2
-    return vector_norm(self, float(p), dim, keepdim)
-
-
-# -- the norms that PyTorch's C++ code calls
-# ----------------------------------------------------------------------------
-
-
-def _check_norm(self: Any) -> None:
-    if self.dtype.kind not in "fc":
-        raise RuntimeError(
-            "norm(): input dtype should be either floating point or complex. Got "
-            f"{dtypes.of(self).scalar_name} instead."
-        )
-
-
-@op(
-    "norm_dim",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="NormBackward1",
-    title="norm",
-    method=False,
-    function=False,
-    leak=1,
-    self=lambda grad, self, result, p, dim, keepdim: _norm_back(grad, self, result, p, dim, keepdim),
-)
-def norm_along(self: Any, p: float, dim: Any, keepdim: bool = False) -> Array:
-    _check_norm(self)
-    found: Array = OPS["linalg_vector_norm"].kernel(self, p, dim, keepdim)
-    return found
-
-
-@op(
-    "norm_all",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="NormBackward0",
-    title="norm",
-    method=False,
-    function=False,
-    leak=1,
-    self=lambda grad, self, result, p: _norm_back(grad, self, result, p, None, True),
-)
-def norm_of_all(self: Any, p: float = 2) -> Array:
-    _check_norm(self)
-    found: Array = OPS["linalg_vector_norm"].kernel(self, p, None, False)
-    return found
-
-
-def _dist_back(grad: Tensor, self: Tensor, other: Tensor, p: float, result: Tensor) -> Tensor | None:
-    return _norm_back(grad, self - other, result, p, None, True)
-
-
-def _dist_back_of_other(grad: Tensor, self: Tensor, other: Tensor, p: float, result: Tensor) -> Tensor:
-    found = _dist_back(grad, self, other, p, result)
-    if found is None:
-        raise RuntimeError(
-            "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'"
-        )
-    return -found
-
-
-@op("dist", computes=ANY_DTYPE, out=RESIZED, self=_dist_back, other=_dist_back_of_other)
-def dist(self: Any, other: Any, p: float = 2) -> Array:
-    """The norm of the difference."""
-    if not isinstance(p, int | float):
-        raise wrong_type("dist", "p", 3, p, "Number")
-    found: Array = norm_of_all.op.kernel(OPS["sub"].kernel(self, other), p)  # type: ignore[attr-defined]
-    return found
-
-
-@composite("norm_except_dim", method=False)
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms along all dimensions but one, in a shape that broadcasts; the norm of all for -1."""
-    ndim = v.dim()
-    if dim == -1:
-        whole: Tensor = norm_of_all(v, pow)
-        return whole
-    if dim not in (0, ndim - 1):
-        return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
-    shape = [1] * ndim
-    shape[dim] = v.size(dim)
-    rows = v.contiguous().view((-1, shape[dim]) if dim else (shape[dim], -1))
-    found: Tensor = norm_along(rows, pow, 0 if dim else 1).view(shape)
-    return found
-
-
-def _renorm_back(grad: Tensor, self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """The slices whose norm is too large are divided by it, so their norm's gradient counts as well."""
-    others = [d for d in range(self.dim()) if d != dim % self.dim()]
-    norm = vector_norm(self, p, others, True)
-    product = self.conj() * grad
-    along = (product.real if product.is_complex() else product).sum(others, keepdim=True)
-    through = _norm_back(along, self, norm, p, others, True)
-    inverse = (norm + 1e-7).reciprocal()
-    scaled = maxnorm * inverse * (grad if through is None else grad - inverse * through)
-    found: Tensor = FUNCTIONS["where"](norm > maxnorm, scaled.to(grad.dtype), grad)
-    return found
-
-
-@op("renorm", computes=Computes("fc"), out=RESIZED, inplace=True, leak=1, self=_renorm_back)
-def renorm(self: Any, p: float, dim: int, maxnorm: float) -> Array:
-    """Slices along a dimension, scaled down to a norm of `maxnorm` where theirs is larger."""
-    if self.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
-    others = tuple([d for d in range(self.ndim) if d != wrap_dim(dim, self.ndim)])
-    norm = OPS["linalg_vector_norm"].kernel(self, p, others, True)
-    scale = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
-    return packed(self * scale.astype(norm.dtype))

@@ -34,11 +34,8 @@ class OpSpellings:
             raise RuntimeError(f"Invalid index, no hook at position {position}")
         handles[position].remove()
 
-    def _op_clamp_min_(self, t: AnyTensor, min: Any) -> AnyTensor:
-        return t.clamp_(min=min)
-
-    def _op_clamp_max_(self, t: AnyTensor, max: Any) -> AnyTensor:
-        return t.clamp_(max=max)
+    def _op_norm(self, t: AnyTensor, p: Any = 2, *dims: Any, **options: Any) -> AnyTensor:
+        return self.torch.ops.aten.norm(t, p, *dims, **options)  # Python's norm is another op
 
     def _op_square_(self, t: AnyTensor) -> AnyTensor:
         return t.pow_(2)

@@ -365,7 +365,7 @@ class Namespace:
             late = LATE_FUNCTIONS.get(name)
             if late is not None:
                 importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
-            function = FUNCTIONS.get(name) or ATEN_ALONE.get(name)
+            function = ATEN_ALONE.get(name) or FUNCTIONS.get(name)
             if function is not None:
                 return aten_packet(name, function)
             if not name.startswith("__") and hasattr(Tensor, name):

@@ -22,8 +22,8 @@ from ..aten import pooling as _pool
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
+from ..aten.norms import norm_along
 from ..aten.padding import interpolate, pad
-from ..aten.spread import norm_along
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
