@@ -75,7 +75,7 @@ def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
 
 
 def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
-    if not self._array.ndim:
+    if self._array.size <= 1:
         return grad
     n = self._array.shape[dim]
     if n == 1:

@@ -27,7 +27,7 @@ from .views import flatten_ints
 COPY = describe_recording(
     "copy",
     lambda self, src: self,
-    {"self": lambda grad: FUNCTIONS["zeros_like"](grad), "src": lambda grad: grad},
+    {"self": lambda grad: FUNCTIONS["zeros"](grad._array.shape, dtype=grad.dtype), "src": lambda grad: grad},
     node="CopyBackwards",
     rebases_integers=False,
 )

@@ -314,10 +314,11 @@ def binary(
             inplace_kernel=inplace_kernel,
         )
     if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
-        zero = {"self": lambda grad: FUNCTIONS["zeros_like"](grad)}
+        zero = {"self": lambda grad, self_shape: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)}
+        other = {"other": lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype)}
         recorded_in_place = (
             describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
-            describe_recording(name, kernel, {**zero, "other": zero["self"]}, node=f"{name.capitalize()}Backward1"),
+            describe_recording(name, kernel, {**zero, **other}, node=f"{name.capitalize()}Backward1"),
         )
     op = OPS[name] = describe(
         name,
