@@ -19,7 +19,8 @@ from ..core.memory_layout import in_format_of
 from ..core.onednn_array import OneDnnArray, elements_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, describe_recording
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
 from .convolution_backends import ConvBackend, ConvolutionShape, chosen_backend

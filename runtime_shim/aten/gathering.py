@@ -249,6 +249,13 @@ def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
     return _scatter_kernel(self, dim, index, src, True)
 
 
+def _selected(grad: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """The gradient of what was put at places of a dimension."""
+    if source.dim():
+        return grad.index_select(dim, index).expand_as(source)
+    return grad.index_select(dim, index.squeeze(0))
+
+
 @op(
     "index_add",
     computes=ANY_DTYPE,
@@ -257,7 +264,7 @@ def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
     leak=2,
     tensor_params=("self", "index", "source"),
     self=lambda grad: grad,
-    source=lambda grad, dim, index, alpha: grad.index_select(dim, index) * alpha,
+    source=lambda grad, dim, index, source, alpha: _selected(grad, dim, index, source) * alpha,
 )
 def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Array:
     d = wrap_dim(dim, self.ndim)
@@ -381,7 +388,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     leak=1,
     tensor_params=("self", "index", "source"),
     self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-    source=lambda grad, dim, index: grad.index_select(dim, index),
+    source=lambda grad, dim, index, source: _selected(grad, dim, index, source),
 )
 def index_copy(self: Any, dim: int, index: Any, source: Any) -> Array:
     d = wrap_dim(dim, self.ndim)

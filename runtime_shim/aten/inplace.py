@@ -17,7 +17,8 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, NORMAL_KEYS, tls
 from ..dispatch.growing_storage import resize_storage
 from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op, describe_recording
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
 from . import strided

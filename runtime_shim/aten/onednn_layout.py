@@ -15,7 +15,8 @@ from ..core.onednn_array import OneDnnArray, elements_of
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.functional_layers import recorded_node
-from ..dispatch.op_description import Op, describe_recording
+from ..dispatch.op_description import Op
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite
 from ..tape.history import set_history
 

@@ -14,7 +14,7 @@ from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..dispatch.inplace_layers import write_through_layers
-from ..dispatch.op_description import describe_recording
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite
 from .inplace import _ZEROED
 from .random_numbers import (

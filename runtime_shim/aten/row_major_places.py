@@ -25,7 +25,7 @@ def _check_places(index: Any, count: int) -> None:
     computes=ANY_DTYPE,
     out=OutRule(SAME_SCALAR, resized_first=True, apart=True),
     tensor_params=("self", "index"),
-    self=lambda grad, self_shape, index: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).put_(index, grad, True),
+    self=lambda grad, self, index: FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).put_(index, grad, True),
 )
 def take(self: Any, index: Any) -> Array:
     if index.dtype != np.int64:

@@ -208,7 +208,7 @@ unary(
     _each(_erfinv),
     computes=Computes("bif", "erfinv_vml_cpu"),
     result=FLOAT,
-    self=lambda grad, result: grad * (math.sqrt(math.pi) / 2) * (result * result).exp(),
+    self=lambda grad, self: mul_scalar(self.erfinv().pow(2).exp(), 0.5 * math.sqrt(math.pi)) * grad,
 )
 unary(
     "deg2rad",
@@ -375,8 +375,13 @@ _ONLY_FLOATING = tuple(
 _Frexp = return_type("frexp", "mantissa exponent")
 
 
-@op("frexp", computes=Computes("f", refusals=_ONLY_FLOATING), node="FrexpBackward0", outputs=_Frexp._make,
-    self=lambda grads, result: None if grads[0] is None else grads[0] / result[1].exp2())  # fmt: skip
+@op(
+    "frexp",
+    computes=Computes("f", refusals=_ONLY_FLOATING),
+    outputs=_Frexp._make,
+    nondifferentiable=(1,),
+    self=lambda grads, result: None if grads[0] is None else grads[0] / result[1].exp2(),
+)
 def frexp(self: Any) -> tuple[Array, Array]:
     """Fractions from 1/2 to 1 and powers of 2, whose products are the elements."""
     mantissa, exponent = np.frexp(self)

@@ -140,7 +140,7 @@ def _var_mean_back(
 def _std_mean_back(
     grads: list[Any],
     self: Tensor,
-    result: list[Tensor],
+    result0: Tensor,
     dim: Any,
     correction: float,
     keepdim: bool,
@@ -148,7 +148,7 @@ def _std_mean_back(
 ) -> Tensor:
     if grads[0] is None:
         return _var_mean_back(grads, self, dim, correction, keepdim, self_shape)
-    found = _std_back(grads[0], self, result[0], dim, correction, keepdim)
+    found = _std_back(grads[0], self, result0, dim, correction, keepdim)
     if grads[1] is None:
         return found
     return found + _var_mean_back([None, grads[1]], self, dim, correction, keepdim, self_shape)

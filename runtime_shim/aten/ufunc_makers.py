@@ -34,9 +34,9 @@ from ..dispatch.op_description import (
     Op,
     OutRule,
     describe,
-    describe_recording,
 )
 from ..dispatch.out_argument import run_out
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import publish
 from ..dispatch.tensor_arguments import NUMBERS
 

@@ -17,7 +17,8 @@ from ..core.memory_layout import viewed_strides
 from ..core.reordered_array import ReorderedArray, marked
 from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, describe_recording
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op, publish
 from ..dispatch.view_layers import check_history, make_view, plain_view, view_op
 

@@ -191,7 +191,7 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
 
 def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
-    node, edges = recorded_node(op, args)
+    node, _ = recorded_node(op, args)
     found = op.kernel(*arrays(args))
     if type(found) is tuple:
         assert op.outputs is not None
@@ -201,7 +201,9 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
                 set_history(t, node, nr)
             else:
                 node.outputs.append((t._array.shape, t._array.dtype))
-        if op.saves_result != -2:
+        for nr in op.saved_results:
+            node.saved[f"result{nr}"] = Saved(results[nr], True)
+        if op.saves_result:
             # Where there are indices, they are what the gradient needs; values may be written to.
             node.saved["result"] = [
                 Saved(t) if nr in op.nondifferentiable else None if op.nondifferentiable else Saved(t, True)
@@ -223,9 +225,8 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     if found.dtype.kind in "fcV":
         t._meta = history(node)
         node.outputs.append((found.shape, found.dtype))
-        if op.saves_result != -2:
-            guard = op.saves_result
-            node.saved["result"] = Saved(t, True) if guard < 0 or edges[guard] is not None else None
+        if op.saves_result:
+            node.saved["result"] = Saved(t, True)
     return t
 
 

@@ -61,7 +61,7 @@ def write_through_layers(
     if keys & AUTOGRAD and recorded and state.grad_mode and any(requires_grad(t) for t in tensors):
         check_inplace(self)
         if op.differentiable:
-            node, edges = recorded_node(op, args, self)
+            node, _ = recorded_node(op, args, self)
             kernel()
         else:
             kernel()
@@ -75,9 +75,8 @@ def write_through_layers(
             reshape_history(self, node)
         else:
             rebase_history(self, node)
-        if op.saves_result != -2:
-            guard = op.saves_result
-            node.saved["result"] = Saved(self, True) if guard < 0 or edges[guard] is not None else None
+        if op.saves_result:
+            node.saved["result"] = Saved(self, True)
     if state.tracer is not None:
         state.tracer.record(op.name + "_", keys, self)
     return self

@@ -362,10 +362,8 @@ class _Writer:
         ]
         body += ['if found.dtype.kind in "fcV":', "    t._meta = meta = AutogradMeta()", "    meta.grad_fn = node"]
         body += ["    node.outputs = [(found.shape, found.dtype)]"]
-        if self.op.saves_result != -2:
-            guard = self.op.saves_result
-            value = "saved_result(t)" if guard < 0 else f"saved_result(t) if {self._edge(guard)} is not None else None"
-            body.append(f'    saved["result"] = {value}')
+        if self.op.saves_result:
+            body.append('    saved["result"] = saved_result(t)')
         return [*lines, *_indented([*body, "return t"])]
 
     def _node(self, writes: bool = False, has_edges: bool = False) -> list[str]:

@@ -300,7 +300,8 @@ class Op:
     saved_inputs: tuple[tuple[str, int, int], ...]
     saved_shapes: tuple[tuple[str, int], ...]
     saved_strides: tuple[tuple[str, int], ...]
-    saves_result: int  # -2 never, -1 always, else the slot that needs it
+    saves_result: bool
+    saved_results: tuple[int, ...]  # those of several that formulas ask for one by one: `result0`
 
     code: OpCode
     omitted: tuple[tuple[Any, ...] | None, ...]  # by the number of arguments given: the defaults of the others
@@ -310,8 +311,8 @@ class Op:
         params = self.params
         given = len(args)
         if given > self.positional:
-            plural = "s" * (self.positional != 1)
-            raise TypeError(f"{self.name}() takes {self.positional} positional argument{plural} but {given} were given")
+            takes = f"{self.positional} positional argument{'s' * (self.positional != 1)}"
+            raise TypeError(f"{self.name}() takes {takes} but {given} were given")
         if not kwargs:
             omitted = self.omitted[given]
             if omitted is not None:
@@ -398,14 +399,16 @@ def describe(
     saved_inputs: list[tuple[str, int, int]] = []
     saved_shapes: list[tuple[str, int]] = []
     saved_strides: list[tuple[str, int]] = []
-    saves_result = -2
+    saved_results = []
+    given = (tuple(derivatives) or ("self",)) if tensor_params is None else tensor_params
+    positions = tuple(index[n] for n in given)
     for n in sorted(uses):
         alone = len(uses[n]) == 1 and len(formulas) > 1 and "backward" not in name  # as PyTorch's generator has it
-        guard = uses[n][0] if alone else -1
-        if n == "result":
-            saves_result = guard
-        elif n in index:
+        if n in index:
+            guard = uses[n][0] if alone and index[n] in positions else -1
             saved_inputs.append((n, index[n], guard))
+        elif n.startswith("result"):
+            saved_results += [int(n[len("result") :])] if n != "result" else []
         elif n.endswith("_shape"):
             saved_shapes.append((n, index[n[: -len("_shape")]]))
         elif n.endswith("_strides"):
@@ -414,9 +417,6 @@ def describe(
             raise TypeError(f"the gradient of {name} asks for {n!r}, which is not a parameter of the op")
 
     title = title or name
-    positions = tuple(
-        index[n] for n in (tensor_params if tensor_params is not None else tuple(derivatives) or ("self",))
-    )
     refusing = numbers is not None and not wraps
     # A number beside a tensor counts in promotion although it is never recorded.
     operands = (*positions, 1) if params[1:2] == ("other",) and 1 not in positions else positions
@@ -460,7 +460,8 @@ def describe(
         saved_inputs=tuple(saved_inputs),
         saved_shapes=tuple(saved_shapes),
         saved_strides=tuple(saved_strides),
-        saves_result=saves_result,
+        saves_result="result" in uses,
+        saved_results=tuple(saved_results),
         code=OpCode(),
         omitted=tuple(
             tuple([defaults[p] for p in params[n:]]) if all(p in defaults for p in params[n:]) else None
@@ -491,10 +492,3 @@ def _widen_all() -> None:
 
 
 dtypes.WHEN_LATE_TYPES.append(_widen_all)
-
-
-def describe_recording(
-    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
-) -> Op:
-    """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
-    return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)

@@ -83,20 +83,35 @@ class OpNode(Node):
                     if type(v) is Saved:
                         v.tensor = None
 
+    def _shown(self) -> dict[str, Any]:
+        """What is saved, by the names that PyTorch's generator gives it: those of results and sizes differ."""
+        shown: dict[str, Any] = {}
+        for name, value in self.saved.items():
+            if name == "result" and type(value) is list:
+                fields = getattr(getattr(self.op.outputs, "__self__", None), "_fields", None)
+                names = fields or [f"result{nr}" for nr in range(len(value))]
+                shown.update((n, v) for n, v in zip(names, value, strict=True) if v is not None)
+            elif isinstance(name, str):
+                for ours, theirs in (("_shape", "_sym_sizes"), ("_strides", "_sym_strides")):
+                    name = name.removesuffix(ours) + theirs if name.endswith(ours) else name
+                shown[name] = value
+        return shown
+
     def __dir__(self) -> list[str]:
-        shown = [(n, type(v) in (Saved, list) or v is None) for n, v in self.saved.items() if isinstance(n, str)]
-        return [*super().__dir__(), *(f"_saved_{n}" for n, _ in shown), *(f"_raw_saved_{n}" for n, raw in shown if raw)]
+        shown = self._shown().items()
+        raw = [n for n, v in shown if type(v) in (Saved, list) or v is None]
+        return [*super().__dir__(), *(f"_saved_{n}" for n, _ in shown), *(f"_raw_saved_{n}" for n in raw)]
 
     def __getattr__(self, name: str) -> Any:
         """`grad_fn._saved_self` and the like."""
         if name.startswith("_raw_saved_"):
-            value = self.saved.get(name[len("_raw_saved_") :], self)
+            value = self._shown().get(name[len("_raw_saved_") :], self)
             if type(value) is Saved or value is None:
                 return shown_raw(value)
             if type(value) is list:
                 return tuple(shown_raw(v if type(v) is Saved else None) for v in value)
         if name.startswith("_saved_"):
-            value = self.saved.get(name[len("_saved_") :], self)
+            value = self._shown().get(name[len("_saved_") :], self)
             if value is not self:
                 if type(value) is list:
                     return tuple(v.unpack(self) if type(v) is Saved else v for v in value)

@@ -1,11 +1,18 @@
-"""What in-place forms are recorded as that have a node of their own."""
+"""What ops are recorded as that pass their layers by hand, and in-place forms that have a node of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from .op_description import KernelFunction, Op, describe_recording
+from .op_description import ANY_DTYPE, KernelFunction, Op, describe
+
+
+def describe_recording(
+    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+) -> Op:
+    """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
+    return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)
 
 
 def recorded_write(
