@@ -29,7 +29,10 @@ def _pow_kernel(self: Any, exponent: Any) -> Array:
         return np.where(b < 0, sign, np.power(a, np.where(b < 0, 0, b))).astype(common)
     if common.kind == "b":
         return np.where(b, a, True)
-    return np.power(a, b)
+    found: Array = np.power(a, b)
+    if common.kind == "c" and isinstance(exponent, np.ndarray):  # computed by the logarithm of 0
+        found = np.where((a == 0) & (b == 0), common.type(complex(np.nan, np.nan)), found)
+    return found
 
 
 def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
