@@ -9,7 +9,7 @@ import pytest
 from .drawn import corpus
 from .drawn.building import on_shim, on_torch, printed_by, source_text
 from .drawn.comparing import Difference, first_difference
-from .drawn.generator import generate
+from .drawn.generator import PROFILES, generate
 from .drawn.scene import CppProgram
 from .running import torch_folder
 
@@ -31,10 +31,11 @@ def differences(
     return found
 
 
-def test_programs_are_the_same_every_time() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_programs_are_the_same_every_time(profile: str) -> None:
     for seed in range(50):
-        program = generate(seed)
-        assert program == generate(seed)
+        program = generate(seed, profile)
+        assert program == generate(seed, profile)
         assert sum(line.strip() == "{" for line in program.lines) == sum(line.strip() == "}" for line in program.lines)
 
 
@@ -72,10 +73,11 @@ def test_programs_that_once_differed_print_what_libtorch_prints(tmp_path: Path) 
 
 
 @pytest.mark.oracle
-def test_fresh_programs_agree_with_libtorch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_fresh_programs_agree_with_libtorch(profile: str, tmp_path: Path) -> None:
     if torch_folder() is None:
         pytest.skip("PyTorch is not installed")
-    programs = [generate(seed) for seed in range(900_000, 900_000 + FRESH)]
+    programs = [generate(seed, profile) for seed in range(900_000, 900_000 + FRESH)]
     source = tmp_path / "fresh.cpp"
     source.write_text(source_text(programs), encoding="utf-8")
     found = differences(programs, printed_by(on_torch(source), programs), printed_by(on_shim(source), programs))
