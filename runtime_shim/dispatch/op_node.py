@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..core.tensor import new_tensor
 from ..tape.nodes import Edge, Grads, Node, node_class
 from ..tape.saved_tensors import Saved, SavedNumber, shown_raw
 from .op_description import Op
@@ -115,5 +118,7 @@ class OpNode(Node):
             if value is not self:
                 if type(value) is list:
                     return tuple(v.unpack(self) if type(v) is Saved else v for v in value)
-                return value.unpack(self) if type(value) in (Saved, SavedNumber) else value
+                if type(value) is SavedNumber:
+                    return new_tensor(np.array(value.unpack(self)))
+                return value.unpack(self) if type(value) is Saved else value
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
