@@ -105,12 +105,12 @@ def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: An
     counts = _observation_weights("fweights", fweights, rows.size(1), "iu", "integral")
     chances = _observation_weights("aweights", aweights, rows.size(1), "fV", "floating point")
     weights = chances if counts is None else counts if chances is None else counts * chances
-    total: Any = rows.size(1) if weights is None else weights.sum()
+    total: Any = FUNCTIONS["tensor"](rows.size(1)) if weights is None else weights.sum()
     if weights is not None and total == 0:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     weighted = rows if weights is None else rows * weights
-    away = rows - weighted.sum(1, keepdim=True) / total
-    product = away @ (away if weights is None else away * weights).mH
+    away = rows - (weighted.sum(1) / total).unsqueeze(1)
+    product = away.mm((away if weights is None else away * weights).t().conj())
     lost = correction if chances is None or not correction else correction * (weights * chances).sum() / total
     freedom = total - lost
     if freedom <= 0:
@@ -118,7 +118,7 @@ def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: An
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             stacklevel=2,
         )
-        freedom = 0
+        freedom.zero_()
     return (product / freedom).squeeze()
 
 
@@ -149,8 +149,12 @@ def corrcoef(self: Tensor) -> Tensor:
     found = cov(self)
     if found.dim() == 0:
         return found / found
-    scale = found.diagonal().sqrt()
-    return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
+    variances = found.diagonal()
+    scale = (variances.real if found.is_complex() else variances).sqrt()
+    limited: Tensor = found / scale.unsqueeze(1) / scale.unsqueeze(0)
+    if not limited.is_complex():
+        return limited.clamp(-1, 1)
+    return FUNCTIONS["complex"](limited.real.clamp(-1, 1), limited.imag.clamp(-1, 1))
 
 
 @composite("apply_", function=False)

@@ -189,6 +189,12 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
     return node, edges
 
 
+def _in_order_of_names(op: Op, count: int) -> list[int]:
+    """The places of several results as PyTorch saves them, by their names if they have some."""
+    fields = getattr(getattr(op.outputs, "__self__", None), "_fields", None)
+    return sorted(range(count), key=fields.__getitem__ if fields else int)
+
+
 def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
     node, _ = recorded_node(op, args)
@@ -205,10 +211,10 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
             node.saved[f"result{nr}"] = Saved(results[nr], True)
         if op.saves_result:
             # Where there are indices, they are what the gradient needs; values may be written to.
-            node.saved["result"] = [
-                Saved(t) if nr in op.nondifferentiable else None if op.nondifferentiable else Saved(t, True)
-                for nr, t in enumerate(results)
-            ]
+            saved: list[Saved | None] = [None] * len(results)
+            for nr in op.nondifferentiable or _in_order_of_names(op, len(results)):
+                saved[nr] = Saved(results[nr], not op.nondifferentiable)
+            node.saved["result"] = saved
         return op.outputs(results)
     if type(found) is not ndarray:
         found = asanyarray(found)
