@@ -173,12 +173,17 @@ def _overload(number: int, kernel: Any, gradient: Any) -> Any:
     )(kernel)
 
 
+def _computed_in(grad: Tensor, self: Tensor) -> Tensor:
+    """In the dtype that the norm was computed in, that of its gradient; the norm of complex numbers is real."""
+    return self if self.is_complex() else self.to(grad.dtype)
+
+
 def _back_of_all(grad: Tensor, self: Tensor, result: Tensor, p: float) -> Tensor | None:
-    return _norm_back(grad, self.to(grad.dtype), result, p, None, True)
+    return _norm_back(grad, _computed_in(grad, self), result, p, None, True)
 
 
 def _back_along(grad: Tensor, self: Tensor, result: Tensor, p: float, dim: Any, keepdim: bool) -> Tensor | None:
-    return _norm_back(grad, self.to(grad.dtype), result, p, dim, keepdim)
+    return _norm_back(grad, _computed_in(grad, self), result, p, dim, keepdim)
 
 
 norm_of_all, norm_along = _overload(0, _kernel_of_all, _back_of_all), _overload(1, _kernel_along, _back_along)
