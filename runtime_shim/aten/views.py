@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.backward_engine import expandable_to, sum_to
+from ..autograd.gradient_shapes import expandable_to, sum_to
 from ..core import dtypes, error_texts
 from ..core.argument_errors import invalid_combination, missing_argument, public_call, require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim

@@ -17,6 +17,7 @@ from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
 from ..core.zero_array import ZeroArray
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
+from .gradient_shapes import converted, expandable_to, sum_to
 
 #: How many there were; each has its number.
 _backwards = 0
@@ -275,15 +276,7 @@ def _as_shape_of_output(grad: Tensor, node: Node, nr: int, index: int) -> Tensor
                 f"{sizes(shape)}"
             )
         grad = sum_to(grad, shape)
-    return grad if grad._array.dtype == dtype else _converted(grad, dtype)
-
-
-def _converted(grad: Tensor, dtype: Any) -> Tensor:
-    """In the dtype of what it is a gradient of; the real part if that is real."""
-    if grad._array.dtype.kind == "c" and dtype.kind != "c":
-        grad = grad.real
-    found: Tensor = grad.to(BY_CHAR[dtype.char])
-    return found
+    return grad if grad._array.dtype == dtype else converted(grad, dtype)
 
 
 def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
@@ -418,26 +411,8 @@ def _validate(node: Node, grads: Grads) -> None:
                 )
             grads[i] = grad = sum_to(grad, shape)
         if grad._array.dtype != dtype:
-            grads[i] = _converted(grad, dtype)
+            grads[i] = converted(grad, dtype)
         del grad
-
-
-def expandable_to(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
-    if len(shape) > len(desired):
-        return False
-    return all(size in (1, target) for size, target in zip(reversed(shape), reversed(desired), strict=False))
-
-
-def sum_to(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Sum over the dimensions along which `shape` was broadcast to the shape of `t`."""
-    if not shape:
-        return t.sum()
-    have = t._array.shape
-    lead = len(have) - len(shape)
-    dims = list(range(lead)) + [i for i in range(lead, len(have)) if shape[i - lead] == 1 and have[i] != 1]
-    if dims:
-        t = t.sum(dims, keepdim=True)
-    return t.view(shape) if lead > 0 else t
 
 
 def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:

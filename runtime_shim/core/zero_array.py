@@ -42,7 +42,7 @@ class ZeroArray(np.ndarray[Any, Any]):
             _immutable()
         return super().__array_function__(function, types, args, kwargs)
 
-    fill = __setitem__ = _immutable
+    fill = __setitem__ = _immutable  # type: ignore[assignment]
 
     def copy(self, order: Any = "C") -> Any:
         return self.view(_ndarray).copy(order)
