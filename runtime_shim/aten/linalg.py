@@ -273,15 +273,18 @@ def _into(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
     state = tls.state
     if state.grad_mode and any(map(requires_grad, (self, other, out))):  # below Autograd, too
         raise error_texts.out_requires_grad("matmul")
+    vectors = self._array.ndim == other._array.ndim == 1
+    if vectors:
+        if self._array.dtype != out._array.dtype:
+            want, got = self.dtype.scalar_name, out.dtype.scalar_name
+            raise RuntimeError(f"result dtype {got} does not match input dtype {want}")
+        resize_output(out, ())  # which may be one of the vectors
     grad_mode, state.grad_mode = state.grad_mode, False
     try:
-        found = matmul(self, other)
+        found = dot(self, other) if vectors else matmul(self, other)
     finally:
         state.grad_mode = grad_mode
     if self._array.dtype != out._array.dtype:
-        if self._array.ndim == other._array.ndim == 1:
-            want, got = self.dtype.scalar_name, out.dtype.scalar_name
-            raise RuntimeError(f"result dtype {got} does not match input dtype {want}")
         raise RuntimeError(f"Expected out tensor to have dtype {self.dtype.short}, but got {out.dtype.short} instead")
     resize_output(out, found._array.shape)
     return out.copy_(found)
