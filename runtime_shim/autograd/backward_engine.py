@@ -17,7 +17,7 @@ from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
 from ..core.zero_array import ZeroArray
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
-from .gradient_shapes import converted, expandable_to, sum_to
+from .gradient_shapes import expandable_to, gradient_in_dtype, sum_to
 
 #: How many there were; each has its number.
 _backwards = 0
@@ -276,7 +276,7 @@ def _as_shape_of_output(grad: Tensor, node: Node, nr: int, index: int) -> Tensor
                 f"{sizes(shape)}"
             )
         grad = sum_to(grad, shape)
-    return grad if grad._array.dtype == dtype else converted(grad, dtype)
+    return grad if grad._array.dtype == dtype else gradient_in_dtype(grad, dtype)
 
 
 def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
@@ -411,7 +411,7 @@ def _validate(node: Node, grads: Grads) -> None:
                 )
             grads[i] = grad = sum_to(grad, shape)
         if grad._array.dtype != dtype:
-            grads[i] = converted(grad, dtype)
+            grads[i] = gradient_in_dtype(grad, dtype)
         del grad
 
 

@@ -26,7 +26,7 @@ def sum_to(t: Tensor, shape: tuple[int, ...]) -> Tensor:
     return t.view(shape) if lead > 0 else t
 
 
-def converted(grad: Tensor, dtype: Any) -> Tensor:
+def gradient_in_dtype(grad: Tensor, dtype: Any) -> Tensor:
     """In the dtype of what it is a gradient of; the real part if that is real."""
     if grad._array.dtype.kind == "c" and dtype.kind != "c":
         grad = grad.real
