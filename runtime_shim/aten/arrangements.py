@@ -9,39 +9,56 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
 from ..core.device import check_device
-from ..core.dtypes import Array, wrap_dim
+from ..core.dtypes import wrap_dim
 from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
+from ..core.reordered_array import marked
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import composite, op
 from .joining import check_tensors
 from .ranges import filled
+
+
+def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:
+    first, second = _rotated(self._array, dims)
+    if k % 4 == 0:
+        return self.clone(memory_format="contiguous")
+    if k % 4 == 2:
+        return self.flip((first, second))
+    return self.flip((second if k % 4 == 1 else first,)).transpose_(first, second)
 
 
 @op(
     "rot90",
     computes=ANY_DTYPE,
     out=RESIZED,
-    leak=lambda self, k=1, dims=(0, 1): int(k % 4 != 2),
+    node="Rot90Backward0",
+    below=_rot90_below,
     self=lambda grad, k, dims: grad.rot90(-k, dims),
 )
-def rot90(self: Any, k: int = 1, dims: Any = (0, 1)) -> Array:
+def rot90(self: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    first, second = dims
-    if self.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    if first == second or abs(first - second) == self.ndim:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
-    first, second = (wrap_dim(d, self.ndim) for d in dims)
-    turns = k % 4
-    flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turns]
-    found = laid_out_like(np.flip(self, flipped).copy(), self)
-    return np.swapaxes(found, first, second) if turns % 2 else found
+    flip, turns = OPS["flip"].kernel, k % 4
+    first, second = _rotated(self, dims)
+    if turns == 0:
+        return self.copy(order="C")
+    if turns == 2:
+        return flip(self, (first, second))
+    return marked(flip(self, (second if turns == 1 else first,)).swapaxes(first, second))
+
+
+def _rotated(array: Any, dims: Any) -> tuple[int, int]:
+    """The two dimensions; RuntimeError as PyTorch checks them."""
+    found = tuple(dims)
+    if len(found) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(found)}")
+    if array.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {array.ndim}")
+    first, second = (wrap_dim(d, array.ndim) for d in found)
+    if first == second:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {found[0]} and dim1 = {found[1]}")
+    return first, second
 
 
 @composite("fliplr")
@@ -128,84 +145,6 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     powers = rows.unsqueeze(-1).expand(*rows.shape, count - 1).cumprod(-1)
     found: Tensor = FUNCTIONS["cat"]([powers.new_ones((*rows.shape, 1)), powers], -1)
     return found
-
-
-@composite("tensordot", method=False)
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists."""
-    if isinstance(dims, Tensor):
-        dims = int(dims) if dims.numel() == 1 else dims.tolist()
-    if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a.dim(), b.dim()):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        dims = (list(range(-dims, 0)), list(range(dims)))
-    given = [[d] if isinstance(d, int) else list(d) for d in dims]
-    for i, j in zip(*given, strict=True):
-        if a.size(i) != b.size(j):
-            raise RuntimeError(
-                "contracted dimensions need to match, but first has size "
-                f"{a.size(i)} in dim {i} and second has size {b.size(j)} in dim {j}"
-            )
-    left, right = [d % a.dim() for d in given[0]], [d % b.dim() for d in given[1]]
-    rows = [d for d in range(a.dim()) if d not in left]
-    columns = [d for d in range(b.dim()) if d not in right]
-    summed = math.prod(a.size(d) for d in left)
-    shape = [a.size(d) for d in rows] + [b.size(d) for d in columns]
-    product = a.permute(rows + left).reshape(-1, summed).mm(b.permute(right + columns).reshape(summed, -1))
-    return product.reshape(shape)
-
-
-@composite("kron")
-def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Kronecker's product: each element of `self` times all of `other`."""
-    ndim = max(self.dim(), other.dim())
-    sizes = [(1,) * (ndim - t.dim()) + tuple(t.shape) for t in (self, other)]
-    left = self.reshape([n for size in sizes[0] for n in (size, 1)])
-    right = other.reshape([n for size in sizes[1] for n in (1, size)])
-    return (left * right).reshape([a * b for a, b in zip(*sizes, strict=True)])
-
-
-@composite("inner")
-def inner(self: Tensor, other: Tensor) -> Tensor:
-    """The product summed over the last dimensions."""
-    if self.dim() == 0 or other.dim() == 0:
-        return self * other
-    if self.size(-1) != other.size(-1):
-        raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
-            f"{list(other.shape)}"
-        )
-    return tensordot(self, other, ([-1], [-1]))
-
-
-@composite("ger")
-def ger(self: Tensor, vec2: Tensor) -> Tensor:
-    return self.outer(vec2)
-
-
-@composite("vdot")
-def vdot(self: Tensor, other: Tensor) -> Tensor:
-    """The dot product, with `self` conjugated."""
-    return self.conj().dot(other)
-
-
-@composite("cross")
-def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The cross product along a dimension of size 3, by default the first of that size."""
-    require_tensors("cross", self=self, other=other)
-    shape = dtypes.broadcast_shapes(tuple(self.shape), tuple(other.shape))
-    if dim is None:
-        found = [i for i, n in enumerate(shape) if n == 3]
-        if not found:
-            raise RuntimeError("no dimension of size 3 in input")
-        dim = found[0] - len(shape)
-    if self.size(dim) != 3 or other.size(dim) != 3:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(dim)} and {other.size(dim)}"
-        )
-    return self.roll(-1, dim) * other.roll(-2, dim) - self.roll(-2, dim) * other.roll(-1, dim)
 
 
 @composite("msort", out=RESIZED)

@@ -12,7 +12,7 @@ from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_description import ANY_DTYPE
 from ..dispatch.recorded_writes import recorded_write
 from ..dispatch.registration import composite, op
 
@@ -90,25 +90,6 @@ def storage(self: Tensor) -> TypedStorage:
 
 
 composite("_typed_storage", function=False)(storage)
-
-
-def _copies(name: str) -> None:
-    """`name_copy`: a view op whose result is a copy."""
-
-    def copy(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        view = vars(Tensor).get(name) or FUNCTIONS[name]
-        made = view(self, *args, **kwargs)
-        if isinstance(made, Tensor):
-            return made.clone(memory_format="contiguous")
-        return tuple(part.clone(memory_format="contiguous") for part in made)
-
-    composite(f"{name}_copy", method=False, out=RESIZED)(copy)
-
-
-_VIEWS = "view diagonal transpose permute select squeeze unsqueeze expand unbind split t detach alias unfold as_strided"
-_VIEWS += " view_as_real view_as_complex split_with_sizes"
-for _name in _VIEWS.split():
-    _copies(_name)
 
 
 def _split_along(name: str, least: int) -> None:

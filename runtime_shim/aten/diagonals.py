@@ -8,49 +8,62 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import RESIZED, Computes
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op
 from .creation import numpy_dtype
+from .parts import diagonal_of
 
 
-def _wrapped(dim: int, ndim: int) -> int:
-    if not -ndim <= dim < ndim:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
-    return dim % ndim
+def _diag_embed_below(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    made = self.new_zeros(_embedded(self._array.shape, offset, dim1, dim2)[0])
+    made.diagonal(offset, dim1, dim2).copy_(self)
+    return made
 
 
-@composite("diag_embed")
-def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices whose diagonal is the last dimension; the others are 0."""
-    ndim = self.dim() + 1
-    first, second = _wrapped(dim1, ndim), _wrapped(dim2, ndim)
+def _embedded(shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> tuple[list[int], int, int]:
+    """The shape of the matrices, and where in it their two dimensions are."""
+    ndim = len(shape) + 1
+    first, second = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    size = self.size(-1) + abs(offset)
-    shape = list(self.shape[:-1])
+    wrap_dim(-1, len(shape))
+    size = (shape[-1] if shape else 1) + abs(offset)
+    found = list(shape[:-1])
     for dim in sorted((first, second)):
-        shape.insert(dim, size)
-    made = self.new_zeros(shape)
-    made.diagonal(offset, first, second).copy_(self)
-    return made
+        found.insert(dim, size)
+    return found, first, second
+
+
+@op(
+    "diag_embed",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    below=_diag_embed_below,
+    self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
+def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    """Matrices whose diagonal is the last dimension; the others are 0."""
+    shape, first, second = _embedded(self.shape, offset, dim1, dim2)
+    found: Array = np.zeros(shape, self.dtype)
+    diagonal_of(found, offset, first, second)[...] = self
+    return found
 
 
 @composite("diag", out=RESIZED)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix as a copy, or a matrix with a vector as its diagonal."""
-    if self.dim() == 1:
-        return diag_embed(self, diagonal)
-    if self.dim() == 2:
-        return FUNCTIONS["diagonal"](self, diagonal).clone()
-    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
+    if self.dim() not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
+    made: Tensor = diag_embed(self, diagonal) if self.dim() == 1 else FUNCTIONS["diagonal_copy"](self, diagonal)
+    return made
 
 
 @composite("diagflat")
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    return diag_embed(self.reshape(-1), offset)
+    return diag(self.contiguous().view(-1), offset)
 
 
 def _triangle(name: str, upper: bool) -> None:
@@ -68,18 +81,22 @@ _triangle("triu_indices", True)
 _triangle("tril_indices", False)
 
 
+_NO_TRACE = DtypeRefusal("b", NotImplementedError, "\"trace\" not implemented for '{}'")
+
+
 def _trace_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
     rows, columns = self_shape
     places = FUNCTIONS["arange"](0, rows * columns, columns + 1)[: min(self_shape)]
     return FUNCTIONS["zeros"](rows * columns, dtype=grad.dtype).index_fill_(0, places, grad).view(self_shape)
 
 
-@op("trace", computes=Computes("ifc", "trace"), out=RESIZED, function=False, self=_trace_back)
+@op("trace", computes=Computes("ifc", refusals=(_NO_TRACE,)), out=RESIZED, self=_trace_back, function=False)
 def trace(self: Any) -> Array:
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return np.asarray(np.trace(self, dtype=np.int64 if self.dtype.kind in "iu" else self.dtype))
+    total = diagonal_of(self, 0, 0, 1).sum(dtype=np.int64 if self.dtype.kind in "iu" else None)
+    return np.asarray(total, None if self.dtype.kind in "iu" else self.dtype)
 
 
 @composite("fill_diagonal_", function=False)
@@ -115,33 +132,3 @@ def block_diag(*tensors: Tensor) -> Tensor:
                                      + [block] + [block.new_zeros(block.size(0), pad[1])], 1))  # fmt: skip
         before += block.size(1)
     return FUNCTIONS["cat"](rows)
-
-
-# -- copies with a part replaced
-# -------------------------------------------------------------------------------------------------
-
-
-@composite("select_scatter")
-def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy in which `src` stands at one index of a dimension."""
-    made = self.clone()
-    made.select(dim, index).copy_(src)
-    return made
-
-
-@composite("diagonal_scatter")
-def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy in which `src` stands on the diagonal."""
-    made = self.clone()
-    made.diagonal(offset, dim1, dim2).copy_(src)
-    return made
-
-
-@composite("slice_scatter")
-def slice_scatter(
-    self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Tensor:
-    """A copy in which `src` stands in a slice of a dimension."""
-    made = self.clone()
-    made[(slice(None),) * _wrapped(dim, self.dim()) + (slice(start, end, step),)].copy_(src)
-    return made

@@ -119,30 +119,36 @@ def mv(self: Any, vec: Any) -> Array:
     return np.matmul(self, vec)
 
 
+DOT_OUT = OutRule(
+    same_dtype("result dtype {got.scalar_name} does not match input dtype {want.scalar_name}"), resized_first=True
+)
+
+
+def check_dot(self: Array, other: Array) -> None:
+    if self.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {dtypes.of(self).scalar_name} and "
+            f"{dtypes.of(other).scalar_name}"
+        )
+    if self.shape != other.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {sizes(self.shape)} and src {sizes(other.shape)} to have the "
+            f"same number of elements, but got {self.size} and {other.size} elements respectively"
+        )
+
+
 @op(
     "dot",
     computes=Computes("ifc", "dot"),
-    out=OutRule(
-        same_dtype("result dtype {got.scalar_name} does not match input dtype {want.scalar_name}"), resized_first=True
-    ),
+    out=DOT_OUT,
     leak=1,
     self=lambda grad, tensor: grad * conj(tensor),
     tensor=lambda grad, self: grad * conj(self),
 )
 def dot(self: Any, tensor: Any) -> Array:
-    if self.ndim != 1 or tensor.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
-    if self.dtype != tensor.dtype:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {dtypes.of(self).scalar_name} and "
-            f"{dtypes.of(tensor).scalar_name}"
-        )
-    if self.shape != tensor.shape:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {sizes(self.shape)} and src {sizes(tensor.shape)} "
-            "to have the "
-            f"same number of elements, but got {self.size} and {tensor.size} elements respectively"
-        )
+    check_dot(self, tensor)
     return np.dot(self, tensor)
 
 

@@ -83,22 +83,6 @@ def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, a
     return _above_zero(A, s, tol if atol is None else atol, rtol).sum(-1)
 
 
-@composite("linalg_multi_dot", method=False)
-def linalg_multi_dot(tensors: Any) -> Tensor:
-    """The product of matrices, the first and last of which may be vectors."""
-    if len(tensors) < 2:
-        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
-    found = tensors[0]
-    for other in tensors[1:]:
-        found = found @ other
-    return found
-
-
-@composite("chain_matmul", method=False)
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    return matrices[0] if len(matrices) == 1 else linalg_multi_dot(matrices)
-
-
 @composite("linalg_solve_triangular", method=False)
 def linalg_solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
@@ -130,11 +114,6 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
 @composite("cholesky_inverse")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     return cholesky_solve(FUNCTIONS["eye"](self.size(-1), dtype=self.dtype).expand(self.shape), self, upper)
-
-
-@composite("linalg_cross", method=False)
-def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    return FUNCTIONS["cross"](input, other, dim)
 
 
 @composite("linalg_vecdot", method=False)

@@ -35,7 +35,10 @@ def select_backward(self: Any, shape: tuple[int, ...], dim: int, index: int) -> 
 
 @view_op("select", self=_select_back)
 def select(self: Any, dim: int, index: int) -> Array:
-    array: Array = self
+    return selected(self, dim, index)
+
+
+def selected(array: Array, dim: int, index: int) -> Array:
     if array.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, array.ndim)
@@ -68,7 +71,10 @@ def slice_backward(self: Any, shape: tuple[int, ...], dim: int, start: Any, end:
     self=lambda grad, self_shape, dim, start, end, step: slice_backward(grad, self_shape, dim, start, end, step),
 )
 def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Array:
-    array: Array = self
+    return sliced(self, dim, start, end, step)
+
+
+def sliced(array: Array, dim: int, start: Any, end: Any, step: int) -> Array:
     if array.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
@@ -77,18 +83,13 @@ def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: in
     return found if step == 1 else marked(found)
 
 
-@composite("narrow_copy")
-def narrow_copy(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    return narrow(self, dim, start, length).clone()
-
-
-@composite("narrow")
-def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    if self._array.ndim == 0:
+def _narrowed(array: Array, dim: int, start: Any, length: int) -> tuple[int, int]:
+    """Where the part starts and ends."""
+    if array.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    size = array.shape[wrap_dim(dim, array.ndim)]
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = int(start)
@@ -98,7 +99,24 @@ def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
         start += size
     if start > size - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return slice_(self, dim, start, start + length, 1)
+    return start, start + length
+
+
+@composite("narrow")
+def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    return slice_(self, dim, *_narrowed(self._array, dim, start, length), 1)
+
+
+def _narrow_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, start: int, length: int) -> Tensor:
+    first = start + self_shape[dim] if start < 0 else start
+    return slice_backward(grad, self_shape, dim, first, first + length, 1)
+
+
+@op("narrow_copy", computes=ANY_DTYPE, out=RESIZED, self=_narrow_back)
+def narrow_copy(self: Any, dim: int, start: int, length: int) -> Array:
+    first, end = _narrowed(self, dim, start, length)
+    found: Array = self[(slice(None),) * wrap_dim(dim, self.ndim) + (slice(first, end),)].copy(order="C")
+    return found
 
 
 @view_op(
@@ -106,17 +124,16 @@ def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     self=lambda grad, self_shape, offset, dim1, dim2: diagonal_backward(grad, self_shape, offset, dim1, dim2),
 )
 def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    array: Array = self
+    return diagonal_of(self, offset, dim1, dim2)
+
+
+def diagonal_of(array: Array, offset: int, dim1: int, dim2: int) -> Array:
+    """Like numpy's diagonal, but writable."""
     a, b = wrap_dim(dim1, array.ndim), wrap_dim(dim2, array.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return _diagonal(array, offset, a, b)
-
-
-def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
-    """Like numpy's diagonal, but writable."""
-    rest = [d for d in range(array.ndim) if d not in (dim1, dim2)]
-    moved = array.transpose(*rest, dim1, dim2)
+    rest = [d for d in range(array.ndim) if d not in (a, b)]
+    moved = array.transpose(*rest, a, b)
     moved = moved[..., offset:] if offset >= 0 else moved[..., -offset:, :]
     n = min(moved.shape[-2:])
     return window(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
@@ -132,7 +149,7 @@ def _diagonal(array: Array, offset: int, dim1: int, dim2: int) -> Array:
 )
 def diagonal_backward(self: Any, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
-    _diagonal(found, offset, wrap_dim(dim1, len(shape)), wrap_dim(dim2, len(shape)))[...] = self
+    diagonal_of(found, offset, dim1, dim2)[...] = self
     return found
 
 

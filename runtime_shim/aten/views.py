@@ -120,7 +120,7 @@ def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
     return None if strides is None else strided_array(array, shape, strides)
 
 
-def _view_kernel(self: Any, shape: tuple[int, ...]) -> Array:
+def viewed(self: Any, shape: tuple[int, ...]) -> Array:
     array: Array = self
     if -1 in shape or array.size != _product(shape):
         shape = infer_shape(shape, array.size)
@@ -141,7 +141,7 @@ def _product(shape: Sequence[int]) -> int:
     return n
 
 
-view_op("view", method=False, function=False, self=lambda grad, self_shape: grad.reshape(self_shape))(_view_kernel)
+view_op("view", method=False, function=False, self=lambda grad, self_shape: grad.reshape(self_shape))(viewed)
 VIEW = OPS["view"]
 _reshape_alias = view_op(
     "_reshape_alias",
@@ -149,7 +149,7 @@ _reshape_alias = view_op(
     method=False,
     function=False,
     self=lambda grad, self_shape: grad.reshape(self_shape),
-)(_view_kernel)
+)(viewed)
 
 
 def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
@@ -165,10 +165,10 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         raise invalid_combination("view", ())
     a = self._array
     try:
-        array = a.reshape(shape) if a.flags.c_contiguous and 1 not in a.shape else _view_kernel(a, flatten_ints(shape))
+        array = a.reshape(shape) if a.flags.c_contiguous and 1 not in a.shape else viewed(a, flatten_ints(shape))
     except (ValueError, TypeError, RuntimeError):
         check_history(self)
-        array = _view_kernel(a, flatten_ints(shape))  # says what is wrong
+        array = viewed(a, flatten_ints(shape))  # says what is wrong
     if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
         made = allocate(Tensor)
         made._array = array

@@ -260,6 +260,20 @@ x.take(torch.tensor([[0, 5], [1, -1]]))
 x.put(torch.tensor([[0, 5], [1, -1]]), y[:2, :2])
 x.put(torch.tensor([[0, 0], [1, -1]]), y[:2, :2], accumulate=True)
 x.sum_to_size(1, 4)
+torch.t_copy(x)
+torch.unbind_copy(x, 1)[2]
+torch.narrow_copy(x, 1, -3, 2)
+torch.diag_embed(x, 1)
+x.trace()
+x.rot90()
+torch.slice_scatter(x, y[:, :2], 1, 0, 4, 2)
+torch.select_scatter(x, v, 0, 1)
+torch.diagonal_scatter(x, v[:3])
+torch.vdot(v, v * 2)
+torch.linalg.cross(x[:, :3], q[:3], dim=0)
+torch.tensordot(x, y, ([1, 0], [1, 0]))
+torch.kron(x, v)
+torch.linalg.multi_dot([v, q, x])
 torch.view_as_complex(x.view(3, 2, 2)).abs()
 torch.view_as_real(torch.view_as_complex(x.view(3, 2, 2)) * 2)
 (torch.view_as_complex(x.view(3, 2, 2)).conj() * torch.view_as_complex(y.view(3, 2, 2))).abs()
@@ -294,6 +308,7 @@ ELSEWHERE = {
     "unique_dim",
     "_to_copy",
     "alias",
+    "detach_copy",
     "floor_divide",
     "_nested_test",  # their gradients are made up; so are the next ones
     "_nested_test_alone",

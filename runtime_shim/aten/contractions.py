@@ -1,0 +1,267 @@
+"""Products of tensors, most of them summed over dimensions: tensordot, inner, vdot, Kronecker's, cross, chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.argument_errors import require_tensors
+from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.function_table import FUNCTIONS
+from ..core.tensor import Tensor
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ..dispatch.registration import composite, op
+from .linalg import DOT_OUT, check_dot
+from .views import unsafe_view, viewed
+
+# -- tensordot
+# -------------------------------------------------------------------------------------------------------
+
+
+def _summed(dims: Any, a: Tensor, b: Tensor) -> list[list[int]]:
+    """The dimensions of each tensor that are summed over, as they were given."""
+    if isinstance(dims, Tensor):
+        dims = int(dims) if dims.numel() == 1 else dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims = (list(range(-dims, 0)), list(range(dims)))
+    return [[d] if isinstance(d, int) else list(d) for d in dims]
+
+
+def _wrapped_once(dims: Sequence[int], ndim: int) -> list[int]:
+    found: list[int] = []
+    for d in (wrap_dim(d, ndim) for d in dims):
+        if d in found:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        found.append(d)
+    return found
+
+
+@composite("tensordot", method=False)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
+
+    As in ATen/native/Linear.cpp: a dimension of size 1 is summed over in the other tensor at once.
+    """
+    given = _summed(dims, a, b)
+    if len(given[0]) != len(given[1]):
+        raise RuntimeError("both dimension lists should have same length")
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    one, other, count = a, b, 1
+    for i, j in zip(*given, strict=True):
+        if b.size(j) == 1:
+            one = one.sum(i, True, dtype=one.dtype)
+        elif a.size(i) == 1:
+            other = other.sum(j, True, dtype=other.dtype)
+        elif a.size(i) != b.size(j):
+            raise RuntimeError(
+                "contracted dimensions need to match, but first has size "
+                f"{a.size(i)} in dim {i} and second has size {b.size(j)} in dim {j}"
+            )
+        else:
+            count *= a.size(i)
+    left, right = _wrapped_once(given[0], a.dim()), _wrapped_once(given[1], b.dim())
+    rows = [d for d in range(a.dim()) if d not in left]
+    columns = [d for d in range(b.dim()) if d not in right]
+    shape = [one.size(d) for d in rows] + [other.size(d) for d in columns]
+    one, other = one.permute(rows + left), other.permute(right + columns)
+    if not shape:
+        return _number(one, other).reshape(())
+    height, width = (int(np.prod([t.size(d) for d in ds])) for t, ds in ((a, rows), (b, columns)))
+    return one.reshape(height, count).mm(other.reshape(count, width)).reshape(shape)
+
+
+def _number(one: Tensor, other: Tensor) -> Tensor:
+    """The sum over all dimensions, without copying what isn't contiguous."""
+    if one.is_contiguous() and other.is_contiguous():
+        return one.flatten().dot(other.flatten())
+    return (one.squeeze() * other.squeeze()).sum(dtype=one.dtype)
+
+
+@composite("inner")
+def inner(self: Tensor, other: Tensor) -> Tensor:
+    """The product summed over the last dimensions."""
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    if self.size(-1) != other.size(-1):
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
+            f"{list(other.shape)}"
+        )
+    return tensordot(self, other, ([-1], [-1]))
+
+
+@op(
+    "vdot",
+    computes=Computes("ifc", "dot"),
+    out=DOT_OUT,
+    leak=1,
+    self=lambda grad, other: grad.conj() * other,
+    other=lambda grad, self: grad * self,
+)
+def vdot(self: Any, other: Any) -> Array:
+    """The dot product, with `self` conjugated."""
+    check_dot(self, other)
+    return np.asarray(np.vdot(self, other), self.dtype)
+
+
+@composite("ger")
+def ger(self: Tensor, vec2: Tensor) -> Tensor:
+    return self.outer(vec2)
+
+
+# -- Kronecker's and the cross product
+# ------------------------------------------------------------------------------------------------------------
+
+
+@composite("kron")
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """Kronecker's product: each element of `self` times all of `other`."""
+    require_tensors("kron", self=self, other=other)
+    ndim = max(self.dim(), other.dim())
+    shapes = [(1,) * (ndim - t.dim()) + tuple(t.shape) for t in (self, other)]
+    left = _seen_as(self, tuple(n for size in shapes[0] for n in (size, 1)))
+    right = _seen_as(other, tuple(n for size in shapes[1] for n in (1, size)))
+    return _seen_as(left * right, tuple(a * b for a, b in zip(*shapes, strict=True)))
+
+
+def _seen_as(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    viewed(t._array, shape)  # refuses what has no such view
+    made: Tensor = unsafe_view(t, shape)
+    return made
+
+
+def _cross_back(grad: Tensor, other: Tensor, dim: int) -> Tensor:
+    return linalg_cross(other.conj(), grad, dim=dim)
+
+
+@op(
+    "linalg_cross",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    self=_cross_back,
+    other=lambda grad, self, dim: linalg_cross(grad, self.conj(), dim=dim),
+)
+def linalg_cross(self: Any, other: Any, *, dim: int = -1) -> Array:
+    """The cross product along a dimension of size 3."""
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    d = wrap_dim(dim, self.ndim)
+    if self.ndim == 0 or self.shape[d] != 3 or other.shape[d] != 3:
+        lengths = [a.shape[d] if a.ndim else 1 for a in (self, other)]
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {lengths[0]} and {lengths[1]}"
+        )
+    dtypes.broadcast_shapes(self.shape, other.shape)
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
+    if self.dtype != other.dtype:
+        names = [dtypes.of(array).scalar_name for array in (self, other)]
+        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    one, two = np.broadcast_arrays(self, other)
+    a, b = (np.moveaxis(x, d, 0) for x in (one, two))
+    found = np.empty(one.shape, one.dtype)
+    parts = np.moveaxis(found, d, 0)
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        parts[i] = a[j] * b[k] - a[k] * b[j]
+    return found
+
+
+@composite("cross")
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """The cross product along a dimension of size 3, by default the first of that size."""
+    require_tensors("cross", self=self, other=other)
+    if dim is None:
+        found = [i for i, n in enumerate(self.shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0]
+    made: Tensor = linalg_cross(self, other, dim=dim)
+    return made
+
+
+# -- chains of matrices
+# --------------------------------------------------------------------------------------------------------
+
+
+def _check_chain(tensors: Sequence[Tensor]) -> None:
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    for place, t in (("first", tensors[0]), ("last", tensors[-1])):
+        if t.dim() not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {place} tensor must be 1D or 2D but got {t.dim()}D")
+    for i, t in enumerate(tensors[1:-1], 1):
+        if t.dim() != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
+    for i, t in enumerate(tensors[1:], 1):
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {tensors[0].dtype.short} and "
+                f"tensor {i} {t.dtype.short}"
+            )
+        before = tensors[i - 1]
+        if before.size(-1) != t.size(0):
+            raise RuntimeError(
+                f"multi_dot(): tensors {i - 1} and {i} with shapes {sizes(before.shape)} and {sizes(t.shape)} cannot "
+                "be multiplied"
+            )
+
+
+def _product(matrices: Sequence[Tensor], splits: dict[tuple[int, int], int], first: int, last: int) -> Tensor:
+    if first == last:
+        return matrices[first]
+    split = splits[first, last]
+    return _product(matrices, splits, first, split).mm(_product(matrices, splits, split + 1, last))
+
+
+def _cheapest(p: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Where to split each part of a chain of matrices (p[i], p[i + 1]), so that the fewest numbers are multiplied."""
+    count = len(p) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    splits = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i, j], splits[i, j] = min(
+                (cost[i, k] + cost[k + 1, j] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j)
+            )
+    return splits
+
+
+@composite("linalg_multi_dot", method=False)
+def linalg_multi_dot(tensors: Any) -> Tensor:
+    """The product of matrices, the first and last of which may be vectors, in the order that costs least."""
+    _check_chain(tensors)
+    matrices = list(tensors)
+    if tensors[0].dim() == 1:
+        matrices[0] = matrices[0].unsqueeze(0)
+    if tensors[-1].dim() == 1:
+        matrices[-1] = matrices[-1].unsqueeze(-1)
+    shape = [t.size(d) for t, d in ((tensors[0], 0), (tensors[-1], 1)) if t.dim() == 2]
+    p = [*(m.size(0) for m in matrices), matrices[-1].size(1)]
+    if len(matrices) == 3:  # of two orders at the same cost, the first here and the second below
+        later = p[0] * p[2] * (p[1] + p[3]) > p[1] * p[3] * (p[0] + p[2])
+        splits = {(0, 2): 0 if later else 1, (1, 2): 1, (0, 1): 0}
+    else:
+        splits = _cheapest(p)
+    return _product(matrices, splits, 0, len(matrices) - 1).view(shape)
+
+
+@composite("chain_matmul", method=False)
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    for m in matrices:
+        if m.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    made: Tensor = FUNCTIONS["clone"](matrices[0]) if len(matrices) == 1 else linalg_multi_dot(matrices)
+    return made
