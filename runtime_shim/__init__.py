@@ -144,7 +144,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
     **dict.fromkeys(
         (
-            "alpha_dropout bilinear channel_shuffle cosine_similarity feature_alpha_dropout hardshrink max_pool3d "
+            "alpha_dropout bilinear channel_shuffle cosine_similarity feature_alpha_dropout hardshrink "
             "pairwise_distance pdist pixel_shuffle pixel_unshuffle rrelu selu"
         ).split(),
         "nn.functional",

@@ -18,6 +18,8 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 #: Modules that only networks need, and the functions at whose first use they are imported. They would double the time
 #: of the import; what is not named here is imported at once.
 LATE = {
+    "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
+    "average_pooling": ("avg_pool1d",),
     "convolution": (
         "convolution",
         "conv1d",
@@ -33,7 +35,8 @@ LATE = {
     "layer_normalization": ("layer_norm",),
     "normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
     "padding": ("constant_pad_nd",),
-    "pooling": ("max_pool1d", "max_pool2d", "avg_pool1d"),
+    "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
+    "pooling_windows": (),
     "spectral": (),
     "unfolding": (),
 }

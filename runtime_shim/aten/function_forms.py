@@ -66,17 +66,6 @@ _loss(
 )
 
 
-def _of_networks(name: str, own: str | None = None) -> None:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(_networks(), own or name)(*args, **kwargs)
-
-    publish(name, call, method=False)
-
-
-for _name in ("adaptive_avg_pool1d", "adaptive_max_pool1d"):
-    _of_networks(_name)
-
-
 @composite("native_layer_norm", method=False)
 def native_layer_norm(
     input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float

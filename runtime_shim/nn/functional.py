@@ -19,6 +19,8 @@ from ..aten import layer_normalization as _layer_norm
 from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
+from ..aten.adaptive_pooling import *  # noqa: F403
+from ..aten.average_pooling import avg_pool1d, avg_pool2d, avg_pool3d
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
@@ -39,9 +41,8 @@ from .window_functions import *  # noqa: F403
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))
-avg_pool1d, avg_pool2d = _pool.avg_pool1d, _pool.avg_pool2d
-max_pool1d, max_pool2d = _pool.max_pool1d, _pool.max_pool2d
-adaptive_avg_pool2d = _pool.adaptive_avg_pool2d
+max_pool1d, max_pool2d, max_pool3d = _pool.max_pool1d, _pool.max_pool2d, _pool.max_pool3d
+max_pool1d_with_indices, max_pool3d_with_indices = _pool.max_pool1d_with_indices, _pool.max_pool3d_with_indices
 tanh, sigmoid, prelu = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"], _act.prelu
 gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
 _ADDMM = OPS["addmm"]
@@ -470,11 +471,6 @@ def max_pool2d_with_indices(
     return _pool.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    wanted = output_size if isinstance(output_size, int) else output_size[0]
-    return _pool.adaptive_avg_pool2d(input.unsqueeze(-2), (1, wanted)).squeeze(-2)
-
-
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Windows as columns: (batch, channels * kernel, positions)."""
     geometry = [_conv.per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)]
@@ -750,4 +746,4 @@ def __getattr__(name: str) -> Any:
     raise missing_attribute("torch.nn.functional", name)
 
 
-__all__ = ["interpolate", "pad"]
+__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "interpolate", "pad"]

@@ -152,6 +152,12 @@ torch.nn.functional.softshrink(x)
 torch.nn.functional.threshold(x, 0.5, 0.1)
 torch.nn.functional.selu(x - 0.5)
 torch.nn.functional.celu(x - 0.5, 0.7)
+torch.nn.functional.max_pool3d(x.view(1, 3, 2, 2), 2, 1, 1)
+torch.nn.functional.avg_pool3d(x.view(1, 3, 2, 2), 2, 1, 1, count_include_pad=False)
+torch.nn.functional.adaptive_max_pool1d(x, 3)
+torch.nn.functional.adaptive_avg_pool1d(x, 3)
+torch.nn.functional.adaptive_avg_pool3d(x.view(1, 3, 2, 2), (2, 1, 2))
+torch.nn.functional.lp_pool1d(x, 2.0, 2)
 x @ q
 x @ v
 v @ q

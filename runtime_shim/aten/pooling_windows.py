@@ -1,0 +1,149 @@
+"""Where the windows of pooling lie, in two or three dimensions. Checks and sizes as in ATen/native/Pool.h."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.argument_errors import wrong_type
+from ..core.dtypes import Array, Ints, sizes, wrap_dim
+from ..core.tensor import Tensor
+
+_COUNTS = {2: "two", 3: "three"}
+
+
+def per_window(value: Any, rank: int, refusal: str) -> Ints:
+    """A number for each dimension; RuntimeError with `refusal` if as many are not given."""
+    if isinstance(value, int):
+        return (value,) * rank
+    found = tuple(int(v) for v in value)
+    if len(found) == 1:
+        return found * rank
+    if len(found) != rank:
+        raise RuntimeError(f"{refusal} a single int, or a tuple of {_COUNTS[rank]} ints")
+    return found
+
+
+def one_int(value: Any, name: str, argument: str) -> int:
+    """A number, or a list of one."""
+    if isinstance(value, int):
+        return value
+    if len(value) != 1:
+        raise RuntimeError(f"{name}() argument '{argument}' should contain one int (got {len(value)})")
+    return int(value[0])
+
+
+def check_two_or_three(name: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise wrong_type(name, "input", 1, input)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
+            f"checking arguments for {name})"
+        )
+
+
+def windows_along(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """How many windows a dimension has."""
+    if stride == 0:
+        raise RuntimeError("stride should not be zero")
+    if padding < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
+    if padding > int(((kernel - 1) * dilation + 1) / 2):
+        raise RuntimeError(
+            "pad should be at most half of effective kernel size, but got "
+            f"pad={padding}, kernel_size={kernel} and dilation={dilation}"
+        )
+    span = size + 2 * padding - dilation * (kernel - 1) - 1 + (stride - 1 if ceil_mode else 0)
+    found = span // stride + 1
+    # A last window that would start beyond the input and its left padding is not taken.
+    if ceil_mode and (found - 1) * stride >= size + padding:
+        found -= 1
+    return found
+
+
+class Windows:
+    """Sizes of the output, slices of the padded input."""
+
+    def __init__(
+        self, size: Sequence[int], kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
+    ) -> None:
+        self.size, self.kernel, self.stride, self.padding = tuple(size), kernel, stride, padding
+        self.dilation = dilation
+        self.out = tuple(
+            windows_along(n, k, s, p, d, ceil_mode)
+            for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+        )
+        self.after = tuple(
+            max(0, (o - 1) * s + d * (k - 1) + 1 - p - n)
+            for o, s, d, k, p, n in zip(self.out, stride, dilation, kernel, padding, size, strict=True)
+        )
+
+    def offsets(self) -> Iterator[tuple[Ints, Any]]:
+        for position in np.ndindex(*self.kernel):
+            yield (
+                position,
+                (
+                    ...,
+                    *(
+                        slice(i * d, i * d + (o - 1) * s + 1, s)
+                        for i, d, o, s in zip(position, self.dilation, self.out, self.stride, strict=True)
+                    ),
+                ),
+            )
+
+    def interior(self) -> Any:
+        return (..., *(slice(p, p + n) for p, n in zip(self.padding, self.size, strict=True)))
+
+    def starts(self) -> list[Array]:
+        """Along each dimension, where in the input a window starts: before it, in the padding, below 0."""
+        return [np.arange(o) * s - p for o, s, p in zip(self.out, self.stride, self.padding, strict=True)]
+
+    def _refuse_below_1(self, what: str, values: Ints, letter: str) -> None:
+        if any(v <= 0 for v in values):
+            given = " ".join(f"{letter}{axis}: {v}" for axis, v in zip("THW"[-len(values) :], values, strict=True))
+            raise RuntimeError(f"{what} should be greater than zero, but got {given}")
+
+    def check(self, shape: Sequence[int], function: str, *, whole_kernel: bool = False) -> None:
+        """RuntimeError for windows or an input that cannot be; with `whole_kernel`, an input smaller than one."""
+        rank = len(self.size)
+        self._refuse_below_1("kernel size", self.kernel, "k")
+        self._refuse_below_1("stride", self.stride, "d")
+        self._refuse_below_1("dilation", self.dilation, "dilation")
+        if rank == 3:
+            empty = [n for n in shape[len(shape) - 4 :] if n == 0]
+            if empty:
+                raise RuntimeError(
+                    f"{function}: Expected input's non-batch dimensions to have positive length, but input has a shape "
+                    f"of {sizes(shape)} and non-batch dimension 0 has length zero!"
+                )
+            if whole_kernel and any(n < k for n, k in zip(self.size, self.kernel, strict=True)):
+                (t, h, w), (kt, kh, kw) = self.size, self.kernel
+                raise RuntimeError(
+                    f"input image (T: {t} H: {h} W: {w}) smaller than kernel size (kT: {kt} kH: {kh} kW: {kw})"
+                )
+        elif len(shape) not in (3, 4) or 0 in shape[-3:]:
+            raise RuntimeError(
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                f"{sizes(shape)}"
+            )
+        if any(o < 1 for o in self.out):
+            channels = shape[-rank - 1]
+            given, out = ("x".join(map(str, (channels, *size))) for size in (self.size, self.out))
+            raise RuntimeError(
+                f"Given input size: ({given}). Calculated output size: ({out}). Output size is too small"
+            )
+
+
+def check_pooled_rank(shape: Sequence[int], rank: int, *, refuses_empty: bool) -> None:
+    """What PyTorch says before it looks at the sizes of an input."""
+    if rank == 3 and len(shape) not in (4, 5):
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    if rank == 2 and refuses_empty and len(shape) not in (3, 4):
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    if not shape:
+        raise IndexError(f"Dimension specified as {-rank - 1} but tensor has no dimensions")
+    if len(shape) <= rank:
+        wrap_dim(-rank - 1, len(shape))
