@@ -20,6 +20,7 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 LATE = {
     "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
     "average_pooling": ("avg_pool1d",),
+    "binary_losses": (),
     "convolution": (
         "convolution",
         "conv1d",
@@ -33,6 +34,7 @@ LATE = {
     "embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
     "losses": (),
     "layer_normalization": ("layer_norm",),
+    "margin_losses": (),
     "normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
     "padding": ("constant_pad_nd",),
     "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),

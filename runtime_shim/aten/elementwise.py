@@ -148,6 +148,15 @@ mul_scalar: Any = op(
     function=False,
     self=lambda grad, other: mul_scalar(grad, conj(other)),
 )(lambda self, other: OPS["mul"].kernel(self, other))
+sub_scalar = op(
+    "sub_scalar",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="SubBackward1",
+    method=False,
+    function=False,
+    self=lambda grad: grad,
+)(lambda self, other: OPS["sub"].kernel(self, other, 1))
 div_scalar: Any = op(
     "div_scalar",
     computes=ANY_DTYPE,

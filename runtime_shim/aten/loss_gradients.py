@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
@@ -70,6 +71,9 @@ def _huber_output(grad: Tensor, grad_output: Tensor, self: Tensor, target: Tenso
     ),
 )
 def huber_loss_backward(grad_output: Any, self: Any, target: Any, reduction: int, delta: float) -> Array:
+    if self.dtype != target.dtype:
+        found, wanted = (dtypes.of(array).scalar_name for array in (target, self))
+        raise RuntimeError(f"Found dtype {found} but expected {wanted}")
     difference = self - target
     number = difference.dtype.type
     share = number(1 / max(difference.size, 1) if reduction == MEAN else 1)

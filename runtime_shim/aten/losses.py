@@ -23,7 +23,6 @@ from .loss_gradients import (
     huber_loss_backward,
     mse_loss_backward,
     smooth_l1_loss_backward,
-    spread_over,
 )
 
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
@@ -59,16 +58,31 @@ def refuse_gradient(function: str, **arguments: Tensor | None) -> None:
             )
 
 
-def _floating(label: str, *operands: Any) -> None:
+def require_real(label: str, *operands: Any) -> None:
     """NotImplementedError, in the words of the kernel called `label`, unless the operands' common dtype is real."""
     common = dtypes.result_type(*operands)
     if common.kind not in "fV":
         raise NotImplementedError(f"\"{label}\" not implemented for '{dtypes.BY_CHAR[common.char].scalar_name}'")
 
 
+def into(values: Array, ufunc: Any, operand: Array) -> Array:
+    """`ufunc` of both, written to the first: its shape and dtype must do."""
+    shape = dtypes.broadcast_shapes(values.shape, operand.shape)
+    if shape != values.shape:
+        raise RuntimeError(f"output with shape {sizes(values.shape)} doesn't match the broadcast shape {sizes(shape)}")
+    check_cast(dtypes.result_type(values, operand), values.dtype)
+    found: Array = ufunc(values, operand).astype(values.dtype, copy=False)
+    return found
+
+
+def check_cast(common: np.dtype[Any], to: np.dtype[Any]) -> None:
+    if not dtypes.can_cast(common, to):
+        raise dtypes.cast_error(common, to)
+
+
 def _difference(self: Any, target: Any, label: str) -> Array:
     dtypes.broadcast_shapes(self.shape, target.shape)
-    _floating(label, self, target)
+    require_real(label, self, target)
     common = dtypes.result_type(self, target)
     return np.subtract(self, target, dtype=common)
 
@@ -96,7 +110,10 @@ def _huber_values(difference: Array, delta: float) -> Array:
 
 
 def _huber(self: Any, target: Any, reduction: int, delta: float) -> Array:
-    return reduced(_huber_values(_difference(self, target, "huber_cpu"), delta), reduction)
+    dtypes.broadcast_shapes(self.shape, target.shape)
+    check_cast(dtypes.result_type(self, target), self.dtype)
+    found = _huber_values(_difference(self, target, "huber_cpu"), delta)
+    return reduced(found.astype(self.dtype, copy=False), reduction)
 
 
 huber_loss = op(
@@ -128,97 +145,6 @@ smooth_l1_loss = op(
     self=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, target, self, reduction, beta),
 )(_smooth_l1)
-
-
-def _bce_back(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    slope = (self - target) / (self * (1 - self)).clamp(min=1e-12)
-    if weight is not None:
-        slope = slope * weight
-    return slope * spread_over(grad, self.numel(), reduction)
-
-
-def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    slope = ((1 - self).log() - self.log()).clamp(-100, 100)
-    if weight is not None:
-        slope = slope * weight
-    return slope * spread_over(grad, self.numel(), reduction)
-
-
-@op(
-    "binary_cross_entropy",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("self", "target", "weight"),
-    self=_bce_back,
-    target=_bce_target,
-)
-def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Array:
-    _floating("binary_cross_entropy", self)
-    if ((self < 0) | (self > 1)).any():
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    logs = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
-    values = -(target * logs[0] + (1 - target) * logs[1])
-    if weight is not None:
-        values = values * weight
-    return reduced(values.astype(self.dtype, copy=False), reduction)
-
-
-def _with_logits_back(
-    grad: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    pos_weight: Tensor | None,
-    reduction: int,
-) -> Tensor:
-    if pos_weight is None:
-        slope = self.sigmoid() - target
-    else:
-        weighted = pos_weight * target
-        slope = (weighted + 1 - target) * self.sigmoid() - weighted
-    if weight is not None:
-        slope = slope * weight
-    return slope * spread_over(grad, self.numel(), reduction)
-
-
-def _with_logits_target(
-    grad: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    pos_weight: Tensor | None,
-    reduction: int,
-) -> Tensor:
-    slope = -self if pos_weight is None else logsigmoid(-self) - pos_weight * logsigmoid(self)
-    if weight is not None:
-        slope = slope * weight
-    return slope * spread_over(grad, self.numel(), reduction)
-
-
-def logsigmoid(t: Tensor) -> Tensor:
-    return FUNCTIONS["minimum"](t, FUNCTIONS["zeros_like"](t)) - (-t.abs()).exp().log1p()
-
-
-@op(
-    "binary_cross_entropy_with_logits",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("self", "target", "weight", "pos_weight"),
-    self=_with_logits_back,
-    target=_with_logits_target,
-)
-def binary_cross_entropy_with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Array:
-    _floating("log_sigmoid_cpu", self)
-    softplus = np.log1p(np.exp(-np.abs(self))) + np.maximum(-self, 0)  # -log sigmoid
-    factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    values = (1 - target) * self + factor * softplus
-    if weight is not None:
-        values = values * weight
-    return reduced(values.astype(self.dtype, copy=False), reduction)
 
 
 def _classes_first(array: Array, target: Array) -> tuple[Array, Array]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-from .functional import _reduction
+from .loss_functions import _reduction
 
 
 def get_enum(reduction: str) -> int:
     """0, 1 or 2 for `none`, `mean`, `sum`. ValueError for another word."""
-    if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2)
-        reduction = "mean"
     return _reduction(reduction)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..aten import FUNCTIONS
 from ..aten import activations as _act
+from ..aten import binary_losses as _binary
 from ..aten import convolution as _conv
 from ..aten import einsum as _einsum
 from ..aten import embedding as _embed
@@ -36,6 +37,7 @@ from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import OPS
 from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
+from .loss_functions import _reduced, _reduction
 from .recurrent_functions import *  # noqa: F403
 from .window_functions import *  # noqa: F403
 
@@ -489,20 +491,6 @@ def fold(
 # ----------------------------------------------------------------------------------------------------
 
 
-def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
-    if size_average is not None or reduce is not None:
-        size_average, reduce = size_average is not False, reduce is not False
-        reduction = "none" if not reduce else "mean" if size_average else "sum"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=3,
-        )
-    try:
-        return _loss.REDUCTIONS[reduction]
-    except KeyError:
-        raise ValueError(f"{reduction} is not a valid value for reduction") from None
-
-
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -636,7 +624,8 @@ def binary_cross_entropy(
         )
     if weight is not None:
         weight = weight.expand(dtypes.broadcast_shapes(target._array.shape, weight._array.shape))
-    return _loss.binary_cross_entropy(input, target, weight, number)
+    _loss.refuse_gradient("binary_cross_entropy", weight=weight)
+    return _binary.binary_cross_entropy(input, target, weight, number)
 
 
 def binary_cross_entropy_with_logits(
@@ -652,7 +641,8 @@ def binary_cross_entropy_with_logits(
     number = _reduction(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return _loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+    _loss.refuse_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    return _binary.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
 def kl_div(
@@ -679,9 +669,8 @@ def kl_div(
     if log_target:
         values = target.exp() * (target - input)
     else:
-        logs = FUNCTIONS["where"](target == 0, 0.0, target * target.log())
-        values = logs - target * input
-    found = _weighted(values, None, number)
+        values = FUNCTIONS["xlogy"](target, target) - target * input
+    found = _reduced(values, number)
     return found / input.size()[0] if reduction == "batchmean" and input.dim() else found
 
 
@@ -691,10 +680,20 @@ def kl_div(
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`."""
-    norm = FUNCTIONS["norm"]
-    a = x1 / norm(x1, 2, dim, True).clamp_min(eps)
-    b = x2 / norm(x2, 2, dim, True).clamp_min(eps)
-    return (a * b).sum(dim)
+    common = dtypes.BY_CHAR[dtypes.result_type(x1._array, x2._array).char]
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}")
+    shape = dtypes.broadcast_shapes(x1._array.shape, x2._array.shape)
+    unit, same_shape = [], x1._array.shape == x2._array.shape
+    for x in (x1, x2):
+        given = x if x.is_floating_point() else x.to(common)
+        expanded = given if same_shape else given.expand(shape)
+        length = FUNCTIONS["linalg_vector_norm"](expanded, 2, dim, True).clone()
+        with no_grad():
+            length.clamp_min_(eps)
+        unit.append((expanded, length))
+    (a, a_length), (b, b_length) = unit
+    return ((a / a_length) * (b / b_length)).sum(dim)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:

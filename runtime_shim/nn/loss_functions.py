@@ -1,24 +1,49 @@
-"""Losses that are made of other ops. `reduction` is "none", "mean" or "sum" everywhere."""
+"""Losses that few programs use, most of them made of other ops. `reduction` is "none", "mean" or "sum" everywhere."""
 
 from __future__ import annotations
 
+import importlib
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..aten import margin_losses as _margin
+from ..aten.activations import logsigmoid
+from ..aten.elementwise import add_scalar, mul_scalar, sub_scalar
+from ..aten.loss_gradients import MEAN, NONE
+from ..aten.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 
 
-def _reduced(values: Tensor, reduction: str) -> Tensor:
-    if reduction == "none":
-        return values
-    if reduction == "mean":
-        return values.mean()
-    if reduction == "sum":
-        return values.sum()
-    raise ValueError(f"{reduction} is not a valid value for reduction")
+def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """What a loss does with its elements, as a number, from the word or the two old arguments."""
+    if size_average is not None or reduce is not None:
+        size_average, reduce = size_average is not False, reduce is not False
+        reduction = "none" if not reduce else "mean" if size_average else "sum"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3,
+        )
+    elif reduction == "elementwise_mean":
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        reduction = "mean"
+    try:
+        return REDUCTIONS[reduction]
+    except KeyError:
+        raise ValueError(f"{reduction} is not a valid value for reduction") from None
+
+
+def _reduced(values: Tensor, reduction: int) -> Tensor:
+    return values if reduction == NONE else values.mean() if reduction == MEAN else values.sum()
+
+
+def _minus(number: float, t: Tensor) -> Tensor:
+    """A number minus a tensor as PyTorch's C++ code computes it: the number is a tensor of the same dtype."""
+    made: Tensor = FUNCTIONS["full"]((), number, dtype=t.dtype) - t
+    return made
 
 
 def poisson_nll_loss(
@@ -32,13 +57,14 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the log-likelihood of counts; `full` adds Stirling's term for targets above 1."""
-    if reduction not in ("none", "mean", "sum"):
+    if size_average is None and reduce is None and reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    number = _reduction(reduction, size_average, reduce)
+    loss = input.exp() - target * input if log_input else input - target * add_scalar(input, eps).log()
     if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        loss = loss + stirling.masked_fill(target <= 1, 0)
-    return _reduced(loss, reduction)
+        stirling = target * target.log() - target + mul_scalar(mul_scalar(target, 2 * math.pi).log(), 0.5)
+        loss += stirling.masked_fill(target <= 1, 0)
+    return _reduced(loss, number)
 
 
 def margin_ranking_loss(
@@ -51,12 +77,14 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, -target * (input1 - input2) + margin)"""
+    number = _reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    away = input1 - input2
+    return _reduced(add_scalar(-target * away, float(margin)).clamp_min_(0), number)
 
 
 def hinge_embedding_loss(
@@ -68,22 +96,18 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where the target is 1, max(0, margin - input) where it is -1, their sum where it is another number."""
-    zeros = FUNCTIONS["zeros_like"](input)
+    number = _reduction(reduction, size_average, reduce)
+    zeros = FUNCTIONS["zeros"](input.shape, dtype=input.dtype)
+    far = FUNCTIONS["where"](target != 1, _minus(margin, input).clamp_min_(0), zeros)
     near = FUNCTIONS["where"](target != -1, input, zeros)
-    far = FUNCTIONS["where"](target != 1, (margin - input).clamp_min(0), zeros)
-    return _reduced(near + far, reduction)
+    return _reduced(far + near, number)
 
 
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """log(1 + exp(-target * input))"""
-    return _reduced((-target * input).exp().log1p(), reduction)
-
-
-def _logsigmoid(x: Tensor) -> Tensor:
-    found: Tensor = -FUNCTIONS["softplus"](-x) if "softplus" in FUNCTIONS else x.sigmoid().log()
-    return found
+    return _margin.soft_margin(input, target, _reduction(reduction, size_average, reduce))
 
 
 def multilabel_soft_margin_loss(
@@ -95,28 +119,23 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over the classes of binary cross entropies with logits."""
-    loss = -(target * _logsigmoid(input) + (1 - target) * _logsigmoid(-input))
+    old = size_average is not None or reduce is not None
+    number = _reduction(reduction, size_average, reduce) if old or reduction in REDUCTIONS else None
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
-    return _reduced(loss.sum(-1) / input.size(-1), reduction)
+    loss = loss.sum(-1) / input.size(-1)
+    if number is None:
+        raise ValueError(f"{reduction} is not valid")
+    return _reduced(loss, number)
 
 
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """The margins between the classes of a row of `target`, up to its first -1, and all others."""
-    rows, wanted = (input, target) if input.dim() == 2 else (input.reshape(1, -1), target.reshape(1, -1))
-    losses = []
-    for scores, labels in zip(rows.unbind(0), wanted.tolist(), strict=True):
-        own = labels[: labels.index(-1)] if -1 in labels else labels
-        others = [i for i in range(scores.size(0)) if i not in own]
-        if not own or not others:
-            losses.append(scores.sum() * 0)
-            continue
-        pairs = 1 - scores[own].unsqueeze(1) + scores[others].unsqueeze(0)
-        losses.append(pairs.clamp_min(0).sum() / scores.size(0))
-    found = FUNCTIONS["stack"](losses)
-    return _reduced(found if input.dim() == 2 else found.squeeze(0), reduction)
+    """The margins between the classes of a row of `target`, up to its first negative number, and all others."""
+    made: Tensor = _margin.multilabel_margin_loss(input, target, _reduction(reduction, size_average, reduce))
+    return made
 
 
 def multi_margin_loss(
@@ -130,17 +149,12 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean of max(0, margin - own score + other score)^p over the other classes."""
+    number = _reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    rows = input if input.dim() == 2 else input.reshape(1, -1)
-    labels = target.reshape(-1, 1)
-    gaps = (margin - rows.gather(1, labels) + rows).clamp_min(0).pow(p)
-    if weight is not None:
-        gaps = gaps * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
-    losses = gaps.scatter(1, labels, 0).sum(1) / rows.size(1)
-    return _reduced(losses if input.dim() == 2 else losses.squeeze(0), reduction)
+    return _margin.multi_margin(input, target, p, margin, weight, number)
 
 
 def cosine_embedding_loss(
@@ -153,13 +167,31 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
-    squares1 = (input1 * input1).sum(-1) + 1e-12
-    squares2 = (input2 * input2).sum(-1) + 1e-12
-    cosine = (input1 * input2).sum(-1) / (squares1 * squares2).sqrt()
+    number, ndim = _reduction(reduction, size_average, reduce), target.dim()
+    if ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.dim() == input2.dim() == ndim + 1:
+        raise RuntimeError(
+            f"{ndim}D target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    product = (input1 * input2).sum(ndim)
+    squares = [add_scalar((t * t).sum(ndim), 1e-12) for t in (input1, input2)]
+    cosine = product / (squares[0] * squares[1]).sqrt_()
     zeros = FUNCTIONS["zeros_like"](cosine)
-    near = FUNCTIONS["where"](target == 1, 1 - cosine, zeros)
-    far = FUNCTIONS["where"](target == -1, (cosine - margin).clamp_min(0), zeros)
-    return _reduced(near + far, reduction)
+    near, far = _minus(1, cosine), sub_scalar(cosine, float(margin)).clamp_min_(0)
+    return _reduced(FUNCTIONS["where"](target == 1, near, zeros) + FUNCTIONS["where"](target == -1, far, zeros), number)
+
+
+def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    dims = [t.ndim for t in (anchor, positive, negative)]
+    if len(set(dims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
+        )
 
 
 def triplet_margin_loss(
@@ -175,14 +207,18 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin)"""
+    number = _reduction(reduction, size_average, reduce)
+    _check_triplet(anchor, positive, negative, margin)
+    distance = _distance()
+    near, far = distance(anchor, positive, p, eps), distance(anchor, negative, p, eps)
+    if swap:
+        far = FUNCTIONS["minimum"](far, distance(positive, negative, p, eps))
+    return _reduced((add_scalar(near, float(margin)) - far).clamp_min(0), number)
 
-    def distance(a: Tensor, b: Tensor) -> Tensor:
-        found: Tensor = (a - b + eps).norm(p, -1)
-        return found
 
-    return triplet_margin_with_distance_loss(
-        anchor, positive, negative, distance_function=distance, margin=margin, swap=swap, reduction=reduction
-    )
+def _distance() -> Callable[..., Tensor]:
+    found: Callable[..., Tensor] = importlib.import_module(f"{__package__}.functional").pairwise_distance
+    return found
 
 
 def triplet_margin_with_distance_loss(
@@ -196,16 +232,14 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The same for any distance; with `swap` the positive may stand for the anchor if that is harder."""
-    if distance_function is None:
-
-        def distance_function(a: Tensor, b: Tensor) -> Tensor:
-            found: Tensor = (a - b + 1e-6).norm(2, -1)
-            return found
-
-    near, far = distance_function(anchor, positive), distance_function(anchor, negative)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    _check_triplet(anchor, positive, negative, margin)
+    distance = distance_function or _distance()
+    near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = FUNCTIONS["minimum"](far, distance_function(positive, negative))
-    return _reduced((near - far + margin).clamp_min(0), reduction)
+        far = FUNCTIONS["minimum"](far, distance(positive, negative))
+    return _reduced((margin + near - far).clamp_min(0), REDUCTIONS[reduction])
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
@@ -264,7 +298,7 @@ def ctc_loss(
     if reduction == "mean":
         counts = FUNCTIONS["tensor"]([max(1, n) for n in lengths], dtype=found.dtype)
         return (found / counts).mean()
-    return _reduced(found if log_probs.dim() == 3 else found.squeeze(0), reduction)
+    return _reduced(found if log_probs.dim() == 3 else found.squeeze(0), _reduction(reduction))
 
 
 def _alignments(scores: Tensor, labels: list[int], blank: int) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from . import functional as F
+from ._reduction import legacy_get_string
 from .module import Module
 
 _REQUIRED = object()
@@ -300,8 +301,7 @@ class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
-            F._reduction(reduction, size_average, reduce)
-            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+            reduction = legacy_get_string(size_average, reduce)
         self.reduction = reduction
 
 
