@@ -144,8 +144,8 @@ _ELSEWHERE = {
     **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
     **dict.fromkeys(
         (
-            "alpha_dropout bilinear channel_shuffle cosine_similarity feature_alpha_dropout hardshrink "
-            "pairwise_distance pdist pixel_shuffle pixel_unshuffle rrelu selu"
+            "alpha_dropout bilinear cosine_similarity feature_alpha_dropout hardshrink "
+            "pairwise_distance pdist rrelu selu"
         ).split(),
         "nn.functional",
     ),

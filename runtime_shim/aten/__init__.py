@@ -19,6 +19,7 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 #: of the import; what is not named here is imported at once.
 LATE = {
     "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
+    "dot_product_attention": (),
     "average_pooling": ("avg_pool1d",),
     "binary_losses": (),
     "convolution": (
@@ -39,6 +40,7 @@ LATE = {
     "padding": ("constant_pad_nd",),
     "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
     "pooling_windows": (),
+    "shuffles": ("channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
     "spectral": (),
     "unfolding": (),
 }

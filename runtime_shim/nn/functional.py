@@ -22,6 +22,7 @@ from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.adaptive_pooling import *  # noqa: F403
 from ..aten.average_pooling import avg_pool1d, avg_pool2d, avg_pool3d
+from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
@@ -703,38 +704,6 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     return found
 
 
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Tensor:
-    """softmax(query @ key.mT * scale + mask) @ value"""
-    if enable_gqa:
-        raise NotImplementedError("the shim has no enable_gqa; supported: equal numbers of heads")
-    factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    root = math.sqrt(factor)
-    scores = matmul(query * root, key.transpose(-2, -1) * root)
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
-        ones = FUNCTIONS["ones"](query.size(-2), key.size(-2), dtype=scores.dtype)
-        attn_mask = ones.tril() != 0
-    if attn_mask is not None:
-        if attn_mask.dtype is dtypes.bool_:
-            scores = scores.masked_fill(~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
-    weights = softmax(scores, -1)
-    if dropout_p:
-        weights = dropout(weights, dropout_p)
-    return matmul(weights, value)
-
-
 def __getattr__(name: str) -> Any:
     if name in ("grad", "_Reduction"):
         import importlib
@@ -745,4 +714,4 @@ def __getattr__(name: str) -> Any:
     raise missing_attribute("torch.nn.functional", name)
 
 
-__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "interpolate", "pad"]
+__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "interpolate", "pad", "scaled_dot_product_attention"]

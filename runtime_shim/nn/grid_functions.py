@@ -8,46 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..aten.shrinking import hardshrink, softshrink
+from ..aten.shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 
 # -- pixels
 # ----------------------------------------------------------------------------------------------------
-
-
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(..., c * r * r, h, w) to (..., c, h * r, w * r)"""
-    r = upscale_factor
-    if input.dim() < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
-        )
-    *lead, channels, height, width = input.size()
-    if channels % (r * r):
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            f"but input.size(-3)={channels} is not divisible by {r * r}"
-        )
-    n = len(lead)
-    blocks = input.reshape(*lead, channels // (r * r), r, r, height, width)
-    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return blocks.permute(*order).reshape(*lead, channels // (r * r), height * r, width * r)
-
-
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(..., c, h * r, w * r) to (..., c * r * r, h, w)"""
-    r = downscale_factor
-    if input.dim() < 3:
-        raise RuntimeError(
-            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.dim()} dimension(s)"
-        )
-    *lead, channels, height, width = input.size()
-    n = len(lead)
-    blocks = input.reshape(*lead, channels, height // r, r, width // r, r)
-    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return blocks.permute(*order).reshape(*lead, channels * r * r, height // r, width // r)
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = False) -> Tensor:
@@ -170,12 +137,6 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     pad = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]
     means = FUNCTIONS["constant_pad_nd"](squares, pad, 0).unfold(1, size, 1).sum(-1) / size
     return input / means.mul(alpha).add(k).pow(beta)
-
-
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels of the groups in turn."""
-    batch, channels, *rest = input.size()
-    return input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(batch, channels, *rest)
 
 
 # -- random
