@@ -9,26 +9,31 @@ import numpy as np
 
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import by_columns
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op
-from .matrix_functions import check_matrix
 
 _GEQRF = return_type("geqrf", "a tau")
 
 
-@op("geqrf", computes=Computes("fc"), outputs=_GEQRF._make, nondifferentiable=(0, 1))
+def _no_derivative() -> Tensor:
+    raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
+
+
+@op("geqrf", computes=Computes("fc", "geqrf_cpu"), outputs=_GEQRF._make, self=lambda grads: _no_derivative())
 def geqrf(self: Any) -> tuple[Array, Array]:
     """The reflections whose product is the factor Q of each matrix, below the diagonal, and their factors."""
-    check_matrix("geqrf", self, square=False)
+    if self.ndim < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     rows, columns = self.shape[-2:]
     reflections = np.empty_like(self)
     factors = np.empty((*self.shape[:-2], min(rows, columns)), self.dtype)
     for place in np.ndindex(*self.shape[:-2]):
         transposed, tau = np.linalg.qr(self[place], mode="raw")
         reflections[place], factors[place] = transposed.T, tau
-    return reflections, factors
+    return by_columns(reflections), factors
 
 
 @composite("linalg_householder_product", method=False)

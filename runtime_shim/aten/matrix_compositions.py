@@ -34,24 +34,6 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     return found.clone() if found is A else found
 
 
-@composite("linalg_matrix_exp")
-def linalg_matrix_exp(self: Tensor) -> Tensor:
-    """The exponential series of matrices, scaled so that it is short, and squared again."""
-    check_matrix("linalg.matrix_exp", self._array)
-    array = np.asarray(self._array, np.result_type(self._array, np.float32))
-    size = float(np.abs(array).sum(-1).max(initial=0.0)) if array.size else 0.0
-    halvings = max(0, int(np.ceil(np.log2(size))) + 3) if size > 0.125 else 0
-    scaled = self / 2.0**halvings
-    term = FUNCTIONS["eye"](self.size(-1), dtype=self.dtype).expand(self.shape)
-    total = term
-    for order in range(1, 12):
-        term = (term @ scaled) / order
-        total = total + term
-    for _ in range(halvings):
-        total = total @ total
-    return total
-
-
 def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
     """Which singular values count as more than 0: those above the absolute bound and above the relative one times the
     largest. Bounds are numbers or tensors, one a matrix; without any, what rounding leaves is 0."""
@@ -61,15 +43,6 @@ def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
     bounds = (0.0 if absolute is None else absolute, relative)
     absolute, relative = (bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in bounds)
     return (s > relative * s.amax(-1, True)) & (s > absolute)
-
-
-@composite("linalg_pinv", method=False)
-def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """The pseudoinverse; singular values up to `atol`, or `rtol` (`rcond`) times the largest, count as 0."""
-    u, s, vh = FUNCTIONS["linalg_svd"](A, False)
-    held = _above_zero(A, s, atol, rcond if rtol is None else rtol)
-    inverse = FUNCTIONS["where"](held, 1 / FUNCTIONS["where"](held, s, 1.0), 0.0)
-    return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
 
 
 @composite("linalg_matrix_rank", method=False)
@@ -101,19 +74,6 @@ def _equation(A: Tensor, B: Tensor) -> Tensor:
     """The solution for a batch of matrices B, the batches broadcast."""
     batch = dtypes.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
     return FUNCTIONS["linalg_solve"](A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
-
-
-@composite("cholesky_solve")
-def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """X with L L^H X = self, of L = input2, or L^H L with `upper`."""
-    factor = input2.mH if upper else input2
-    half = linalg_solve_triangular(factor, self, upper=False)
-    return linalg_solve_triangular(factor.mH, half, upper=True)
-
-
-@composite("cholesky_inverse")
-def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
-    return cholesky_solve(FUNCTIONS["eye"](self.size(-1), dtype=self.dtype).expand(self.shape), self, upper)
 
 
 @composite("linalg_vecdot", method=False)
@@ -199,14 +159,10 @@ _by_old_name("matrix_power", "linalg_matrix_power")
 _by_old_name("matrix_exp", "linalg_matrix_exp")
 
 
-@composite("cholesky")
-def cholesky(self: Tensor, upper: bool = False) -> Tensor:
-    return FUNCTIONS["linalg_cholesky"](self, upper=upper)
-
-
 @composite("pinverse")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
-    return linalg_pinv(self, rtol=rcond)
+    made: Tensor = FUNCTIONS["linalg_pinv"](self, rtol=rcond)
+    return made
 
 
 def _with_info(name: str, plain: str, result: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.memory_layout import by_columns
 from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
@@ -110,7 +111,7 @@ def linalg_slogdet(A: Tensor) -> Any:
 def linalg_inv(A: Any) -> Array:
     check_matrix("linalg.inv", A)
     try:
-        return np.linalg.inv(A)
+        return by_columns(np.linalg.inv(A))
     except np.linalg.LinAlgError:
         raise _singular("linalg.inv", A) from None
 
@@ -154,32 +155,41 @@ def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
         raise _singular("torch.linalg.solve", A) from None
     if not left:
         return np.ascontiguousarray(found.swapaxes(-1, -2))
-    return found[..., 0] if vector else found
+    return found[..., 0] if vector else by_columns(found)
 
 
 # -- decompositions
 # -------------------------------------------------------------------------------------------------
 
 
-def _cholesky_gradient(grad: Tensor, result: Tensor) -> Tensor:
-    inverse = FUNCTIONS["linalg_inv"](result)
-    inner = (result.mH @ grad).tril()
+def _cholesky_gradient(grad: Tensor, result: Tensor, upper: bool) -> Tensor:
+    factor, grad = (result.mH, grad.mH) if upper else (result, grad)
+    inverse = FUNCTIONS["linalg_inv"](factor)
+    inner = (factor.mH @ grad).tril()
     inner = inner - 0.5 * FUNCTIONS["diag_embed"](inner.diagonal(0, -2, -1))
     found = inverse.mH @ inner @ inverse
     return 0.5 * (found + found.mH)
 
 
-@op("_cholesky_factor", computes=_FLOATING, function=False, method=False, node="LinalgCholeskyExBackward0",
-    A=_cholesky_gradient)  # fmt: skip
-def _cholesky_factor(A: Any) -> Array:
-    check_matrix("linalg.cholesky", A)
-    try:
-        return np.linalg.cholesky(A)
-    except np.linalg.LinAlgError:
-        raise LinAlgError(_not_positive(A)) from None
+def _register_cholesky(name: str, node: str, title: str) -> Any:
+    @op(name, computes=_FLOATING, function=False, method=False, node=node, A=_cholesky_gradient)
+    def factor(A: Any, upper: bool) -> Array:
+        """The lower triangular L with L L^H = A, or its conjugate transpose."""
+        check_matrix(title, A)
+        try:
+            found = np.linalg.cholesky(A)
+        except np.linalg.LinAlgError:
+            raise LinAlgError(_not_positive(A, title)) from None
+        return by_columns(found.conj().swapaxes(-2, -1) if upper else found)
+
+    return factor
 
 
-def _not_positive(a: Any) -> str:
+_cholesky_factor = _register_cholesky("_cholesky_factor", "LinalgCholeskyExBackward0", "linalg.cholesky")
+_old_cholesky = _register_cholesky("_old_cholesky", "CholeskyBackward0", "cholesky")
+
+
+def _not_positive(a: Any, title: str) -> str:
     """Which leading minor of which matrix is not positive."""
     for place, one in enumerate(a.reshape(-1, *a.shape[-2:])):
         for order in range(1, one.shape[0] + 1):
@@ -188,17 +198,23 @@ def _not_positive(a: Any) -> str:
             except np.linalg.LinAlgError:
                 where = f"(Batch element {place}): " if a.ndim > 2 else ""
                 return (
-                    f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
+                    f"{title}: {where}The factorization could not be completed because the input is not "
                     f"positive-definite (the leading minor of order {order} is not positive-definite)."
                 )
-    return "linalg.cholesky: The factorization could not be completed."
+    return f"{title}: The factorization could not be completed."
 
 
 @composite("linalg_cholesky", method=False, out=RESIZED)
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with L L^H = A, or its conjugate transpose."""
-    found = _cholesky_factor(A)
-    return found.mH if upper else found
+    made: Tensor = _cholesky_factor(A, upper)
+    return made
+
+
+@composite("cholesky")
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    made: Tensor = _old_cholesky(self, upper)
+    return made
 
 
 _Eigenvalues = return_type("linalg_eig", "eigenvalues eigenvectors")
@@ -332,7 +348,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, driver: str | None = None) ->
         )
     check_matrix("linalg.svd", A, square=False)
     u, s, vh = np.linalg.svd(A, full_matrices=full_matrices)
-    return u, s.astype(A.real.dtype), vh
+    return by_columns(u), s.astype(A.real.dtype), by_columns(vh)
 
 
 @composite("linalg_svdvals", method=False)
@@ -356,33 +372,45 @@ _QR = return_type("linalg_qr", "Q R")
 _OldQR = return_type("qr", "Q R")
 
 
-def _qr_gradient(grads: Any, result: Any) -> Tensor:
+def _qr_gradient(grads: Any, result: Any, complete: bool) -> Tensor:
+    """As linalg_qr_backward in FunctionsManual.cpp."""
     grad_q, grad_r = grads
     q, r = result
-    if r.size(-2) != r.size(-1):
-        raise NotImplementedError("the shim has no gradient of qr of wide matrices; supported: tall ones, reduced")
-    inner = FUNCTIONS["zeros_like"](r)
-    if grad_r is not None:
-        inner = inner + r @ grad_r.mH
-    if grad_q is not None:
-        inner = inner - grad_q.mH @ q
-    symmetric = inner.tril(-1)
-    diagonal = inner.diagonal(0, -2, -1)
-    if diagonal.is_complex():
-        diagonal = diagonal.real.to(diagonal.dtype)
-    symmetric = symmetric + symmetric.mH + FUNCTIONS["diag_embed"](diagonal)
-    found = q @ symmetric
-    if grad_q is not None:
-        found = found + grad_q
-    return FUNCTIONS["linalg_solve"](r, found.mH).mH
+    rows, columns = q.size(-2), r.size(-1)
+    if complete and rows > columns:
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+    if grad_q is None:
+        inner = grad_r @ r.mH
+    else:
+        inner = -(q.mH @ grad_q) if grad_r is None else grad_r @ r.mH - q.mH @ grad_q
+    if rows >= columns:
+        found = q @ _hermitian(inner.triu())
+        if grad_q is not None:
+            found = found + grad_q
+        return FUNCTIONS["linalg_solve"](r, found.mH).mH
+    turned = (inner.mH - inner).tril()
+    if turned.is_complex():
+        half = FUNCTIONS["diag_embed"](turned.diagonal(0, -2, -1))
+        turned = turned - 0.5 * half
+    square = r.narrow(-1, 0, rows)
+    found = FUNCTIONS["linalg_solve"](square, (q @ turned).mH).mH
+    found = FUNCTIONS["cat"]([found, found.new_zeros((*r.shape[:-1], columns - rows))], -1)
+    return found if grad_r is None else found + q @ grad_r
+
+
+def _hermitian(triangle: Tensor) -> Tensor:
+    """Both triangles of what the upper one says, with the real part of its diagonal."""
+    diagonal = triangle.diagonal(0, -2, -1)
+    half = 0.5 * (diagonal + diagonal.conj())
+    return triangle + triangle.mH - FUNCTIONS["diag_embed"](half)
 
 
 @op("_qr", computes=Computes("fc"), function=False, method=False, node="LinalgQrBackward0", outputs=_QR._make,
-    A=lambda grads, result: _qr_gradient(grads, result))  # fmt: skip
+    A=lambda grads, result, complete: _qr_gradient(grads, result, complete))  # fmt: skip
 def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
     check_matrix("linalg.qr", A, square=False)
     q, r = np.linalg.qr(A, "complete" if complete else "reduced")
-    return q, r
+    return by_columns(q), by_columns(r)
 
 
 @composite("linalg_qr", method=False)

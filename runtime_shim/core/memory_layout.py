@@ -229,3 +229,8 @@ def in_format_of(found: Array, *models: Array) -> Array:
     """A layer's fresh result in the format that its inputs suggest."""
     format = suggested_format(*models)
     return found if format is None or CHANNELS_LAST.get(found.ndim) != format else laid_out(found, format)
+
+
+def by_columns(matrices: Array) -> Array:
+    """A copy that lies column by column, as LAPACK leaves matrices."""
+    return np.ascontiguousarray(matrices.swapaxes(-2, -1)).swapaxes(-2, -1).view(ReorderedArray)

@@ -134,6 +134,15 @@ torch.linalg.eigvals(x @ q).abs()
 torch.linalg.eig(x @ q)[1].abs() ** 3
 torch.linalg.svdvals(x)
 torch.linalg.qr(q)[1] ** 2
+torch.linalg.qr(x)[0] ** 2
+torch.linalg.qr(x)[1] ** 2
+torch.linalg.pinv(x)
+torch.linalg.pinv(q)
+torch.matrix_exp(x @ q)
+torch.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype), upper=True)
+torch.cholesky_inverse((x[:, :3] + torch.eye(3, dtype=x.dtype)).tril())
+torch.cholesky_inverse((x[:, :3] + torch.eye(3, dtype=x.dtype)).triu(), upper=True)
+torch.cholesky_solve(y, (x[:, :3] + torch.eye(3, dtype=x.dtype)).tril())
 torch.xlogy(x, y + 1.5)
 torch.fmax(x, y)
 torch.fmin(x, y)
@@ -156,7 +165,7 @@ torch.nn.functional.cosine_embedding_loss(x, y, (v[:3] > 0.5) * 2.0 - 1, 0.1, re
 torch.nn.functional.soft_margin_loss(x, torch.arange(-6.0, 6.0, dtype=x.dtype).view(3, 4))
 torch.nn.functional.hinge_embedding_loss(x, y.round() * 2 - 1)
 torch.nn.functional.triplet_margin_loss(x, y, q.t())
-torch.nn.functional.kl_div(x, y)
+torch.nn.functional.kl_div(x, y, reduction="none")
 torch.nn.functional.cosine_similarity(x, y)
 torch.nn.functional.scaled_dot_product_attention(x, y, q.t())
 torch.nn.functional.pixel_shuffle(x.view(1, 4, 3, 1), 2)
@@ -325,6 +334,7 @@ ELSEWHERE = {
     "_to_copy",
     "alias",
     "detach_copy",
+    "geqrf",
     "floor_divide",
     "_nested_test",  # their gradients are made up; so are the next ones
     "_nested_test_alone",
