@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
+from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, requires_grad
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import op
+from .absent_gradients import no_autograd_kernel
 from .activation_gradients import softmax_backward
 from .elementwise import mul_scalar
 from .linalg import matmul
@@ -102,8 +103,7 @@ def _fused(query: Any, key: Any, value: Any, is_causal: bool, attn_mask: Any, sc
     return found
 
 
-def _no_derivative() -> Tensor:
-    raise error_texts.no_derivative(f"{_NAME}_backward")
+_refuse = no_autograd_kernel(f"{_NAME}_backward")
 
 
 @op(
@@ -114,10 +114,10 @@ def _no_derivative() -> Tensor:
     method=False,
     function=False,
     tensor_params=("grad_output", "query", "key", "value"),
-    grad_output=lambda grad: _no_derivative(),
-    query=lambda grad: _no_derivative(),
-    key=lambda grad: _no_derivative(),
-    value=lambda grad: _no_derivative(),
+    grad_output=_refuse,
+    query=_refuse,
+    key=_refuse,
+    value=_refuse,
 )
 def _slope(
     grad_output: Any, query: Any, key: Any, value: Any, is_causal: bool, attn_mask: Any, scale: float, which: int

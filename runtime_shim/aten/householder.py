@@ -14,15 +14,12 @@ from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op
+from .absent_gradients import no_derivative
 
 _GEQRF = return_type("geqrf", "a tau")
 
 
-def _no_derivative() -> Tensor:
-    raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
-
-
-@op("geqrf", computes=Computes("fc", "geqrf_cpu"), outputs=_GEQRF._make, self=lambda grads: _no_derivative())
+@op("geqrf", computes=Computes("fc", "geqrf_cpu"), outputs=_GEQRF._make, self=no_derivative("geqrf"))
 def geqrf(self: Any) -> tuple[Array, Array]:
     """The reflections whose product is the factor Q of each matrix, below the diagonal, and their factors."""
     if self.ndim < 2:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
+from ..core import dtypes
 from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import op
+from .absent_gradients import no_autograd_kernel
 from .loss_gradients import MEAN, NONE, spread_over
 from .losses import check_cast, into, reduced, refuse_gradient
 
@@ -103,10 +104,6 @@ def _each_row(grad_output: Array, count: int, reduction: int) -> Array:
     return np.broadcast_to(share.reshape(-1), (count,))[:, None]
 
 
-def _no_derivative(name: str) -> Tensor:
-    raise error_texts.no_derivative(name)
-
-
 def _gaps(rows: Array, target: Array, margin: float) -> tuple[Array, Array]:
     """By how much each other class comes too near; and the class of each row."""
     labels = target.reshape(-1)
@@ -160,8 +157,8 @@ def _multi_margin(self: Any, target: Any, p: int, margin: float, weight: Any, re
     method=False,
     function=False,
     tensor_params=("grad_output", "self"),
-    grad_output=lambda grad: _no_derivative("multi_margin_loss_backward"),
-    self=lambda grad: _no_derivative("multi_margin_loss_backward"),
+    grad_output=no_autograd_kernel("multi_margin_loss_backward"),
+    self=no_autograd_kernel("multi_margin_loss_backward"),
 )
 def _multi_margin_backward(
     grad_output: Any, self: Any, target: Any, p: int, margin: float, weight: Any, reduction: int
@@ -230,8 +227,8 @@ def multilabel_margin_loss(self: Any, target: Any, reduction: int) -> Array:
     method=False,
     function=False,
     tensor_params=("grad_output", "self"),
-    grad_output=lambda grad: _no_derivative("multilabel_margin_loss_backward"),
-    self=lambda grad: _no_derivative("multilabel_margin_loss_backward"),
+    grad_output=no_autograd_kernel("multilabel_margin_loss_backward"),
+    self=no_autograd_kernel("multilabel_margin_loss_backward"),
 )
 def _multilabel_backward(grad_output: Any, self: Any, target: Any, reduction: int) -> Array:
     rows = _rows(self)

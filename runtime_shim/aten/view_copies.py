@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from ..core import error_texts
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
@@ -19,6 +18,7 @@ from ..dispatch.op_functions import OpCode
 from ..dispatch.op_node import OpNode, make_node
 from ..dispatch.registration import composite, op
 from ..tape.history import set_history
+from .absent_gradients import no_autograd_kernel
 from .copies import clone
 from .parts import slice_
 
@@ -75,10 +75,6 @@ for _name in _VIEWS.split():
 _register("slice", slice_)
 
 
-def _no_derivative() -> Tensor:
-    raise error_texts.no_derivative("detach_copy")
-
-
 @op(
     "detach_copy",
     computes=ANY_DTYPE,
@@ -86,7 +82,7 @@ def _no_derivative() -> Tensor:
     node="NotImplemented",
     method=False,
     leak=1,
-    self=lambda grad: _no_derivative(),
+    self=no_autograd_kernel("detach_copy"),
 )
 def detach_copy(self: Any) -> Array:
     found: Array = self.copy(order="C")

@@ -119,11 +119,6 @@ def out_requires_grad(name: str) -> RuntimeError:
     )
 
 
-def no_derivative(name: str) -> RuntimeError:
-    """What backward says at an op that PyTorch has no derivative of."""
-    return RuntimeError(f"derivative for aten::{name} is not implemented")
-
-
 DEEPCOPY_SUBCLASS = (
     "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
     "implement new_empty() and for which that function returns another instance of the same subclass. You should "
