@@ -22,6 +22,7 @@ LATE = {
     "dot_product_attention": (),
     "average_pooling": ("avg_pool1d",),
     "binary_losses": (),
+    "complex_convolution": (),
     "convolution": (
         "convolution",
         "conv1d",

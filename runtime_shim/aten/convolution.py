@@ -23,6 +23,7 @@ from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
+from .complex_convolution import complex_convolution
 from .convolution_backends import ConvBackend, ConvolutionShape, chosen_backend
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
 from .onednn_layout import as_dense, result_in_layout, to_mkldnn
@@ -347,8 +348,7 @@ def _convolve(
         if not isinstance(value, Tensor):
             given = ", ".join(type(v).__name__ for v in (input, weight))
             raise TypeError(
-                f"{name}() received an invalid combination of arguments - got ({given}), but "
-                f"expected one of:\n"
+                f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
                 f" * (Tensor input, Tensor weight, ...)\n      didn't match: argument '{what}' must be Tensor"
             )
     x = input
@@ -391,7 +391,8 @@ def _convolve(
                     )
                 )
     _check(x, weight, bias, steps, pads, dilations, transposed, groups)
-    result = _in_either_layout(x, weight, bias, steps, pads, dilations, transposed, more, groups)
+    run = functools.partial(complex_convolution, _in_either_layout) if x.is_complex() else _in_either_layout
+    result = run(x, weight, bias, steps, pads, dilations, transposed, more, groups)
     return result if batched else result.squeeze(0)
 
 
